@@ -1,11 +1,11 @@
 import {
   type AgentProfile,
-  byAgent,
   createTurnRunner,
   localTimeIn,
   MemoryService,
   memoryHook,
   memorySource,
+  runByAgent,
   type ToolRegistry,
   type TurnHook,
   type TurnServices,
@@ -113,7 +113,7 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
     };
     return [name, withHeartbeats(deps, createTurnRunner(deps))] as const;
   });
-  const runTurn = byAgent(new Map(runs), (name) => {
+  const runTurn = runByAgent(new Map(runs), (name) => {
     throw new Error(`no agent ${name}`);
   });
   let turns = 0;

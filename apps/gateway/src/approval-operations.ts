@@ -1,4 +1,4 @@
-import { approvalText, partsOf } from '@parley/channels';
+import { approvalText, renderNoticeParts } from '@parley/channels';
 import {
   agentOfConversation,
   type Clock,
@@ -100,7 +100,7 @@ export const operations = {
     'Decide a question; of several decisions, also in the chat, the first counts',
     { code: z.string().max(100), decision: z.enum(['once', 'always', 'refuse']) },
     async (needs: ApprovalNeeds, { code, decision }, { caller }) => ({
-      text: await decide(needs, code, decision, `console:${caller.person ?? 'owner'}`),
+      text: await decideApproval(needs, code, decision, `console:${caller.person ?? 'owner'}`),
     }),
     RUNNING,
   ),
@@ -144,7 +144,7 @@ function shownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownAp
 }
 
 /** Decides an approval. Of several decisions, here and in the chat, the first counts; the others learn it. */
-async function decide(
+async function decideApproval(
   { store, clock, wake, approvals }: ApprovalNeeds,
   code: string,
   decision: 'once' | 'always' | 'refuse',
@@ -155,7 +155,7 @@ async function decide(
   const decided = { verdict, by } as const;
   const found = await store.approvals.decide(code, decided, clock(), (its, route) => {
     askedAt = route;
-    return partsOf(approvalText(its), route);
+    return renderNoticeParts(approvalText(its), route);
   });
   const text = approvalText(found).replaceAll('`', '');
   if (found.kind !== 'decided') throw refusal('not-decided', text);

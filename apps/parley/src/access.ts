@@ -101,13 +101,13 @@ export function servedBy(
 ): (channel: string, account: string) => boolean {
   const served = new Set(
     accounts.flatMap((one) =>
-      one.kind === 'ready' ? [placeOf(one.plan.definition.id, one.plan.account)] : [],
+      one.kind === 'ready' ? [accountKey(one.plan.definition.id, one.plan.account)] : [],
     ),
   );
-  return (channel, account) => served.has(placeOf(channel, account));
+  return (channel, account) => served.has(accountKey(channel, account));
 }
 
-function placeOf(channel: string, account: string): string {
+function accountKey(channel: string, account: string): string {
   return JSON.stringify([channel, account]);
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AgentMcp, openMedia } from '@parley/agent';
 import { type AskCron, newId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
-import { contextTokensOf, windowOf } from '@parley/models';
+import { contextTokensOf, effectiveWindow } from '@parley/models';
 import { approvalsOf, openSpendGuard, ownersOf, servedBy, subAgentLimitsOf } from './access.ts';
 import { skillCommandsOf } from './agent-sources.ts';
 import { previewOnPage } from './commands/prompt/page.ts';
@@ -86,7 +86,8 @@ export async function openAgentRuntime(
     {
       ...{ owners, approvals, model: model.model, clock, monotonic, log },
       subAgentLimits: subAgentLimitsOf(settings),
-      contextTokens: () => windowOf(model.model, contextTokensOf(settings.model, model.model.id)),
+      contextTokens: () =>
+        effectiveWindow(model.model, contextTokensOf(settings.model, model.model.id)),
     },
   );
   return {

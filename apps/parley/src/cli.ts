@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { escapedHidden, systemTime } from '@parley/core';
-import { nearest } from '@parley/settings';
+import { nearestWord } from '@parley/settings';
 import type { Store } from '@parley/store';
 import { type Command, InvalidArgumentError } from 'commander';
 import { commandLine, type DataFolder } from './data-folder.ts';
@@ -65,7 +65,7 @@ export function refuseUnknown(parent: Command): void {
 function refuseWord(parent: Command, word: string): never {
   const path = parent.parent === null ? '' : `${parent.name()} `;
   const names = parent.commands.map((known) => known.name());
-  const meant = nearest(word, [...names, 'help']);
+  const meant = nearestWord(word, [...names, 'help']);
   const all = path === '' ? '' : `\n(It is one of ${names.join(', ')}.)`;
   const hint = meant === undefined ? all : `\n(Did you mean ${path}${meant}?)`;
   return parent.error(`error: unknown command '${path}${word}'${hint}`);

@@ -22,7 +22,7 @@ import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
 import type { ReloadableRuntime } from './reloadable-runtime.ts';
 import { notifyOfSetbacks } from './setback-notice.ts';
-import { chosenAgent, isShared, type LoadedSettings } from './settings.ts';
+import { chosenAgent, isSharedStore, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
 
 /** Sends that are under way at a shutdown, after the turns, get this long. In ms. */
@@ -50,10 +50,10 @@ export async function composeGateway(
   });
   opened.defer(() => gateway.close(SEND_GRACE_MS));
   const { processId, shared, accounts } = agents;
-  const among = isShared(agents.loaded.settings) ? { processId } : null;
+  const among = isSharedStore(agents.loaded.settings) ? { processId } : null;
   opened.defer(startBoot({ ...shared, agents: agents.all, accounts, newId, shared: among }));
   opened.defer(notifyOfSetbacks({ ...shared, folder }));
-  opened.defer(startAudit(() => auditHere(options, runtime.current), options));
+  opened.defer(startAudit(() => auditInstallation(options, runtime.current), options));
   return {
     ...gateway,
     /** Accounts and pages with what the settings have become. */
@@ -92,7 +92,7 @@ function gatewayOptions(
       (await agentNamed(runtime.current, name)?.skillCommands(audience)) ?? [],
     commandServices: (name) =>
       commandServicesOf(agentNamed(runtime.current, name), runtime.current.cron, name),
-    ...(isShared(loaded.settings) && { sharedAs: processId }),
+    ...(isSharedStore(loaded.settings) && { sharedAs: processId }),
     http: {
       host: http.host,
       port: port ?? http.port,
@@ -182,7 +182,7 @@ function operationServices(
         : deliver(to.chat.channel, to.chat.account, to.chat.chatId),
     agents: async () => shownAgents(agents.loaded, (name) => agentNamed(agents, name)),
     usage: async () => usageFacts(settings),
-    audit: () => auditHere(options, agents),
+    audit: () => auditInstallation(options, agents),
     logs: async (query) => {
       const { readLogReport } = await import('./log-report.ts');
       const named = Object.values(agents.loaded.channels).map(({ channel }) => channel);
@@ -190,8 +190,8 @@ function operationServices(
       return readLogReport({ folder: folder.logs, store, channels }, query);
     },
     bugReport: async () => {
-      const { reportHere } = await import('./commands/report/report.ts');
-      return reportHere(options, plugged, agents.loaded);
+      const { collectOwnReport } = await import('./commands/report/report.ts');
+      return collectOwnReport(options, plugged, agents.loaded);
     },
     preview: async (name) => agentOf(name).preview,
     cron: async () => agents.cron,
@@ -262,7 +262,7 @@ const MEGABYTE = 1_024 * 1_024;
 const AFTER_START_MS = 5_000;
 
 /** The audit of the installation of this process (U05); its code is loaded when it is used. */
-export async function auditHere(
+export async function auditInstallation(
   options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { loaded, shared: { store }, main, named }: AuditedAgents,
 ): Promise<AuditReport> {

@@ -1,9 +1,9 @@
 import {
-  byAgent,
   createCompactor,
   createTurnRunner,
   keepMemories,
   notifyOfSoul,
+  runByAgent,
   type TurnLimits,
   type TurnServices,
   unknownAgent,
@@ -12,16 +12,16 @@ import {
   withTraces,
   yesterdaySource,
 } from '@parley/agent';
-import { GIVEN_UP, partsOf } from '@parley/channels';
+import { GIVEN_UP, renderNoticeParts } from '@parley/channels';
 import { newId, type ReplyRoute } from '@parley/core';
-import { contextTokensOf, windowOf } from '@parley/models';
+import { contextTokensOf, effectiveWindow } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { servedBy, subAgentLimitsOf } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { AgentsRuntime } from './agents-runtime.ts';
 import { keepRetention } from './keep-retention.ts';
-import { isShared, type LoadedSettings } from './settings.ts';
+import { isSharedStore, type LoadedSettings } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 
 const SWEEP_MS = 3_000;
@@ -49,7 +49,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
     [undefined, main.run],
     ...others.map(([name, { run }]) => [name, run] as const),
   ]);
-  const runTurn = byAgent(runs, main.runWithout);
+  const runTurn = runByAgent(runs, main.runWithout);
   const worker = await startLaneWorker(
     {
       lanes: store.lanes,
@@ -93,7 +93,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
 /** Notifies a chat of messages whose claim ended the process too often. */
 function notifyGivenUp({ store, clock, deliver }: AgentsRuntime['shared']) {
   return async (route: ReplyRoute): Promise<void> => {
-    await store.outbox.enqueue(partsOf(GIVEN_UP, route), clock());
+    await store.outbox.enqueue(renderNoticeParts(GIVEN_UP, route), clock());
     await deliver(route.channel, route.account, route.chatId);
   };
 }
@@ -156,7 +156,7 @@ export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.m
     spendGuard,
     owners,
     history: HISTORY,
-    contextTokens: () => windowOf(model, contextTokensOf(settings.model, model.id)),
+    contextTokens: () => effectiveWindow(model, contextTokensOf(settings.model, model.id)),
     media,
     heartbeat: proactive.rules,
     wake: (conversationId) => shared.turns.wake(conversationId),
@@ -239,7 +239,7 @@ function keepSoul(
   const ending = new AbortController();
   // A model is asked, which costs; everything else does no harm when several workers do it.
   const evaluate = async (): Promise<void> => {
-    if (!isShared(loaded.settings)) return service.evaluate(ending.signal);
+    if (!isSharedStore(loaded.settings)) return service.evaluate(ending.signal);
     const { whileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, monotonic, log };
     await whileHeld(lease, () => service.evaluate(ending.signal));

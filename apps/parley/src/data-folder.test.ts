@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { reachableAddress } from './banner.ts';
 import {
-  announceHere,
+  announceOwnGateway,
   commandLine,
   createDataFolder,
   type DataFolder,
@@ -145,7 +145,7 @@ describe('the file of the running gateway', () => {
 
   describe('finding the gateway of a data folder', () => {
     it('finds one that runs, until it has ended', () => {
-      const end = announceHere(folder, ADDRESS);
+      const end = announceOwnGateway(folder, ADDRESS);
       expect(findInstance(folder)).toMatchObject({ pid: process.pid, address: ADDRESS });
       expect(statSync(folder.instanceFile).mode & 0o777).toBe(0o600);
       end();
@@ -173,7 +173,7 @@ describe('the file of the running gateway', () => {
     });
 
     it('[D09] finds the one that came last, also when an earlier one on the same folder ends', () => {
-      const end = announceHere(folder, ADDRESS);
+      const end = announceOwnGateway(folder, ADDRESS);
       const later = { pid: process.pid, address: 'http://127.0.0.1:7412' };
       leaveInstance(folder, later);
       end();

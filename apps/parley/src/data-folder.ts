@@ -71,7 +71,7 @@ export function createDataFolder(folder: DataFolder): void {
     makeFolder(folder.path);
     accessSync(folder.path, constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw unwritable(folder, error);
+    throw unwritableError(folder, error);
   }
 }
 
@@ -90,11 +90,11 @@ export function lockDataFolder(folder: DataFolder): { release(): void } {
   try {
     return lockFolder(folder.path);
   } catch (error) {
-    throw isBusy(error) ? locked(folder, error) : unwritable(folder, error);
+    throw isDatabaseBusy(error) ? lockedError(folder, error) : unwritableError(folder, error);
   }
 }
 
-/** Takes any folder so. Throws what SQLite throws; `isBusy` says whether another process has it. */
+/** Takes any folder so. Throws what SQLite throws; `isDatabaseBusy` says whether another process has it. */
 export function lockFolder(path: string): { release(): void } {
   const lock = new DatabaseSync(join(path, 'lock'), { timeout: 0 });
   try {
@@ -108,11 +108,11 @@ export function lockFolder(path: string): { release(): void } {
 
 const SQLITE_BUSY = 5;
 
-export function isBusy(thrown: unknown): boolean {
+export function isDatabaseBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && thrown.errcode === SQLITE_BUSY;
 }
 
-function locked(folder: DataFolder, cause: unknown): CliError {
+function lockedError(folder: DataFolder, cause: unknown): CliError {
   const instance = findInstance(folder);
   const holder = instance ? ` (process ${instance.pid} at ${instance.address})` : '';
   return new CliError(
@@ -129,7 +129,7 @@ export function hasUnfinishedWork(folder: DataFolder): boolean {
   );
 }
 
-function unwritable(folder: DataFolder, cause: unknown): CliError {
+function unwritableError(folder: DataFolder, cause: unknown): CliError {
   return new CliError(
     'data-unwritable',
     `Parley cannot write in its data folder ${folder.path} (${reasonOf(cause)}). Make it writable, or choose another one with --data FOLDER.`,
@@ -152,11 +152,11 @@ const PROGRAM = { clone: 'npm run parley --', global: 'parley', project: 'npx pa
 
 /** A command as a person types it where Parley was installed, with `--data` where it is needed. */
 export function commandLine(command: string, folder: Pick<DataFolder, 'path'>): string {
-  const data = folder.path === defaultDataFolder() ? '' : ` --data ${quoted(folder.path)}`;
+  const data = folder.path === defaultDataFolder() ? '' : ` --data ${quotePath(folder.path)}`;
   return `${PROGRAM[installationKind()]} ${command}${data}`;
 }
 
-function quoted(path: string): string {
+function quotePath(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -174,7 +174,7 @@ export type Instance = z.infer<typeof Instance>;
  * Says where the gateway of this process is reached; returns what ends that, unless another gateway on the same
  * folder has come since.
  */
-export function announceHere(folder: DataFolder, address: string): () => void {
+export function announceOwnGateway(folder: DataFolder, address: string): () => void {
   const { instanceFile, settingsFile: settings } = folder;
   const instance: Instance = { pid: process.pid, address, host: hostname(), settings };
   const line = `${JSON.stringify(instance)}\n`;

@@ -23,7 +23,7 @@ export const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
 type Place = Pick<DataFolder, 'storeUrl'>;
 type StoreSettings = Pick<LoadedSettings['settings'], 'store'>;
 
-function placeOf({ storeUrl }: Place, { store: { url } }: StoreSettings): string {
+function databaseLocation({ storeUrl }: Place, { store: { url } }: StoreSettings): string {
   if (url === undefined) return storeUrl;
   const { host, pathname } = new URL(url);
   return `postgres://${host}${pathname}`;
@@ -38,7 +38,7 @@ export function readMark(
     const { place, ...mark } = MarkFile.parse(
       JSON.parse(readFileSync(folder.databaseMark, 'utf8')),
     );
-    return place === placeOf(folder, settings) ? mark : null;
+    return place === databaseLocation(folder, settings) ? mark : null;
   } catch {
     return null;
   }
@@ -47,7 +47,7 @@ export function readMark(
 function writeMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark): void {
   const draft = `${folder.databaseMark}.${process.pid}`;
   try {
-    const file = { place: placeOf(folder, settings), ...mark };
+    const file = { place: databaseLocation(folder, settings), ...mark };
     writeFileSync(draft, `${JSON.stringify(file)}\n`, { mode: 0o600 });
     renameSync(draft, folder.databaseMark);
   } finally {
@@ -70,11 +70,11 @@ export function refuseLostDatabase(folder: DataFolder, settings: StoreSettings):
     (size === 0 && (sizeOf(folder.sendNotes) !== null || sizeOf(`${path}-wal`) !== null));
   if (!isUsed) return;
   const what = size === null ? 'is gone' : 'is empty (0 bytes)';
-  throw lost(folder, `The database ${path} ${what}`);
+  throw missingDatabaseError(folder, `The database ${path} ${what}`);
 }
 
 /** The same for a server; `reason` is what the store has found. */
-export function lost(folder: DataFolder, what: string, cause?: unknown): CliError {
+export function missingDatabaseError(folder: DataFolder, what: string, cause?: unknown): CliError {
   return new CliError(
     'database-missing',
     `${what}, but the data folder ${folder.path} has been used with it. Nothing was changed. Put it back, or restore a backup with "${commandLine('restore FILE', folder)}". To start with an empty database, remove ${folder.databaseMark} and ${folder.sendNotes} first.`,

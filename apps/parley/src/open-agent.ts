@@ -153,7 +153,7 @@ export async function openAgent(options: OpenAgentOptions) {
     { added: plugins.tools, live: mcp.tools, log },
   );
   return {
-    ...(await introduced(settings, workspace, options)),
+    ...(await describeAgent(settings, workspace, options)),
     workspace,
     prompt,
     sources,
@@ -166,7 +166,7 @@ export async function openAgent(options: OpenAgentOptions) {
   };
 }
 
-async function introduced(
+async function describeAgent(
   {
     agent,
     identity: given,

@@ -72,7 +72,7 @@ export async function askGateway<Answer>(
   const { pid, address } = gateway;
   try {
     const signal = AbortSignal.timeout(question.withinMs ?? ANSWER_WITHIN_MS);
-    const response = await request(gateway, path, signal, question);
+    const response = await requestGateway(gateway, path, signal, question);
     if (isUnknownRoute(response)) throw otherVersion(gateway, `it has no ${path}`);
     return await answerOf(gateway, response);
   } catch (error) {
@@ -126,7 +126,7 @@ function requestOf({ method, body }: Question): RequestInit {
   return { method: method ?? 'POST', body: JSON.stringify(body) };
 }
 
-function request(
+function requestGateway(
   { address, token }: Pick<FoundGateway, 'address' | 'token'>,
   path: string,
   signal: AbortSignal,
@@ -220,12 +220,12 @@ export function createGatewayClient(
     /** Sends until the gateway has the message; the same id each time, so that it counts once. */
     async send(text: string) {
       const id: string = randomUUID();
-      const taken = await insist(() => json('/messages', { id, text }), patience);
+      const taken = await retryUntilAnswered(() => json('/messages', { id, text }), patience);
       const { outcome } = Answer.parse(taken);
       return { id, kind: outcome.kind, reason: outcome.reason };
     },
     async history(): Promise<ChatHistory> {
-      const { entries } = readHistory(await insist(() => json('/history'), patience));
+      const { entries } = readHistory(await retryUntilAnswered(() => json('/history'), patience));
       return entries.map((entry) => (entry.type === 'part' ? withLine(entry) : entry));
     },
     /** Live events until the signal fires. Rejects with CliError when the gateway refuses. */
@@ -267,7 +267,10 @@ interface Patience {
 }
 
 /** Tries until it works, because the gateway may be restarting. A refusal is final and thrown. */
-async function insist<T>(attempt: () => Promise<T>, { signal, mayBeAwayMs }: Patience): Promise<T> {
+async function retryUntilAnswered<T>(
+  attempt: () => Promise<T>,
+  { signal, mayBeAwayMs }: Patience,
+): Promise<T> {
   const away = createAwayTimer(mayBeAwayMs);
   for (;;) {
     try {
@@ -307,9 +310,14 @@ async function askTerminal(
   const gateway = await find();
   if (gateway === null) throw new Error('no gateway is running just now');
   const query = new URLSearchParams({ chat });
-  const response = await request(gateway, `/channels/terminal/default${path}?${query}`, signal, {
-    body,
-  });
+  const response = await requestGateway(
+    gateway,
+    `/channels/terminal/default${path}?${query}`,
+    signal,
+    {
+      body,
+    },
+  );
   if (response.ok) return response;
   const said = (await response.text()).trim();
   if (response.status >= 500) throw new Error(said);
@@ -334,7 +342,7 @@ async function watchOnce(
       if (!event.success) continue;
       const { data } = event;
       if (data.type !== 'part' || data.file === undefined) listener.event(data);
-      else listener.event(withLine(data, await save(place, data, downloads)));
+      else listener.event(withLine(data, await savePartFile(place, data, downloads)));
     }
   }
 }
@@ -347,7 +355,7 @@ function withLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Pa
 }
 
 /** Saves the file of a part; where, or why not. Its name is not trusted. */
-async function save(
+async function savePartFile(
   place: Asking,
   { partId, file }: z.infer<typeof Part>,
   downloads: string,

@@ -207,11 +207,11 @@ function namesThatDiffer(before: object, now: object, depth: number): readonly s
   return [...new Set([...old.keys(), ...young.keys()])].flatMap((name) => {
     const [a, b]: readonly unknown[] = [old.get(name), young.get(name)];
     if (isDeepStrictEqual(a, b)) return [];
-    if (depth < 2 || !isBlock(a) || !isBlock(b)) return [name];
+    if (depth < 2 || !isSettingsBlock(a) || !isSettingsBlock(b)) return [name];
     return namesThatDiffer(a, b, depth - 1).map((inner) => `${name}.${inner}`);
   });
 }
 
-function isBlock(value: unknown): value is object {
+function isSettingsBlock(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

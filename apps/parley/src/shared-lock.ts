@@ -95,7 +95,7 @@ export interface LeaseDeps {
 }
 
 /** When a lease was asked for, on both clocks: one may be put back, the other stops while a machine sleeps. */
-interface Asked {
+interface LeaseMoment {
   readonly at: number;
   readonly ticks: number;
 }
@@ -110,7 +110,7 @@ export async function whileHeld<T>(
   const asked = { at: deps.clock(), ticks: deps.monotonic() };
   const taken = await deps.leases.acquire(deps.name, deps.owner, LEASE_MS);
   if (taken.kind === 'busy') return taken;
-  const kept = keep(deps, taken.lease, asked);
+  const kept = renewLease(deps, taken.lease, asked);
   try {
     return { kind: 'done', result: await work(kept) };
   } finally {
@@ -119,12 +119,12 @@ export async function whileHeld<T>(
   }
 }
 
-function keep(
+function renewLease(
   { leases, name, clock, monotonic, log }: LeaseDeps,
   lease: NamedLease,
-  asked: Asked,
+  asked: LeaseMoment,
 ): Hold & { readonly end: () => void } {
-  let last: Asked | null = asked;
+  let last: LeaseMoment | null = asked;
   const renew = async (): Promise<void> => {
     const now = { at: clock(), ticks: monotonic() };
     try {

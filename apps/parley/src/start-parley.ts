@@ -5,7 +5,7 @@ import type { ProcessRole } from '@parley/store';
 import { firstStates, type Running, reachableAddress } from './banner.ts';
 import { composeGateway, composeHealth } from './compose-gateway.ts';
 import {
-  announceHere,
+  announceOwnGateway,
   createDataFolder,
   type DataFolder,
   hasUnfinishedWork,
@@ -15,7 +15,7 @@ import { containErrors, type LoadedPlugins, plugIn } from './plug-in.ts';
 import { keptLogOf, type OpenLog, openLog, type StartOptions } from './process-options.ts';
 import { openProcessServices } from './process-services.ts';
 import { ReloadableRuntime } from './reloadable-runtime.ts';
-import { checkRole, isShared, readSettings } from './settings.ts';
+import { checkRole, isSharedStore, readSettings } from './settings.ts';
 import { logWarnings, SettingsWatch } from './settings-watch.ts';
 
 export interface RunningParley {
@@ -38,7 +38,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   const first = readSettings(folder, env, channels);
   checkRole(role, first.settings);
   // Processes that share a database may share the folder as well; a database in it is for one alone.
-  if (!isShared(first.settings)) {
+  if (!isSharedStore(first.settings)) {
     const lock = lockDataFolder(folder);
     opened.defer(() => lock.release());
   }
@@ -81,7 +81,7 @@ async function compose(
   const runtime = await ReloadableRuntime.open(options, plugins, services);
   opened.defer(() => runtime.close());
   // Before any work is taken.
-  const deployment = isShared(settings) ? await import('./deployment.ts') : null;
+  const deployment = isSharedStore(settings) ? await import('./deployment.ts') : null;
   const facts = await deployment?.checkStrangers(shared, plugins.loaded, folder);
   services.watchdog.use(settings.limits.hangSeconds);
   const gateway =
@@ -94,7 +94,7 @@ async function compose(
   if (gateway !== null) opened.defer(() => gateway.stopReceiving());
   const server = gateway ?? (await composeHealth(options, settings.http, services, opened));
   const address = reachableAddress(server.address);
-  if (gateway !== null) opened.defer(announceHere(folder, address));
+  if (gateway !== null) opened.defer(announceOwnGateway(folder, address));
   if (deployment !== null && facts !== undefined) {
     const { onOutdated } = options;
     const own = { id: services.processId, role, address: server.address };

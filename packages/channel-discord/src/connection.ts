@@ -249,9 +249,9 @@ function terminate(shards: readonly object[]): void {
 }
 
 /** Calls back once after `ms` without keeping the process alive; returns a function that cancels it. */
-export function later(task: () => void, ms: number): () => void {
+export function startTimer(task: () => void, ms: number): () => void {
   const timer = setTimeout(guarded('timer', task), ms).unref();
   return () => clearTimeout(timer);
 }
 
-export type Later = typeof later;
+export type StartTimer = typeof startTimer;

@@ -16,7 +16,7 @@ export interface InteractionLocation {
 }
 
 /** Whether people other than the sender may read what is shown there. */
-export function isShared({ guild_id, context }: WireInteraction): boolean {
+export function isSharedPlace({ guild_id, context }: WireInteraction): boolean {
   return guild_id !== undefined || context !== BOT_DIRECT;
 }
 

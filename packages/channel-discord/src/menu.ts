@@ -33,7 +33,7 @@ export const ASK: CommandInfo = {
 };
 
 /** All commands of the menu: with `ask`, where people use the app from their account and no skill has that name. */
-function offered(
+function offeredCommands(
   commands: readonly CommandInfo[],
   userInstall: UserInstall,
 ): readonly CommandInfo[] {
@@ -75,13 +75,14 @@ export async function registerMenu(
   { api, commands: known, commandUses, userInstall = 'portal', notifyOwner, log }: RegisterDeps,
   applicationId: string,
 ): Promise<'same' | 'changed'> {
-  const commands = offered(known, userInstall);
+  const commands = offeredCommands(known, userInstall);
   const isFull = fitMenu(commands, DISCORD_MENU).leftOut.some(({ why }) => why === 'room');
   const uses = isFull ? await commandUses?.() : undefined;
   const wanted = menuOf(commands, uses, userInstall);
   const current = await api.menu(applicationId);
   const isOffered = userInstall !== 'portal';
-  if (sorted(current, isOffered) === sorted(wanted, isOffered)) return 'same';
+  if (sortedCommandsJson(current, isOffered) === sortedCommandsJson(wanted, isOffered))
+    return 'same';
   await api.setMenu(applicationId, wanted);
   const { leftOut } = fitMenu(commands, DISCORD_MENU, uses);
   const text = leftOutText('Discord', leftOut);
@@ -97,7 +98,7 @@ export async function registerMenu(
 }
 
 /** `isOffered`: where they are offered counts. What the portal says, Discord fills in by itself. */
-function sorted(commands: readonly MenuCommand[], isOffered: boolean): string {
+function sortedCommandsJson(commands: readonly MenuCommand[], isOffered: boolean): string {
   const lines = commands.map(({ name, description, options, integration_types, contexts }) =>
     JSON.stringify([
       name,

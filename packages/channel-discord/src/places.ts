@@ -59,7 +59,7 @@ export function createPlaces(
     const guild = here.guild_id == null ? undefined : client?.guilds.cache.get(here.guild_id);
     const me = client?.user;
     return {
-      chat: chatOf(here, above, guild?.name),
+      chat: toChat(here, above, guild?.name),
       guildId: here.guild_id ?? undefined,
       isMember: here.guild_id == null || guild !== undefined,
       threadOwner: isThread(here.type) ? (here.owner_id ?? undefined) : undefined,
@@ -87,7 +87,7 @@ function knownChannel(client: Client | undefined, id: string): WireChannel | und
 }
 
 /** Decides which chat a channel is. */
-export function chatOf(
+export function toChat(
   here: WireChannel,
   above: WireChannel | undefined,
   guildName: string | undefined,

@@ -4,7 +4,7 @@ import { ParleyError, reasonOf } from '@parley/core';
 import type { Client } from 'discord.js';
 import { z } from 'zod';
 import type { DiscordApi } from './api.ts';
-import { Connection, type GatewayEvent, later } from './connection.ts';
+import { Connection, type GatewayEvent, startTimer } from './connection.ts';
 import { EarlierSessions } from './earlier-sessions.ts';
 import { Intake } from './intake.ts';
 import { admitInteraction, type InteractionDeps } from './interactions.ts';
@@ -71,13 +71,13 @@ export class Receiver {
     this.#context = context;
     this.#api = api;
     this.#wait = env.wait;
-    this.#seen = new Seen({ ...context, later });
+    this.#seen = new Seen({ ...context, later: startTimer });
     this.#earlier = new EarlierSessions({
       ...context,
       ...env,
       token: context.settings.token,
       seen: this.#seen,
-      later,
+      later: startTimer,
       onEvent: (name, data, before) => {
         if (!this.#stopping.signal.aborted && isDirect(data)) this.#events[name]?.(data, before);
       },

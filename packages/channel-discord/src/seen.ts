@@ -1,8 +1,8 @@
 import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { ChannelPages } from './channel-pages.ts';
-import type { Later } from './connection.ts';
-import { isLater, laterOf, Position } from './positions.ts';
+import type { StartTimer } from './connection.ts';
+import { isLater, laterId, Position } from './positions.ts';
 import { Snowflake } from './wire.ts';
 
 /** Up to where the messages of this account are stored. */
@@ -35,7 +35,7 @@ const MAX_SESSIONS = 8;
 interface SeenDeps {
   readonly values: Pick<AdapterValues, 'get' | 'set'>;
   readonly log: Logger;
-  readonly later: Later;
+  readonly later: StartTimer;
 }
 
 /**
@@ -84,7 +84,7 @@ export class Seen {
     this.#gap = gap;
     for (const one of sessions ?? (session === undefined ? [] : [session]))
       this.#sessions.set(one.session, one);
-    this.#newest = laterOf(this.#newest, newest);
+    this.#newest = laterId(this.#newest, newest);
     for (const [channelId, messageId] of all.flatMap(Object.entries<string>))
       this.#channels.advance(channelId, messageId);
     this.#channels.takeChanged();
@@ -179,7 +179,7 @@ export class Seen {
   async note(channelId: string, messageId: string, served: boolean): Promise<void> {
     const isKnown = this.#channels.has(channelId);
     this.#inProgress.delete(messageId);
-    this.#newest = laterOf(this.#newest, messageId);
+    this.#newest = laterId(this.#newest, messageId);
     if (isKnown || served) this.#channels.advance(channelId, messageId);
     if (served && !isKnown) await this.flush();
     else this.#writeLater();

@@ -157,18 +157,20 @@ export class Webhook implements HttpCapability {
 
   /** One call of Telegram. */
   async fetch(request: Request, door?: SecretDoor): Promise<Response> {
-    if (request.method !== 'POST') return answer(405, { allow: 'POST' });
+    if (request.method !== 'POST') return emptyResponse(405, { allow: 'POST' });
     const given = request.headers.get('x-telegram-bot-api-secret-token');
-    if (given === null) return answer(401);
+    if (given === null) return emptyResponse(401);
     if (!sameSecret(given, this.#deps.webhook.secret)) {
       const waitSeconds = door?.refuseWrong() ?? 0;
-      return waitSeconds === 0 ? answer(401) : answer(429, { 'retry-after': String(waitSeconds) });
+      return waitSeconds === 0
+        ? emptyResponse(401)
+        : emptyResponse(429, { 'retry-after': String(waitSeconds) });
     }
     const me = this.#me;
-    if (me === undefined) return answer(503);
+    if (me === undefined) return emptyResponse(503);
     const body = await readBody(request, MAX_BODY_BYTES);
     const update = WireUpdate.safeParse(body.kind === 'text' ? parseJson(body.text) : undefined);
-    if (!update.success) return answer(400);
+    if (!update.success) return emptyResponse(400);
     const admitting = this.#inLanes(laneOf(update.data), () => this.#admit(update.data, me));
     this.#underWay.add(admitting);
     return admitting.finally(() => this.#underWay.delete(admitting));
@@ -178,11 +180,11 @@ export class Webhook implements HttpCapability {
     const { log, admit } = this.#deps;
     try {
       await admit(update, me);
-      return answer(200);
+      return emptyResponse(200);
     } catch (error) {
       const facts = { update: update.update_id, reason: reasonOf(error) };
       log.error(facts, 'message cannot be stored; Telegram is asked to bring it again');
-      return answer(500);
+      return emptyResponse(500);
     }
   }
 
@@ -211,6 +213,6 @@ export class Webhook implements HttpCapability {
   }
 }
 
-function answer(status: number, headers: Readonly<Record<string, string>> = {}): Response {
+function emptyResponse(status: number, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(null, { status, headers });
 }

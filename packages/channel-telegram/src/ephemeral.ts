@@ -2,7 +2,7 @@ import type { ChatAddress } from '@parley/channels';
 import type { InboundMessage, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import { messageNumber } from './format.ts';
-import { placeOf } from './places.ts';
+import { placeOfThread } from './places.ts';
 
 /**
  * Ephemeral messages: a group shows them to one person and the bot alone (Bot API 10.2). They have the number 0 in
@@ -16,7 +16,7 @@ interface Numbered {
 }
 
 /** The id of a message, in and out; of an ephemeral one no number, so that it is never taken for one that all see. */
-export function messageIdOf({ message_id, ephemeral_message_id, date = 0 }: Numbered): string {
+export function toMessageId({ message_id, ephemeral_message_id, date = 0 }: Numbered): string {
   return ephemeral_message_id === undefined
     ? String(message_id)
     : `e${ephemeral_message_id}.${date}`;
@@ -65,13 +65,13 @@ export function aloneOn({
 }: Pick<ReplyRoute, 'response' | 'replyToMessageId' | 'threadId'>): Alone | undefined {
   if (response !== undefined && replyToMessageId !== undefined)
     return Alone.parse(JSON.parse(response));
-  const place = placeOf(threadId);
+  const place = placeOfThread(threadId);
   return place.kind === 'alone' ? { to: Number(place.person) } : undefined;
 }
 
 /** Whether others in the chat must see nothing of an answer there, not even that it is written. */
 export function isAlone({ response, threadId }: ChatAddress): boolean {
-  return response !== undefined || placeOf(threadId).kind === 'alone';
+  return response !== undefined || placeOfThread(threadId).kind === 'alone';
 }
 
 /**

@@ -63,18 +63,18 @@ export function callFailureOf(thrown: unknown): CallFailure {
     // A defect of ours proves nothing, and would be repeated for ever.
     ...(isUnsent && !(error instanceof TypeError) ? { connected: false } : {}),
   });
-  if (answer !== undefined && outcome === 'refused') return refusalOf(answer);
-  const reason = withoutToken(reasonFor(error, answer));
+  if (answer !== undefined && outcome === 'refused') return toRefusal(answer);
+  const reason = withoutToken(failureReason(error, answer));
   return outcome === 'not-sent' ? { kind: 'not-sent', reason } : { kind: 'unknown', reason };
 }
 
-function reasonFor(error: unknown, answer: Refusal | undefined): string {
+function failureReason(error: unknown, answer: Refusal | undefined): string {
   if (answer !== undefined) return `HTTP ${answer.error_code} ${answer.description}`.trim();
   const aborted = error instanceof Error && error.name === 'AbortError';
   return aborted ? 'no answer in time' : reasonOf(error);
 }
 
-function refusalOf({ error_code: code, description, parameters }: Refusal): CallFailure {
+function toRefusal({ error_code: code, description, parameters }: Refusal): CallFailure {
   const { retry_after, migrate_to_chat_id } = parameters ?? {};
   return {
     kind: 'refused',
@@ -120,11 +120,15 @@ export function isRichRefusal(failure: CallFailure): boolean {
 }
 
 /** The error of a failed send for delivery, with a text for people. */
-export function sendErrorOf(failure: CallFailure, chatId: string, cause: unknown): ChannelError {
+export function telegramSendError(
+  failure: CallFailure,
+  chatId: string,
+  cause: unknown,
+): ChannelError {
   const what = `Telegram chat ${chatId}: ${failure.reason}`;
   return new ChannelError(
     channelFailureOf(failure),
-    `${what}. ${adviceFor(failure)}`.trim(),
+    `${what}. ${sendAdvice(failure)}`.trim(),
     cause,
   );
 }
@@ -150,7 +154,7 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
   return isFormatRefusal(failure) ? { kind: 'refused-format' } : { kind: 'refused' };
 }
 
-function adviceFor(failure: CallFailure): string {
+function sendAdvice(failure: CallFailure): string {
   if (failure.kind === 'not-sent') return 'Telegram was not reached; it is tried again.';
   if (failure.kind === 'unknown') return 'The message may have arrived; look into the chat.';
   if (failure.code === 429) return 'It is sent when the wait is over.';

@@ -5,7 +5,7 @@ import { aloneOn } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import { keyboardOf, messageNumber } from './format.ts';
 import { isOfSupergroup, type MovedChats } from './moved-chats.ts';
-import { isElsewhere } from './places.ts';
+import { isForeignChat } from './places.ts';
 
 /** So many messages of other chats, and such that waited unread, may have been numbered in between. */
 const MAX_TRIES = 120;
@@ -66,7 +66,7 @@ export async function findSent(
 ): Promise<string | undefined> {
   const { chatId, threadId } = part.route;
   // The numbers there are of a row that the bot does not see.
-  if (isElsewhere(threadId)) return undefined;
+  if (isForeignChat(threadId)) return undefined;
   const first = firstNumber(chatId, before, moved.now(chatId));
   // A file and a text that does not fit below it are two messages. What one person alone sees has no number.
   const isAlone = aloneOn(part.route) !== undefined;
@@ -81,7 +81,7 @@ export async function findSent(
 }
 
 /** The row of numbers that a chat's messages are in; `now` is Telegram's id of it. */
-export function rowOf(now: string): string {
+export function numberSequence(now: string): string {
   return OWN_NUMBERS.test(now) ? now : 'shared';
 }
 

@@ -47,7 +47,7 @@ export function threadIdOf(place: Place): string | undefined {
 }
 
 /** The place that a `chat.threadId` names. */
-export function placeOf(threadId: string | undefined): Place {
+export function placeOfThread(threadId: string | undefined): Place {
   if (threadId === undefined || threadId === GENERAL_TOPIC) return CHAT;
   const after = (prefix: string) =>
     threadId.startsWith(prefix) ? threadId.slice(prefix.length) : undefined;
@@ -68,7 +68,7 @@ export function placeFields(threadId: string | undefined): {
   readonly direct_messages_topic_id?: number;
   readonly business_connection_id?: string;
 } {
-  const place = placeOf(threadId);
+  const place = placeOfThread(threadId);
   switch (place.kind) {
     case 'topic':
       return { message_thread_id: Number(place.topic) };
@@ -86,14 +86,14 @@ export function placeFields(threadId: string | undefined): {
  * chat may have the id of a chat of the bot itself, so `5` and `5@…` are two messages.
  */
 export function messageIdIn(threadId: string | undefined, number: number | string): string {
-  const place = placeOf(threadId);
+  const place = placeOfThread(threadId);
   if (place.kind === 'business') return `${number}@${place.connection}`;
   return place.kind === 'guest' ? `${number}@${PREFIXES.guest}${place.query}` : String(number);
 }
 
 /** Whether a place is in a chat that is not the bot's own, whose id says nothing about chats of the bot. */
-export function isElsewhere(threadId: string | undefined): boolean {
-  const { kind } = placeOf(threadId);
+export function isForeignChat(threadId: string | undefined): boolean {
+  const { kind } = placeOfThread(threadId);
   return kind === 'business' || kind === 'guest';
 }
 
@@ -125,7 +125,7 @@ export function placeOfMessage(message: Placed): Place {
  * The chat and the place in it, as the core knows them. What the owner of a channel or of a business account can read,
  * too, is no direct chat: direct chats of owners have their memory (W02).
  */
-export function chatOf(message: Placed): Chat {
+export function toChat(message: Placed): Chat {
   const { chat } = message;
   const place = placeOfMessage(message);
   const threadId = threadIdOf(place);
@@ -142,16 +142,16 @@ export function chatOf(message: Placed): Chat {
 
 /** The chat of a message whose place is known otherwise; Telegram does not say it of every message. */
 export function chatAt(threadId: string | undefined, { chat }: Placed): Chat {
-  const place = placeOf(threadId);
+  const place = placeOfThread(threadId);
   switch (place.kind) {
     case 'topic':
-      return chatOf({ chat, is_topic_message: true, message_thread_id: Number(place.topic) });
+      return toChat({ chat, is_topic_message: true, message_thread_id: Number(place.topic) });
     case 'subscriber':
-      return chatOf({ chat, direct_messages_topic: { topic_id: Number(place.topic) } });
+      return toChat({ chat, direct_messages_topic: { topic_id: Number(place.topic) } });
     case 'alone':
-      return { ...chatOf({ chat }), type: 'thread', ...(threadId !== undefined && { threadId }) };
+      return { ...toChat({ chat }), type: 'thread', ...(threadId !== undefined && { threadId }) };
     default:
-      return chatOf({ chat });
+      return toChat({ chat });
   }
 }
 

@@ -1,5 +1,5 @@
 import { forwardOrigin } from './senders.ts';
-import { type Shown, shownIn } from './shown.ts';
+import { readShown, type Shown } from './shown.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Origin } from './wire-basics.ts';
 
@@ -19,7 +19,7 @@ export function readMessage(message: WireMessage, me: BotIdentity): ReadMessage 
     message,
     answered: answeredMessage(message),
     origin: forwardOrigin(message),
-    shown: shownIn(message, me),
+    shown: readShown(message, me),
   };
 }
 

@@ -91,7 +91,7 @@ export const TELEGRAM_MENU = {
 } satisfies MenuLimits;
 
 /** The items as Telegram names their parts. */
-export function entriesOf(items: readonly MenuItem[]): readonly MenuEntry[] {
+export function toMenuEntries(items: readonly MenuItem[]): readonly MenuEntry[] {
   return items.map(({ name, description }) => ({ command: name, description }));
 }
 

@@ -86,7 +86,7 @@ export function isId(id: string | null | undefined): id is string {
 }
 
 /** A quoted message of this chat. */
-export function replyOf(
+export function readReply(
   context: proto.IContextInfo | undefined,
   quoted: Quoted | undefined,
   { people }: Pick<QuoteFacts, 'people'>,
@@ -178,6 +178,6 @@ function advertisementsIn(context: proto.IContextInfo | undefined): Quotation[] 
 }
 
 /** The files of the quoted message, where the message itself has none: "what is this?" below a picture. */
-export function filesOf(shown: Shown, quoted: Quoted | undefined): readonly Attachment[] {
+export function filesOrQuoted(shown: Shown, quoted: Quoted | undefined): readonly Attachment[] {
   return shown.files.length > 0 ? shown.files : (quoted?.shown?.files ?? []);
 }

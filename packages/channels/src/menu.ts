@@ -104,7 +104,7 @@ function legalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
         .toWellFormed()
         .replaceAll(/[\s\p{Cc}]+/gu, ' ')
         .trim();
-      const description = cut(summary === '' ? name : summary, limits.description);
+      const description = cutDescription(summary === '' ? name : summary, limits.description);
       const item = { name, description, ...(command.private && { private: command.private }) };
       legal.push({ command, item, nth });
     } else leftOut.push({ name: command.name, why });
@@ -112,7 +112,7 @@ function legalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
   return { legal, leftOut };
 }
 
-function cut(text: string, { max, unit }: MenuLimits['description']): string {
+function cutDescription(text: string, { max, unit }: MenuLimits['description']): string {
   if (unit === 'codepoint') return [...text].slice(0, max).join('');
   return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }

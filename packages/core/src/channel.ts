@@ -135,7 +135,7 @@ export type OutboundFile = z.infer<typeof OutboundFile>;
  * The path at which an adapter reads the file that it sends. @throws ChannelError where delivery could not provide
  * it.
  */
-export function pathOf({ name, path }: OutboundFile): string {
+export function outboundFilePath({ name, path }: OutboundFile): string {
   if (path !== undefined) return path;
   const message = `The file ${name} is not kept any more, so it is not sent. Ask for it again.`;
   throw new ChannelError({ kind: 'refused' }, message);

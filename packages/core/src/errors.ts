@@ -35,7 +35,12 @@ export function reasonOf(thrown: unknown): string {
 }
 
 /** The same of what `fetch` threw: it says no more than "fetch failed"; why is in its cause. */
-export function failureOf(thrown: unknown): string {
+export function fetchFailureReason(thrown: unknown): string {
   const deeper = thrown instanceof Error ? thrown.cause : undefined;
   return reasonOf(deeper ?? thrown);
+}
+
+/** Whether a call of the file system failed because there is no such file. */
+export function isMissingFile(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
 }

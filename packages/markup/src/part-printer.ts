@@ -8,7 +8,7 @@ import {
 import { contentLength, type Leaf } from './document.ts';
 import { printDiscord } from './print/discord.ts';
 import { printHtml, printTelegram } from './print/html.ts';
-import { type Printed, plainText, printPlain } from './print/lines.ts';
+import { type Printed, printPlain, printPlainLeaves } from './print/lines.ts';
 import { printTelegramRich } from './print/telegram-rich.ts';
 import { printWhatsApp } from './print/whatsapp.ts';
 import type { RenderedPart } from './rendered-part.ts';
@@ -46,7 +46,7 @@ export class PartPrinter implements Room {
   /** Prints leaves that fit into one part. */
   print(leaves: readonly Leaf[]): RenderedPart {
     const { printed, plain } = this.#measure(leaves);
-    const full = plainText(this.#shown(leaves), { addresses: true, pings: this.#pings });
+    const full = printPlainLeaves(this.#shown(leaves), { addresses: true, pings: this.#pings });
     const fits = measure(full, this.#target.unit) <= this.#target.maxLength;
     const rich = isRich(this.#target) ? printTelegramRich(leaves) : undefined;
     return {
@@ -71,7 +71,7 @@ export class PartPrinter implements Room {
     const { dialect, mentions } = this.#target;
     const shown = this.#shown(leaves);
     const printed = PRINTERS[dialect](shown, mentions);
-    const plain = plainText(shown, { addresses: false, pings: this.#pings });
+    const plain = printPlainLeaves(shown, { addresses: false, pings: this.#pings });
     this.#last = { leaves, printed, plain };
     return this.#last;
   }

@@ -11,7 +11,7 @@ import { parseMarkdown } from './parse/parse.ts';
 import { isRich, PartPrinter } from './part-printer.ts';
 import { MarkupError, type RenderedPart } from './rendered-part.ts';
 import { type Room, splitLeaves, splitNumbered } from './split/split.ts';
-import { finish, finishInTurns, type Steps } from './steps.ts';
+import { finishInTurns, runAllSteps, type Steps } from './steps.ts';
 import { toLeaves } from './transform/blocks.ts';
 
 /**
@@ -20,7 +20,7 @@ import { toLeaves } from './transform/blocks.ts';
  * @throws MarkupError `target-too-short` if the target's parts are shorter than 16.
  */
 export function render(markdown: string, target: RenderTarget): RenderedPart[] {
-  return finish(renderSteps(markdown, target));
+  return runAllSteps(renderSteps(markdown, target));
 }
 
 /** A text up to this length takes no longer than a step, in UTF-16 units. */

@@ -90,20 +90,20 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
       // Not every provider sends arguments in pieces.
       if (!open.has(call.id)) growCall(startCall(call.id, call.name), call.arguments);
       open.delete(call.id);
-      return cut === null ? call : { ...call, arguments: noteOf(cut, call.arguments) };
+      return cut === null ? call : { ...call, arguments: cutNote(cut, call.arguments) };
     },
     cut: () => cut,
     openCalls: () =>
       [...open.values()].map(({ id, name, written }, at) => {
         const isCut = at === open.size - 1;
-        return { id, name, arguments: isCut && cut !== null ? noteOf(cut, written) : written };
+        return { id, name, arguments: isCut && cut !== null ? cutNote(cut, written) : written };
       }),
     written: () => counted.characters + counted.reasoningCharacters + counted.argumentBytes,
   };
 }
 
 /** In place of the arguments; it is no JSON, so the call is not run, and the model is shown it as the reason. */
-function noteOf({ what, most }: AnswerCut, written: string): string {
+function cutNote({ what, most }: AnswerCut, written: string): string {
   const bound = {
     characters: 'characters of text',
     reasoningCharacters: 'characters of thoughts',

@@ -280,8 +280,8 @@ export function countUsage(
     };
   }
   return {
-    inputTokens: input > 0 ? input : tokensOf(requestLength(request)),
-    outputTokens: output > 0 ? output : tokensOf(answerCharacters),
+    inputTokens: input > 0 ? input : estimateTokensOf(requestLength(request)),
+    outputTokens: output > 0 ? output : estimateTokensOf(answerCharacters),
     cachedInputTokens: 0,
     estimated: true,
   };
@@ -322,6 +322,6 @@ function messageLength(message: ModelMessage): number {
   }
 }
 
-function tokensOf(characters: number): number {
+function estimateTokensOf(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }

@@ -155,7 +155,7 @@ export function readLengthRefusal(said: string, status: number | null): LengthRe
   if (isBytes && !/token|context|length/i.test(text)) return { kind: 'too-long', isBytes: true };
   // Throttling is worded like this, too: "Too many tokens, please wait before trying again".
   if (status === 429 && !/context|prompt is too long/i.test(text)) return null;
-  const windowTokens = plausible(firstNumber(WINDOWS, text));
+  const windowTokens = plausibleWindow(firstNumber(WINDOWS, text));
   const promptTokens = firstNumber(PROMPTS, text);
   const isCombined = /max_new_tokens|max_tokens|completion|output/i.test(text);
   const free = windowTokens === null || promptTokens === null ? null : windowTokens - promptTokens;
@@ -171,8 +171,10 @@ export function readLengthRefusal(said: string, status: number | null): LengthRe
 
 /** A request that alone exceeds what may be sent in a minute is never taken, however long one waits. */
 function overTimeLimit(text: string): LengthRefusal | null {
-  const limit = plausible(firstNumber([pattern(String.raw`limit:? ?(?:is |of )?${N}`)], text));
-  const requested = plausible(
+  const limit = plausibleWindow(
+    firstNumber([pattern(String.raw`limit:? ?(?:is |of )?${N}`)], text),
+  );
+  const requested = plausibleWindow(
     firstNumber([pattern(String.raw`requested:? ?(?:about )?${N}`)], text),
   );
   if (limit === null || requested === null || requested <= limit) return null;
@@ -189,7 +191,7 @@ const OUTPUT_LIMITS: readonly RegExp[] = [
 ];
 
 function outputLimitIn(text: string): number | null {
-  const limit = plausible(firstNumber(OUTPUT_LIMITS, text));
+  const limit = plausibleWindow(firstNumber(OUTPUT_LIMITS, text));
   // "Below" excludes the limit itself; one token less fits either way.
   return limit === null ? null : limit - 1;
 }
@@ -205,6 +207,6 @@ function firstNumber(patterns: readonly RegExp[], text: string): number | null {
   return null;
 }
 
-function plausible(tokens: number | null): number | null {
+function plausibleWindow(tokens: number | null): number | null {
   return tokens === null || tokens < MIN_WINDOW || tokens > MAX_WINDOW ? null : tokens;
 }

@@ -36,7 +36,7 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
   const overFetch = () => exchangeOver(globalThis.fetch)(url, headers, body, signal);
   if (parsed === null || !isPlainHttp(parsed)) return overFetch();
   signal.throwIfAborted();
-  const answer = await post(parsed, headers, body, signal);
+  const answer = await postRequest(parsed, headers, body, signal);
   const { statusCode: status = 0 } = answer;
   if (status >= 300 && status < 400 && answer.headers.location !== undefined) {
     answer.destroy();
@@ -49,8 +49,8 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
     body:
       decoder === null
         ? answer.iterator({ destroyOnReturn: false })
-        : unpacked(answer, answer.pipe(decoder)),
-    release: () => release(answer),
+        : unpackBody(answer, answer.pipe(decoder)),
+    release: () => releaseAnswer(answer),
     destroy: () => void answer.destroy(),
   };
 };
@@ -81,7 +81,7 @@ export function isPlainHttp({ protocol, username }: URL): boolean {
 }
 
 /** Sends a request and waits for the beginning of its answer. */
-export function post(
+export function postRequest(
   url: URL,
   headers: OutgoingHttpHeaders,
   body: Uint8Array,
@@ -139,7 +139,7 @@ export function decoderOf(answer: IncomingMessage): Transform | null {
 }
 
 /** Unpacks an answer. Data sent before a connection broke is unpacked, too; then its error is thrown. */
-async function* unpacked(
+async function* unpackBody(
   answer: IncomingMessage,
   decoder: Transform,
 ): AsyncGenerator<Uint8Array, void> {
@@ -158,7 +158,7 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   );
 }
 
-function release(answer: IncomingMessage): void {
+function releaseAnswer(answer: IncomingMessage): void {
   if (answer.destroyed || answer.readableEnded) return;
   // The answer was complete, so a failure from here on harms nothing.
   answer.on('error', () => undefined);

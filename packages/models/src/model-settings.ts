@@ -167,12 +167,12 @@ export function modelChoices(settings: ModelSettings): ReadonlyMap<string, Model
   const named = choices.flatMap((model): [string, ModelSettings][] => {
     const others = [main, ...choices.filter((one) => one !== model)];
     const chosen = { ...settings, model, choices: others, fallback: [main, ...fallback] };
-    return namesOf(model).map((name) => [name, chosen]);
+    return modelNames(model).map((name) => [name, chosen]);
   });
-  return new Map([...named, ...namesOf(main).map((name) => [name, settings] as const)]);
+  return new Map([...named, ...modelNames(main).map((name) => [name, settings] as const)]);
 }
 
-const namesOf = ({ provider, model }: ProviderChoice) => [model, `${provider}/${model}`];
+const modelNames = ({ provider, model }: ProviderChoice) => [model, `${provider}/${model}`];
 
 /** The windows of models that only their makers serve, by their names; the first that fits counts. */
 const FAMILIES: readonly (readonly [RegExp, number])[] = [

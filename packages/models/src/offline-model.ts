@@ -35,9 +35,9 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
     const asked = request.messages.findLast((message) => message.role === 'user');
     const question = asked?.said ?? asked?.content ?? '';
     throwIfStopped(signal);
-    if (plainQuestion(question) === 'time' && mayAskTheTime(request)) {
+    if (plainQuestion(question) === 'time' && canAskTime(request)) {
       yield { type: 'tool-call', call: { id: 'offline_time', name: TIME_TOOL, arguments: '{}' } };
-      yield finish(request, '', 'tool-calls');
+      yield finishEvent(request, '', 'tool-calls');
       return;
     }
     const result = request.messages.findLast((message) => message.role === 'tool');
@@ -56,17 +56,17 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
       yield { type: 'text', text: piece };
     }
     throwIfStopped(signal);
-    yield finish(request, text, 'stop');
+    yield finishEvent(request, text, 'stop');
   }
   return { id: OFFLINE_MODEL, stream };
 }
 
 /** The tool is there, and this turn has not asked it yet. */
-function mayAskTheTime({ tools = [], messages }: ModelRequest): boolean {
+function canAskTime({ tools = [], messages }: ModelRequest): boolean {
   return tools.some(({ name }) => name === TIME_TOOL) && messages.at(-1)?.role === 'user';
 }
 
-function finish(request: ModelRequest, text: string, finishReason: string): ModelEvent {
+function finishEvent(request: ModelRequest, text: string, finishReason: string): ModelEvent {
   const usage = countUsage(NOTHING_REPORTED, request, text.length);
   return { type: 'finish', text, usage, finishReason, model: OFFLINE_MODEL, costUsd: 0 };
 }
@@ -111,13 +111,13 @@ const TIME =
 function offlineAnswer(text: string, facts: OfflineFacts): string {
   switch (plainQuestion(text)) {
     case 'time':
-      return `${facts.toolTime ?? `It is ${localTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${notConnected(facts)}`;
+      return `${facts.toolTime ?? `It is ${localTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${notConnectedText(facts)}`;
     case 'status':
-      return `I am running and your message reached me. ${capitalised(notConnected(facts))}\n\n${howToConnect(facts)}`;
+      return `I am running and your message reached me. ${capitalised(notConnectedText(facts))}\n\n${howToConnect(facts)}`;
     case 'help':
-      return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${notConnected(facts)}\n\n${howToConnect(facts)}`;
+      return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${notConnectedText(facts)}\n\n${howToConnect(facts)}`;
     case null:
-      return `Your message arrived${withAttached(facts)}, but I cannot answer it: ${notConnected(facts)}\n\n${howToConnect(facts)}`;
+      return `Your message arrived${withAttached(facts)}, but I cannot answer it: ${notConnectedText(facts)}\n\n${howToConnect(facts)}`;
   }
 }
 
@@ -142,7 +142,7 @@ function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
 }
 
 /** Says in part of a sentence why no model answers; also for the start banner. */
-export function whyOffline(reason: OfflineReason): string {
+export function offlineReasonText(reason: OfflineReason): string {
   switch (reason) {
     case 'nothing-found':
       return `no model is configured and no local server answered on the ports ${LOCAL_PORTS.join(', ')}`;
@@ -153,8 +153,8 @@ export function whyOffline(reason: OfflineReason): string {
   }
 }
 
-function notConnected(facts: OfflineFacts): string {
-  return `no language model is connected (${whyOffline(facts.reason)}).`;
+function notConnectedText(facts: OfflineFacts): string {
+  return `no language model is connected (${offlineReasonText(facts.reason)}).`;
 }
 
 function howToConnect({ settingsFile, reason }: OfflineFacts): string {

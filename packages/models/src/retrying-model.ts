@@ -101,7 +101,7 @@ export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
     for (let tries = 1; ; tries += 1) {
       const call = { spoke: false };
       try {
-        yield* complete(model.stream(request, signal), call, tries);
+        yield* holdCallsUntilEnd(model.stream(request, signal), call, tries);
         return;
       } catch (thrown) {
         const delay = call.spoke || signal.aborted ? null : delayOf(thrown, request, tries);
@@ -127,7 +127,7 @@ export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
 }
 
 /** The events of one try, its calls only once it has finished; notes in `call` when something was passed on. */
-async function* complete(
+async function* holdCallsUntilEnd(
   events: AsyncIterable<ModelEvent>,
   call: { spoke: boolean },
   tries: number,

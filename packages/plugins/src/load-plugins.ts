@@ -38,13 +38,13 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
   sharePackages();
   const deps = { onFound: () => {}, ...options, patienceMs: options.patienceMs ?? TIMEOUT_MS };
   const imported = await Promise.all(
-    plugins.map((choice) => step(choice, undefined, () => importPlugin(choice, deps))),
+    plugins.map((choice) => runLoadStep(choice, undefined, () => importPlugin(choice, deps))),
   );
   const opened = await Promise.all(
     withoutDoubles(imported).map((at) => {
       if ('failed' in at) return at;
       const { choice, name, good } = at;
-      return step(choice, name, async () => ({
+      return runLoadStep(choice, name, async () => ({
         ...good,
         ...(await setUpPlugin(good, choice, deps)),
       }));
@@ -65,7 +65,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
   return outcomes;
 }
 
-async function step<Good>(
+async function runLoadStep<Good>(
   choice: PluginChoice,
   name: string | undefined,
   work: () => Promise<Good>,
@@ -126,9 +126,9 @@ interface Settled {
  * that cannot be described to a model, and a channel whose settings cannot be checked.
  */
 function settleClashes(parts: LoadedParts, taken: Taken): Settled {
-  const tools = keep('tool', parts.tools, taken.tools, ({ name }) => name);
-  const layers = keep('layer', parts.layers, taken.layers, ({ id }) => id);
-  const channels = keep('channel', parts.channels, taken.channels, ({ id }) => id);
+  const tools = keepUnique('tool', parts.tools, taken.tools, ({ name }) => name);
+  const layers = keepUnique('layer', parts.layers, taken.layers, ({ id }) => id);
+  const channels = keepUnique('channel', parts.channels, taken.channels, ({ id }) => id);
   const soundTools = describable(tools.kept);
   const soundChannels = checkable(channels.kept);
   return {
@@ -179,7 +179,7 @@ function checkable(channels: LoadedParts['channels']) {
   };
 }
 
-function keep<Part>(
+function keepUnique<Part>(
   what: string,
   parts: readonly Part[],
   taken: readonly string[],

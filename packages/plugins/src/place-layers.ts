@@ -20,13 +20,13 @@ export function placeLayers(
   const known = new Map(layers.map((layer) => [layer.id, layer]));
   const find: LayerOf = (id) => known.get(id) ?? layerOf(id);
   const placed = layers.reduce(
-    (entries, layer) => place(entries, layer, find, layout.fixedSystem === true),
+    (entries, layer) => insertLayer(entries, layer, find, layout.fixedSystem === true),
     layout.layers,
   );
   return { ...layout, layers: placed };
 }
 
-function place(
+function insertLayer(
   entries: readonly LayoutEntry[],
   layer: PluginLayer,
   layerOf: LayerOf,
@@ -37,12 +37,17 @@ function place(
     fixed && volatile ? { layer: layer.id, placement: 'user' } : { layer: layer.id };
   if (layer.placement === 'user' || entry.placement === 'user') return [...entries, entry];
   const requested = entries.findIndex(({ layer: id }) => id === layer.after) + 1;
-  const at = requested > 0 && fits(entries.slice(requested), layer, layerOf) ? requested : null;
+  const at =
+    requested > 0 && fitsCacheOrder(entries.slice(requested), layer, layerOf) ? requested : null;
   return entries.toSpliced(at ?? byVolatility(entries, layer, layerOf), 0, entry);
 }
 
 /** True where nothing behind it, as far as a cache can reach, changes less often. */
-function fits(behind: readonly LayoutEntry[], layer: PluginLayer, layerOf: LayerOf): boolean {
+function fitsCacheOrder(
+  behind: readonly LayoutEntry[],
+  layer: PluginLayer,
+  layerOf: LayerOf,
+): boolean {
   const ranks = behind.flatMap((entry) => rankIn(entry, layerOf));
   const end = ranks.indexOf(RANK.turn);
   const cached = end === -1 ? ranks : ranks.slice(0, end);

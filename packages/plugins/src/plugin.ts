@@ -259,29 +259,29 @@ export function describeOutcome(outcome: PluginOutcome): string {
   const without = left.length === 0 ? '' : `; left out: ${left.join('; ')}`;
   const found = defects.summary();
   const wrong = found === undefined ? '' : `; it has ${defectsText(found)}`;
-  return `${title} brings ${listOf(parts) || 'nothing'}${without}${wrong}`;
+  return `${title} brings ${describeParts(parts) || 'nothing'}${without}${wrong}`;
 }
 
-function listOf({ tools, skills, layers, hooks, channels, sources }: LoadedParts): string {
+function describeParts({ tools, skills, layers, hooks, channels, sources }: LoadedParts): string {
   return [
-    named(
+    listNames(
       'tool',
       tools.map(({ name }) => name),
     ),
     skills.length === 0 ? '' : `skills in ${skills.join(', ')}`,
-    named(
+    listNames(
       'layer',
       layers.map(({ id }) => id),
     ),
-    named(
+    listNames(
       'hook',
       hooks.map(({ id }) => id),
     ),
-    named(
+    listNames(
       'channel',
       channels.map(({ id }) => id),
     ),
-    named(
+    listNames(
       'source',
       sources.map(({ id }) => id),
     ),
@@ -290,7 +290,7 @@ function listOf({ tools, skills, layers, hooks, channels, sources }: LoadedParts
     .join(', ');
 }
 
-function named(what: string, names: readonly string[]): string {
+function listNames(what: string, names: readonly string[]): string {
   if (names.length === 0) return '';
   return `${names.length === 1 ? what : `${what}s`} ${names.join(' and ')}`;
 }

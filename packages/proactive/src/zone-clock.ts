@@ -81,7 +81,7 @@ export function wallDayAndMinute(moment: number, timeZone: string): string {
 }
 
 /** The moment at which the local day started. */
-export function startOfDay(moment: number, timeZone: string): number {
+export function zoneDayStart(moment: number, timeZone: string): number {
   const clock = zoneClock(timeZone);
   return clock.firstMomentOf(Math.floor(clock.wallAt(moment) / DAY_MS) * DAY_MS);
 }

@@ -179,7 +179,7 @@ function logDefect(log: Logger, line: LayerReport): void {
 }
 
 /** The text of a layer in the first turn; `null` for none. */
-const Kept = z.nullable(
+const KeptLayer = z.nullable(
   z.object({
     text: z.string(),
     source: z.string(),
@@ -187,9 +187,9 @@ const Kept = z.nullable(
     cut: z.nullable(z.object({ shown: z.int(), total: z.int() })),
   }),
 );
-type Kept = z.infer<typeof Kept>;
+type KeptLayer = z.infer<typeof KeptLayer>;
 
-const KeptLayers = z.record(z.string(), Kept);
+const KeptLayers = z.record(z.string(), KeptLayer);
 
 /**
  * The system prompt of the session's first turn in place of this turn's (P05): files, tools and skills
@@ -203,13 +203,13 @@ async function fixSystem(
 ): Promise<readonly Rendering[]> {
   if (context.fix === undefined) return renderings;
   const now = Object.fromEntries(
-    renderings.filter(isFixed).map(({ layer, output }) => [layer, keep(output)]),
+    renderings.filter(isFixed).map(({ layer, output }) => [layer, toKept(output)]),
   );
   const key = `prompt:${place.layout}:${context.mode ?? 'full'}`;
   try {
     const kept = await context.fix(key, now, KeptLayers);
     return renderings.map((rendering) =>
-      isFixed(rendering) ? asKept(rendering, kept) : rendering,
+      isFixed(rendering) ? withKeptText(rendering, kept) : rendering,
     );
   } catch (error) {
     place.log.error(
@@ -224,13 +224,13 @@ function isFixed({ layer, placement }: Rendering): boolean {
   return placement === 'system' && layer !== safetyLayer.id;
 }
 
-function keep(output: Rendering['output']): Kept {
+function toKept(output: Rendering['output']): KeptLayer {
   if (!('text' in output)) return null;
   const { text, source, audience, cut = null } = output;
   return { text, source, audience, cut };
 }
 
-function asKept(rendering: Rendering, kept: Readonly<Record<LayerId, Kept>>): Rendering {
+function withKeptText(rendering: Rendering, kept: Readonly<Record<LayerId, KeptLayer>>): Rendering {
   const first = kept[rendering.layer] ?? null;
   if (first !== null) return { ...rendering, output: first };
   if (!('text' in rendering.output)) return rendering;

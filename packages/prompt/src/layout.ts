@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Dialect, decodeText, type RenderTarget, reasonOf } from '@parley/core';
+import { Dialect, decodeText, isMissingFile, type RenderTarget, reasonOf } from '@parley/core';
 import type { FilePattern } from '@parley/workspace';
 import {
   absent,
@@ -202,16 +202,12 @@ async function readNote(folder: string, dialect: Dialect): Promise<string> {
   try {
     return decodeText(await readFile(file)).text.trim();
   } catch (error) {
-    if (isMissing(error)) return '';
+    if (isMissingFile(error)) return '';
     throw new PromptError(
       'format-unreadable',
       `The format note ${file} cannot be read (${reasonOf(error)}). Make it a readable text file, or remove it.`,
     );
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /** For a dialect without a note. */

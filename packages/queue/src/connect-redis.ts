@@ -37,7 +37,7 @@ export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnecti
   const { cluster, sentinel } = place;
   const options = optionsFor(place, use);
   if (cluster !== undefined) return connectCluster(place, cluster.nodes, use);
-  if (sentinel === undefined) return new Redis({ ...options, ...addressOf(place.url) });
+  if (sentinel === undefined) return new Redis({ ...options, ...redisAddress(place.url) });
   return new Redis({
     ...options,
     name: sentinel.name,
@@ -81,7 +81,7 @@ function connectCluster(place: RedisLocation, nodes: readonly string[], use: Red
     clusterRetryStrategy: pauseBefore,
     ...(redisOptions.tls && { dnsLookup }),
   };
-  const all = [addressOf(place.url), ...nodes.map((node) => nodeAddress(node, DEFAULT_PORT))];
+  const all = [redisAddress(place.url), ...nodes.map((node) => nodeAddress(node, DEFAULT_PORT))];
   return new Cluster(all, options);
 }
 
@@ -118,7 +118,7 @@ function pauseBefore(tries: number): number {
   return Math.min(tries * 100, RECONNECT_AT_MOST_MS);
 }
 
-function addressOf(url: string) {
+function redisAddress(url: string) {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   // 0 lets the system look for IPv4 and IPv6; a number says itself what it is.
@@ -144,10 +144,10 @@ const AWAY =
 
 /** `what` names in the log who misses Redis. */
 export function redisOutage(what: string, place: RedisLocation, log: Logger): RedisOutage {
-  const server = nameOf(place);
+  const server = redisName(place);
   const note: RedisOutage['note'] = (error, message, facts = {}) => {
-    const first = innermost(error);
-    const outage = isAway(first) ? server : `${server} (${kindOf(first)})`;
+    const first = innermostError(error);
+    const outage = isAway(first) ? server : `${server} (${errorKind(first)})`;
     const failure = new QueueError({
       code: 'queue-unreachable',
       message: `${outage}: ${reasonOf(first)}`,
@@ -168,7 +168,7 @@ export function redisOutage(what: string, place: RedisLocation, log: Logger): Re
 }
 
 /** The name of the server, without a password. */
-function nameOf({ url, sentinel, cluster }: RedisLocation): string {
+function redisName({ url, sentinel, cluster }: RedisLocation): string {
   if (sentinel !== undefined) return `Redis ${sentinel.name}`;
   return `Redis${cluster === undefined ? '' : ' cluster'} at ${new URL(url).host}`;
 }
@@ -179,19 +179,20 @@ function isAway(error: unknown): boolean {
 }
 
 /** Many jobs have the same trouble at once. */
-function kindOf(error: unknown): string {
+function errorKind(error: unknown): string {
   return reasonOf(error).replace(/\d+/g, '#').slice(0, 60);
 }
 
 /** Node says "several addresses failed" with an empty message; the first of them says more. */
-function innermost(error: unknown): unknown {
+function innermostError(error: unknown): unknown {
   return error instanceof AggregateError ? (error.errors[0] ?? error) : error;
 }
 
 /** Warns of settings of Redis with which wake-ups get lost. Never throws: they can be made up for. */
 export async function checkRedis(connection: RedisConnection, log: Logger): Promise<void> {
   try {
-    for (const { facts, message } of complaints(await connection.info())) log.warn(facts, message);
+    for (const { facts, message } of findComplaints(await connection.info()))
+      log.warn(facts, message);
   } catch (error) {
     log.debug({ reason: reasonOf(error) }, 'Redis does not say how it is set up');
   }
@@ -206,7 +207,7 @@ interface Complaint {
 const OLDEST = { major: 6, minor: 2 };
 
 /** Problems of a server, by its own `INFO`. */
-export function complaints(info: string): readonly Complaint[] {
+export function findComplaints(info: string): readonly Complaint[] {
   const fact = (name: string): string | undefined =>
     new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
   const found: Complaint[] = [];
@@ -247,9 +248,13 @@ export async function probeRedis(place: RedisLocation, signal: AbortSignal): Pro
     const info = await connection.info();
     const version =
       /^(?:valkey|redis)_version:(\S+?)\r?$/m.exec(info)?.[1] ?? 'of an unknown version';
-    return { kind: 'works', version, complaints: complaints(info).map(({ message }) => message) };
+    return {
+      kind: 'works',
+      version,
+      complaints: findComplaints(info).map(({ message }) => message),
+    };
   } catch (thrown) {
-    const reason = signal.aborted ? 'no answer in time' : reasonOf(innermost(thrown));
+    const reason = signal.aborted ? 'no answer in time' : reasonOf(innermostError(thrown));
     return { kind: 'problem', reason };
   } finally {
     connection.disconnect();

@@ -314,7 +314,7 @@ interface KeepLeasesDeps {
  */
 type KeepLease = (lease: Lease, askedAt: number, lost: () => void) => () => void;
 
-interface Kept {
+interface KeptLease {
   readonly lease: Lease;
   /** When it counts as lost without a renewal; monotonic ms, since a step of the clock ends no lease. */
   until: number;
@@ -331,17 +331,17 @@ export function keepLeases({
   log,
   leaseMs = LEASE_MS,
 }: KeepLeasesDeps): KeepLease {
-  const kept = new Set<Kept>();
+  const kept = new Set<KeptLease>();
   let timer: NodeJS.Timeout | undefined;
   let renewing = false;
   let looks = 0;
-  const drop = (one: Kept): void => {
+  const drop = (one: KeptLease): void => {
     kept.delete(one);
     if (kept.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
-  const lose = (one: Kept): void => {
+  const lose = (one: KeptLease): void => {
     drop(one);
     one.lost();
   };

@@ -23,7 +23,7 @@ export interface RedisLocation {
 }
 
 /** The prefix of keys and channels. */
-export function prefixOf({ prefix = 'parley' }: Pick<RedisLocation, 'prefix'>): string {
+export function redisKeyPrefix({ prefix = 'parley' }: Pick<RedisLocation, 'prefix'>): string {
   return prefix;
 }
 
@@ -32,7 +32,7 @@ export function prefixOf({ prefix = 'parley' }: Pick<RedisLocation, 'prefix'>): 
  * node, as BullMQ’s scripts need it, and different queues on different ones.
  */
 export function queuePrefix(place: Pick<RedisLocation, 'prefix'>, queue: string): string {
-  return `{${prefixOf(place)}:${queue}}`;
+  return `{${redisKeyPrefix(place)}:${queue}}`;
 }
 
 /** Something the queue could not do; messages are safe in the tables either way. */

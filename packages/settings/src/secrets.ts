@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
-import { nearest } from './check.ts';
+import { nearestWord } from './check.ts';
 import { parseSettings } from './document.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
@@ -85,7 +85,7 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
     outside.set(formatPath(path), raw);
     return raw.replaceAll(/\$\$\{|\$\{([^}]*)(\}?)/g, (match, body = '', close = '') => {
       if (match === '$${') return '${';
-      const file = close === '' ? undefined : fileOf(body, settingsFile);
+      const file = close === '' ? undefined : secretFilePath(body, settingsFile);
       if (file !== undefined) files.add(file);
       const found = close === '' ? malformed : lookUp(body, env, settingsFile);
       if (found.kind === 'found') {
@@ -122,14 +122,14 @@ const malformed: Lookup = {
 };
 
 function lookUp(body: string, env: Environment, settingsFile: string): Lookup {
-  const secretFile = fileOf(body, settingsFile);
+  const secretFile = secretFilePath(body, settingsFile);
   if (secretFile !== undefined) return lookUpFile(secretFile);
   const [, name, fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(body) ?? [];
   if (name === undefined) return malformed;
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   if (value !== undefined && value !== '') return { kind: 'found', text: value, outside: true };
   if (fallback !== undefined) return { kind: 'found', text: fallback, outside: false };
-  const meant = nearest(
+  const meant = nearestWord(
     name,
     Object.keys(env).filter((key) => key !== name),
   );
@@ -143,7 +143,7 @@ function lookUp(body: string, env: Environment, settingsFile: string): Lookup {
 }
 
 /** The file that a reference names. */
-function fileOf(body: string, settingsFile: string): string | undefined {
+function secretFilePath(body: string, settingsFile: string): string | undefined {
   const written = /^file:(.+)$/s.exec(body)?.[1]?.trim();
   if (written === undefined) return undefined;
   return resolve(dirname(settingsFile), written.replace(/^~(?=\/)/, homedir()));

@@ -19,7 +19,7 @@ export interface PairingRequest extends PairingApplicant {
 }
 
 /** A stranger as Parley names people: `telegram:42`. */
-export function personOf({
+export function applicantPersonId({
   channel,
   senderId,
 }: Pick<PairingApplicant, 'channel' | 'senderId'>): string {
@@ -63,7 +63,7 @@ export function pairingRepository(database: Database, newId: NewId) {
         if (pending.length >= bounds.pending) return 'full';
         const route = toJson(applicant.route);
         sql.send(REQUEST, { ...applicant, code, route, expiresAt: now + bounds.validMs });
-        const about = [personOf(applicant)];
+        const about = [applicantPersonId(applicant)];
         insertParts(sql, notice, { turnId: null, about, now, newId });
         return 'new';
       }),
@@ -83,7 +83,7 @@ export function pairingRepository(database: Database, newId: NewId) {
       database.write(async (sql) => {
         const request = await approveRequest(sql, code, now);
         if (request !== null) {
-          const about = [personOf(request)];
+          const about = [applicantPersonId(request)];
           insertParts(sql, welcome(request), { turnId: null, about, now, newId });
         }
         return request;

@@ -35,7 +35,7 @@ export function approvalRepository(database: Database, newId: NewId) {
      * like a commit. The same call is asked about once, however often this is called.
      */
     ask: (lease: Lease, approval: NewApproval, parts: readonly NewPart[], now: number) =>
-      database.write((sql) => ask(sql, { lease, approval, parts, now, newId })),
+      database.write((sql) => storeApproval(sql, { lease, approval, parts, now, newId })),
 
     /** Records that the settings allowed a call without a question. */
     allow: (lease: Lease, approval: NewApproval, now: number): Promise<CommitResult> =>
@@ -99,7 +99,7 @@ interface Asking {
   readonly newId: NewId;
 }
 
-async function ask(
+async function storeApproval(
   sql: Sql,
   { lease, approval, parts, now, newId }: Asking,
 ): Promise<'asked' | 'code-taken' | 'fenced'> {

@@ -14,7 +14,7 @@ interface RoomDeps {
 }
 
 /** The reason of an attachment that was not fetched because its message needs no answer any more. */
-const TOO_LATE = 'its message was answered or dropped before it had arrived';
+const ANSWERED_BEFORE_FETCH = 'its message was answered or dropped before it had arrived';
 
 /** Files of which the bytes are dropped in one transaction. */
 const FILES_AT_ONCE = 5;
@@ -37,7 +37,7 @@ export function attachmentRoom(deps: RoomDeps) {
      * The row stays, so that a history can say that there was a file.
      */
     async forget(before: number, now: number): Promise<void> {
-      await database.change('process', END_LATE, { now, reason: TOO_LATE });
+      await database.change('process', END_LATE, { now, reason: ANSWERED_BEFORE_FETCH });
       await dropViewOnce(deps);
       await dropAll(deps, (sql) => sql.all(SOME_BYTES, { before }), dropAttachment);
       await dropAll(deps, (sql) => sql.all(SOME_AGENTS, { before }), dropAgentFile);
@@ -119,7 +119,7 @@ const SOME_VIEW_ONCE = statement(`${SOME}
 /** One that is being fetched is given up, or its bytes would come after this. */
 const DROP_FOR_GOOD = statement(`
   update attachment set bytes = null, file_id = null, ref = '${NO_REF}', text = null,
-    reason = case when state = 'pending' then '${TOO_LATE}' else reason end,
+    reason = case when state = 'pending' then '${ANSWERED_BEFORE_FETCH}' else reason end,
     state = case when state = 'pending' then 'failed' else state end
   where inbox_seq = :messageSeq and attachment_index = :index`);
 

@@ -115,7 +115,7 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
     },
     /** A file that a chat sent, by the platform's id of its message; null when it is not there (any more). */
     async ofChat(message: MessageKey, index: number): Promise<KeptFile | null> {
-      return fileOf(
+      return readKeptFile(
         files,
         await database.read((sql) => sql.get(OF_CHAT_MESSAGE, { ...message, index })),
       );
@@ -126,7 +126,7 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
       { messageSeq, index }: AttachmentKey,
     ): Promise<KeptFile | null> {
       const key = { conversationId, messageSeq, index };
-      return fileOf(files, await database.read((sql) => sql.get(OF_CONVERSATION, key)));
+      return readKeptFile(files, await database.read((sql) => sql.get(OF_CONVERSATION, key)));
     },
     /** Remembers what was said in an attachment, so that a resumed turn need not listen again. */
     async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
@@ -203,7 +203,10 @@ const OF_CONVERSATION = statement(`${FILE}
 
 interface FileRow extends Omit<KeptFile, 'bytes'>, BytesOfRow {}
 
-async function fileOf(files: StoredFiles, row: FileRow | undefined): Promise<KeptFile | null> {
+async function readKeptFile(
+  files: StoredFiles,
+  row: FileRow | undefined,
+): Promise<KeptFile | null> {
   const bytes = await files.read(row);
   if (row === undefined || bytes === null) return null;
   const { name, mimeType } = row;

@@ -81,7 +81,7 @@ export async function claimTurnInLane(
   const { mode, model } = conversation;
   if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode, model } };
   const busy = await busyNow(sql, conversationId, claim.busy);
-  const { waiting, hasContext } = await whatWaits(sql, conversationId, busy);
+  const { waiting, hasContext } = await readWaiting(sql, conversationId, busy);
   const ready = readyMessages(waiting, busy, claim.now);
   if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - claim.now };
   if (ready.kind === 'nothing') return { kind: 'none' };
@@ -115,7 +115,7 @@ async function resumeTurn(
     dropTurn(sql, { turnId: turn.id, conversationId }, reasonToGiveUp(ends), now);
     return null;
   }
-  const steps = await readSteps(sql, turn.id);
+  const steps = await readJournalSteps(sql, turn.id);
   if (turn.put_off_until !== null) {
     // What its tools have done is done; a turn that has done nothing is answered together with what comes.
     const mayEnd = steps.length === 0 && turn.session === session;
@@ -177,7 +177,7 @@ async function answerIfWritten(sql: Sql, code: string, now: number): Promise<Rea
   return ready;
 }
 
-async function readSteps(sql: Sql, turnId: string): Promise<readonly JournalStep[]> {
+async function readJournalSteps(sql: Sql, turnId: string): Promise<readonly JournalStep[]> {
   const rows = await sql.all(STEPS, { turnId });
   return rows.map((row) => ({ index: row.step_index, content: fromJson(row.content) }));
 }
@@ -199,7 +199,7 @@ async function beginTurn(
   if (last === undefined) return null;
   const { newTurnId: turnId, now } = claim;
   const runs = withRun(null, run);
-  sql.send(BEGIN, { turnId, conversationId, session, now, runs, ...askedBy(messages, last) });
+  sql.send(BEGIN, { turnId, conversationId, session, now, runs, ...findAsker(messages, last) });
   // The messages are the oldest of the lane without a gap, so the last number bounds them.
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
   // What Parley does by itself in a direct chat shows nothing of it to the person.
@@ -211,7 +211,7 @@ async function beginTurn(
 }
 
 /** The people who ask, and since when; the time is null where no person does, so that no wait of theirs is measured. */
-function askedBy(messages: readonly InboxRow[], { message: { channel, sender } }: InboxRow) {
+function findAsker(messages: readonly InboxRow[], { message: { channel, sender } }: InboxRow) {
   const askedAt = messages.find(isOfPerson)?.receivedAt ?? null;
   return { personId: `${channel}:${sender.id}`, askedAt };
 }
@@ -231,10 +231,10 @@ export async function waitingMessages(
   conversationId: string,
   busy: BusyMode,
 ): Promise<readonly InboxRow[]> {
-  return (await whatWaits(sql, conversationId, busy)).waiting;
+  return (await readWaiting(sql, conversationId, busy)).waiting;
 }
 
-async function whatWaits(sql: Sql, conversationId: string, busy: BusyMode) {
+async function readWaiting(sql: Sql, conversationId: string, busy: BusyMode) {
   // SQLite's way to say "all" is not PostgreSQL's; so many never wait.
   const limit = busy === 'followup' ? MAX_FOLLOWUP_MESSAGES : Number.MAX_SAFE_INTEGER;
   const rows = await sql.all(WAITING, { conversationId, limit });
@@ -343,12 +343,12 @@ function burstFrom(rows: readonly InboxRow[], start: number): readonly InboxRow[
   for (let next = start + 1; next < rows.length; next += 1) {
     const candidate = rows[next];
     if (candidate === undefined) break;
-    if (rows.slice(start, end + 1).some((row) => continues(row, candidate))) end = next;
+    if (rows.slice(start, end + 1).some((row) => continuesAlbum(row, candidate))) end = next;
   }
   return rows.slice(start, end + 1);
 }
 
-function continues(row: InboxRow, next: InboxRow): boolean {
+function continuesAlbum(row: InboxRow, next: InboxRow): boolean {
   if (row.settlesAt === undefined || row.message.sender.id !== next.message.sender.id) return false;
   const { albumId } = row.message;
   if (albumId !== undefined) return next.message.albumId === albumId;

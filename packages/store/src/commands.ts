@@ -1,5 +1,10 @@
 import type { InboundMessage, NewId } from '@parley/core';
-import { approveRequest, type PairingRequest, pendingRequests, personOf } from './access.ts';
+import {
+  applicantPersonId,
+  approveRequest,
+  type PairingRequest,
+  pendingRequests,
+} from './access.ts';
 import type { Approval } from './approval-rows.ts';
 import { type ApprovalDecision, type ApprovalVerdict, decideApproval } from './approvals.ts';
 import { insertAttachments } from './attachments.ts';
@@ -127,7 +132,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
       const approved = code !== null && isMeant ? await approveRequest(sql, code, now) : null;
       const pending = theirs.filter((one) => one.code !== approved?.code);
       for (const one of [...pending, ...(approved === null ? [] : [approved])]) {
-        named.add(personOf(one));
+        named.add(applicantPersonId(one));
       }
       return { approved, pending };
     },

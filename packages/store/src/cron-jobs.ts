@@ -61,7 +61,7 @@ export function cronJobRepository(database: Database) {
   return {
     /** `known`: the same call has made it already. */
     add: (job: NewCronJob, bounds: CronBounds, now: number) =>
-      database.write((sql) => addJob(sql, job, bounds, now)),
+      database.write((sql) => insertCronJob(sql, job, bounds, now)),
     get: (id: string): Promise<CronJob | null> =>
       database.read(async (sql) => readCronJobIf(await sql.get(JOB_BY_ID, { id }))),
     /** The job that a call or command has made. */
@@ -107,11 +107,13 @@ export function cronJobRepository(database: Database) {
       then: CronChange,
     ): Promise<boolean> {
       const was = { id, lastAt, wasState, wasNextAt, outcome };
-      return (await database.change('power-cut', SETTLE, { ...was, ...changed(then) })) > 0;
+      return (
+        (await database.change('power-cut', SETTLE, { ...was, ...changeParameters(then) })) > 0
+      );
     },
     /** False when there is no such job. */
     change: async (id: string, change: CronChange): Promise<boolean> =>
-      (await database.change('power-cut', CHANGE, { id, ...changed(change) })) > 0,
+      (await database.change('power-cut', CHANGE, { id, ...changeParameters(change) })) > 0,
     remove: async (id: string): Promise<boolean> =>
       (await database.change('power-cut', REMOVE, { id })) > 0,
   };
@@ -152,7 +154,7 @@ const COUNT = statement(`
   select count(*) as total, count(*) filter (where conversation_id = :conversationId) as here
   from cron_job where state <> 'over'`).rows<{ readonly total: number; readonly here: number }>();
 
-async function addJob(
+async function insertCronJob(
   sql: Sql,
   job: NewCronJob,
   { perConversation, total }: CronBounds,
@@ -187,14 +189,15 @@ const GUESTS = statement(
 ).rows<{ readonly origin: string }>();
 
 async function countOfPerson(sql: Sql, { origin }: NewCronJob): Promise<number> {
-  const person = personOf(origin);
+  const person = jobOwnerKey(origin);
   const jobs = await sql.all(GUESTS);
   return jobs.filter(
-    (job) => personOf(fromCheckedJson(InboundMessage, job.origin, 'message of a job')) === person,
+    (job) =>
+      jobOwnerKey(fromCheckedJson(InboundMessage, job.origin, 'message of a job')) === person,
   ).length;
 }
 
-function personOf({ channel, sender }: InboundMessage): string {
+function jobOwnerKey({ channel, sender }: InboundMessage): string {
   return JSON.stringify([channel, sender.id]);
 }
 
@@ -212,7 +215,7 @@ const SETTLE = statement(`
     and next_at is not distinct from :wasNextAt`);
 
 /** The parameters of `CHANGES`. */
-function changed(change: CronChange) {
+function changeParameters(change: CronChange) {
   const { timetable, nextAt, state, title, task, failures, origin, route, fromOwner } = change;
   const isOff = state !== undefined && state !== 'on';
   return {

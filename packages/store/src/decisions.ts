@@ -89,8 +89,8 @@ export function decisionRepository(database: Database) {
     ): Promise<readonly MessageStory[]> =>
       database.read(async (sql) => {
         const stories = [
-          ...(await notTaken(sql, chat, limit)),
-          ...(await taken(sql, chat, limit, agent)),
+          ...(await readNotTaken(sql, chat, limit)),
+          ...(await readTaken(sql, chat, limit, agent)),
           ...(await sentAlerts(sql, chat, agent)),
         ];
         return stories.sort((a, b) => a.at - b.at).slice(-limit);
@@ -112,7 +112,7 @@ const FORGET_OF_CHAT = statement(`
   delete from ingress_decision where ${OF_CHAT} and seq <= (
     select seq from ingress_decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
 
-async function notTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
+async function readNotTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
   const rows = await sql.all(NOT_TAKEN, { ...chat, limit });
   return rows.reverse().map((row) => ({ ...row, turn: null }));
 }
@@ -145,7 +145,7 @@ const TAKEN = statement(`
   from inbox left join turn on turn.id = inbox.turn_id
   where ${OF_CHAT} order by seq desc limit :limit`).rows<TakenRow>();
 
-async function taken(
+async function readTaken(
   sql: Sql,
   chat: ChatKey,
   limit: number,
@@ -154,7 +154,7 @@ async function taken(
   const rows = (await sql.all(TAKEN, { ...chat, limit })).filter(
     ({ conversationId }) => agentOfConversation(conversationId) === agent,
   );
-  const parts = await partsOf(sql, new Set(rows.flatMap(({ turnId }) => turnId ?? [])));
+  const parts = await countTurnParts(sql, new Set(rows.flatMap(({ turnId }) => turnId ?? [])));
   const asked = await awaited(sql, new Set(rows.flatMap(({ awaits }) => awaits ?? [])));
   return rows.reverse().map((row): MessageStory => {
     const { messageId, at, reason, interruptions, turnId, turnState, startedAt, finishedAt } = row;
@@ -187,7 +187,7 @@ const PARTS = statement(`
   readonly state: PartState;
 }>();
 
-async function partsOf(
+async function countTurnParts(
   sql: Sql,
   turnIds: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, TurnStory['parts']>> {
@@ -247,7 +247,7 @@ async function sentAlerts(
   const runs = (await sql.all(ALERTS, chat)).filter(
     ({ conversationId }) => agentOfConversation(conversationId) === agent,
   );
-  const parts = await partsOf(sql, new Set(runs.map(({ turnId }) => turnId)));
+  const parts = await countTurnParts(sql, new Set(runs.map(({ turnId }) => turnId)));
   return runs.map(({ messageId, reason, at, turnId, ...run }) => ({
     ...{ messageId, reason, at, outcome: 'alert' },
     turn: { ...run, outcome: 'answered', reason: null, parts: parts.get(turnId) ?? NO_PARTS },

@@ -70,7 +70,7 @@ export function keepNotice(
 ): void {
   ensureConversation(sql, place.conversationId, now);
   const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: 'notice' };
-  sql.send(KEEP, { ...place, ...message, text: cut(text), now });
+  sql.send(KEEP, { ...place, ...message, text: cutGroupText(text), now });
   sql.send(PRUNE_OWN, place);
 }
 
@@ -96,7 +96,7 @@ async function addGroupContext(
   ensureConversation(sql, place.conversationId, now);
   await lockConversation(sql, place.conversationId);
   former();
-  sql.send(KEEP, { ...place, ...message, text: cut(message.text), now });
+  sql.send(KEEP, { ...place, ...message, text: cutGroupText(message.text), now });
 }
 
 const KEEP = statement(`
@@ -185,11 +185,11 @@ export async function reviseGroupContext(
   text: string | null,
 ): Promise<boolean> {
   if (text === null) return (await sql.run(WITHDRAW, message)) > 0;
-  return (await sql.run(REVISE, { ...message, text: cut(text) })) > 0;
+  return (await sql.run(REVISE, { ...message, text: cutGroupText(text) })) > 0;
 }
 
 /** A cut text says so, and how long it was (P10). */
-function cut(text: string): string {
+function cutGroupText(text: string): string {
   if (text.length <= MAX_CHARACTERS) return text;
   return `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… [cut: ${MAX_CHARACTERS} of ${text.length} characters]`;
 }

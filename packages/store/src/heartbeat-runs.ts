@@ -129,7 +129,7 @@ export async function startRun(
   await lockConversation(sql, message.conversationId);
   const running = await sql.get(RUNNING_OF, { agent });
   if (running?.id === id) return 'gone';
-  if (running !== undefined && (await isFull(sql, order, room))) return 'busy';
+  if (running !== undefined && (await isHeartbeatInboxFull(sql, order, room))) return 'busy';
   if (slot !== null && !(await claimSlot(sql, slot, null, now))) return 'gone';
   const state = running === undefined ? 'running' : 'waiting';
   if ((await sql.run(BEGIN, { ...order, state, now })) === 0) return 'gone';
@@ -137,7 +137,11 @@ export async function startRun(
   return 'started';
 }
 
-async function isFull(sql: Sql, { message }: HeartbeatOrder, room: number): Promise<boolean> {
+async function isHeartbeatInboxFull(
+  sql: Sql,
+  { message }: HeartbeatOrder,
+  room: number,
+): Promise<boolean> {
   if (room === 0) return true;
   const found = await sql.get(WAITING_IN, { lane: message.conversationId });
   return (found?.count ?? 0) >= room;
@@ -166,7 +170,7 @@ interface Ending {
 }
 
 /** Ends the turn of a run, its row, and sends or holds its alert: all of it, or nothing. */
-export async function endRun(
+export async function endHeartbeatRun(
   sql: Sql,
   { lease, turn, now, newId }: Ending,
 ): Promise<'committed' | 'fenced'> {

@@ -95,7 +95,7 @@ const RECENT = statement(`
 >();
 
 /** The chats of an account in which people wrote, the newest first. */
-export async function chatsOf(
+export async function listAccountChats(
   sql: Sql,
   account: Pick<ChatKey, 'channel' | 'account'>,
   limit: number,

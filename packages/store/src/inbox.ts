@@ -6,7 +6,13 @@ import { countWaiting, ensureConversation, OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import { reviseGroupContext } from './group-context.ts';
-import { chatsOf, ownerChats, ownerRoute, recentOf, typedCommands } from './inbox-reads.ts';
+import {
+  listAccountChats,
+  ownerChats,
+  ownerRoute,
+  recentOf,
+  typedCommands,
+} from './inbox-reads.ts';
 import { findReplaced, replaceEarlier } from './message-replacement.ts';
 import {
   type AdmittedMessage,
@@ -93,7 +99,7 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
      * the time of the newest part that went there (ms; 0: none).
      */
     chats: (account: Pick<ChatKey, 'channel' | 'account'>, limit: number) =>
-      database.read((sql) => chatsOf(sql, account, limit)),
+      database.read((sql) => listAccountChats(sql, account, limit)),
   };
 }
 
@@ -110,8 +116,8 @@ async function storeWithin(
 ): Promise<'stored' | 'duplicate' | 'full'> {
   const waiting = await lockAndCountWaiting(sql, admitted);
   // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
-  const isFull = await reaches(sql, admitted.conversationId, waiting, room);
-  if (isFull && !(await isKnown(sql, admitted.message))) return 'full';
+  const isFull = await isInboxFull(sql, admitted.conversationId, waiting, room);
+  if (isFull && !(await isStored(sql, admitted.message))) return 'full';
   return store(sql, admitted, stored, onReplaced);
 }
 
@@ -191,7 +197,7 @@ async function lockAndCountWaiting(
 const AT_ONCE = 16;
 
 /** Counted again only near the bound: PostgreSQL has counted before the lock was there. */
-async function reaches(
+async function isInboxFull(
   sql: Sql,
   conversationId: string,
   waiting: number,
@@ -201,7 +207,7 @@ async function reaches(
   return (await countWaiting(sql, conversationId)) >= room;
 }
 
-async function isKnown(sql: Sql, message: InboundMessage): Promise<boolean> {
+async function isStored(sql: Sql, message: InboundMessage): Promise<boolean> {
   return (await sql.get(KNOWN, { ...message, chatId: message.chat.id })) !== undefined;
 }
 

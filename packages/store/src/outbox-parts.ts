@@ -358,7 +358,7 @@ const UNCERTAIN = statement(
 ).rows<{ readonly at: number | null }>();
 
 /** The facts from before a part was marked as being sent. */
-export async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
+export async function readBeforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
   const known = (rows: readonly Known[], direction: 'in' | 'out') =>

@@ -8,7 +8,6 @@ import type { StoredFiles } from './files/stored-files.ts';
 import {
   type About,
   type AccountWork,
-  beforePart,
   type DuePart,
   insertParts,
   OUTBOX_COLUMNS,
@@ -18,6 +17,7 @@ import {
   type Post,
   type PostResult,
   postParts,
+  readBeforePart,
   readPart,
 } from './outbox-parts.ts';
 import { type AnsweredChat, type OwnAnswer, ownAnswers } from './own-answers.ts';
@@ -45,7 +45,7 @@ interface OutboxParts {
 }
 
 function outboxUnder({ database, newId, files }: OutboxParts, lease: NamedLease | null) {
-  return { ...deliveryOf(database, newId, lease), ...chatsOf(database, newId, files) };
+  return { ...deliveryOf(database, newId, lease), ...chatOperations(database, newId, files) };
 }
 
 /** The steps of a part's delivery, fenced by the lease where there is one. */
@@ -73,7 +73,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       isNotLost(database, lease),
 
     /** The facts from before this part was marked as being sent; for finding it at the platform after a crash. */
-    before: (partId: string) => database.read((sql) => beforePart(sql, partId)),
+    before: (partId: string) => database.read((sql) => readBeforePart(sql, partId)),
 
     // A power cut that undoes a receipt leaves the part in `sending`, which counts as uncertain.
     /**
@@ -139,7 +139,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
 }
 
 /** Operations on whole chats and accounts, by any process. */
-function chatsOf(database: Database, newId: NewId, files: StoredFiles) {
+function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /** Adds parts that no turn wrote (notices); `about`: the people whose words or names they carry. */
     enqueue: (parts: readonly NewPart[], now: number, about: About = []): Promise<void> =>

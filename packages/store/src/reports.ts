@@ -79,7 +79,7 @@ export function backlogRepository(database: Database) {
         async (sql): Promise<Backlog> => ({
           ...((await sql.get(TOTALS)) ?? { messages: 0, conversations: 0, turns: 0 }),
           waiting: await sql.all(WAITING, { limit }),
-          running: await running(sql, limit),
+          running: await listRunningTurns(sql, limit),
           outgoing: await sql.all(OUTGOING, { limit }),
         }),
       ),
@@ -125,7 +125,7 @@ const WAITING = statement(`
   from inbox where state = 'waiting'
   group by conversation_id order by min(received_at) limit :limit`).rows<WaitingConversation>();
 
-async function running(sql: Sql, limit: number): Promise<readonly RunningTurn[]> {
+async function listRunningTurns(sql: Sql, limit: number): Promise<readonly RunningTurn[]> {
   const rows = await sql.all(RUNNING, { limit });
   return rows.map(({ awaits, ...row }) => ({ ...row, isSuspended: awaits !== null }));
 }

@@ -1,13 +1,13 @@
 import { type AgeWitnesses, systemTime } from '@parley/core';
 import { type Database, dynamicStatement, type SqlValue, statement } from './database.ts';
 import {
-  beforeOf,
   boundOf,
-  dayOf,
   isOld,
+  oldBefore,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
+  utcDay,
 } from './retention-rules.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 import type { StorageUse } from './storage.ts';
@@ -113,13 +113,13 @@ export async function retain(
 ): Promise<RetentionRun> {
   const startedAt = clock();
   const last = await lastRetention(database);
-  const isThorough = dayOf(last?.endedAt ?? 0) !== dayOf(startedAt);
+  const isThorough = utcDay(last?.endedAt ?? 0) !== utcDay(startedAt);
   const cutoff = await cutoffOf(database, bounds.bytes, { now, last });
   let removed = 0;
   let goesOn = true;
   for (const rule of RETENTION_RULES) {
     if (!goesOn || (rule.isUnsorted === true && !isThorough && cutoff === null)) continue;
-    const before = Math.max(beforeOf(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
+    const before = Math.max(oldBefore(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
     for await (const step of removeOld(database, rule, before)) {
       removed += step.removed;
       goesOn = await pause(step.tookMs);

@@ -86,11 +86,11 @@ export function summaryRepository(database: Database, sharedClock: SharedClock) 
   return {
     /** The summary of a session that reaches furthest, null when there is none. */
     async latest(place: SummaryKey): Promise<StoredSummary | null> {
-      return stored(await database.read((sql) => sql.get(LATEST, place)));
+      return toStoredSummary(await database.read((sql) => sql.get(LATEST, place)));
     },
     /** The summary of one day, null when there is none. */
     async ofDay(place: SummaryKey, day: string): Promise<StoredSummary | null> {
-      return stored(await database.read((sql) => sql.get(OF_DAY, { ...place, day })));
+      return toStoredSummary(await database.read((sql) => sql.get(OF_DAY, { ...place, day })));
     },
     /**
      * Takes the writing of a summary; true for one caller, until its claim runs out. False when it is
@@ -127,7 +127,7 @@ interface Written {
   readonly reaches: number | null;
 }
 
-function stored(row: Written | undefined): StoredSummary | null {
+function toStoredSummary(row: Written | undefined): StoredSummary | null {
   if (row === undefined || row.reaches === null) return null;
   return { content: fromJson(row.content), reaches: row.reaches };
 }

@@ -146,17 +146,20 @@ const BY_NUMBER = selectVersions('number = :number');
 const ASKED_BY = selectVersions('request_key = :askedBy');
 
 /** The version in use; null before the seed. */
-export const appliedVersion = (sql: Sql, agent: string) => found(sql.get(APPLIED, { agent }));
+export const appliedVersion = (sql: Sql, agent: string) =>
+  readFoundVersion(sql.get(APPLIED, { agent }));
 
 /** One version; null when there is none of that number. */
 export const versionOf = (sql: Sql, agent: string, number: number) =>
-  found(sql.get(BY_NUMBER, { agent, number }));
+  readFoundVersion(sql.get(BY_NUMBER, { agent, number }));
 
 /** The version that this call, command or edit has made. */
 export const versionByRequest = (sql: Sql, agent: string, askedBy: string) =>
-  found(sql.get(ASKED_BY, { agent, askedBy }));
+  readFoundVersion(sql.get(ASKED_BY, { agent, askedBy }));
 
-async function found(row: Promise<SoulVersionRow | undefined>): Promise<SoulVersion | null> {
+async function readFoundVersion(
+  row: Promise<SoulVersionRow | undefined>,
+): Promise<SoulVersion | null> {
   const version = await row;
   return version === undefined ? null : readSoulVersion(version);
 }

@@ -1,9 +1,9 @@
 import { type Database, dynamicStatement, type Sql, statement } from './database.ts';
 import { type FolderUse, folderUse } from './files/folder-bytes.ts';
 import {
-  beforeOf,
   boundOf,
   isOld,
+  oldBefore,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
@@ -34,7 +34,7 @@ export interface StorageUse {
 }
 
 /** Takes as long as it takes. On SQLite a transaction that may write would block answers. */
-function look<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
+function readUnlimited<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
   return database.dialect === 'sqlite' ? database.read(work) : database.writeUnlimited(work);
 }
 
@@ -52,7 +52,7 @@ export async function storageUse(
   const tables: TableUse[] = [];
   for (const [table, bytes] of sizes.tables) {
     const rule = rules.get(table);
-    const { rows, old } = await countOf(database, table, rule, rule && beforeOf(rule, ages, now));
+    const { rows, old } = await countOf(database, table, rule, rule && oldBefore(rule, ages, now));
     const bound = rule?.keeps ?? kept.get(table) ?? '';
     const oldBytes = rows === 0 ? 0 : Math.round((bytes * old) / rows);
     tables.push({ table, bytes, rows, bound, old: { rows: old, bytes: oldBytes } });
@@ -72,7 +72,7 @@ async function countOf(
   const count = dynamicStatement(`select count(*) as "rows", ${old} as "old" from ${table}`);
   const bound = rule === undefined ? {} : { bound: boundOf(rule, before - (rule.longer ?? 0)) };
   const counted = count.rows<{ readonly rows: number; readonly old: number }>();
-  return (await look(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
+  return (await readUnlimited(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
 }
 
 interface Sizes {
@@ -99,7 +99,7 @@ const SQLITE_SIZES = statement(`
   where aggregate = 1 and tbl_name not like 'sqlite_%' group by tbl_name`).rows<TableSize>();
 
 async function sqliteSizes(database: Database): Promise<Sizes> {
-  const rows = await look(database, (sql) => sql.all(SQLITE_SIZES));
+  const rows = await readUnlimited(database, (sql) => sql.all(SQLITE_SIZES));
   const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
   const tables = new Map<string, number>();
   for (const row of rows) {
@@ -133,7 +133,7 @@ export async function bytesUsed(database: Database, most: number): Promise<numbe
   const { bytes } = await postgresSizes(database);
   if (bytes <= most) return bytes;
   let used = 0;
-  for (const rule of RETENTION_RULES) used += await estimated(database, rule);
+  for (const rule of RETENTION_RULES) used += await estimateRows(database, rule);
   return Math.min(bytes, used);
 }
 
@@ -141,7 +141,7 @@ const SAMPLE = 200;
 /** The size of a row besides its columns: header and pointer. */
 const ROW_BYTES = 28;
 
-async function estimated(database: Database, { table, by }: RetentionRule): Promise<number> {
+async function estimateRows(database: Database, { table, by }: RetentionRule): Promise<number> {
   const newest = by.map((name) => `${name} desc`).join(', ');
   const estimate = dynamicStatement(`
     select n_live_tup * (1 + cast(pg_indexes_size(relid) as float8) / greatest(pg_table_size(relid), 1))

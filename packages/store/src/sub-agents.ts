@@ -66,7 +66,7 @@ async function commitSubAgent(
   if (committed === null) return { kind: 'fenced' };
   addUsage(sql, run.id, turn);
   if (turn.state === 'done' && (await hasMoreToDo(sql, run))) return { kind: 'goes-on' };
-  await endRun(sql, run, turn, now);
+  await endSubAgentRun(sql, run, turn, now);
   const { parentConversation: conversationId } = run;
   const isLane = conversationId !== run.rootConversation;
   const message = {
@@ -98,7 +98,7 @@ async function hasMoreToDo(
   return (await sql.get(MORE_TO_DO, { lane, root })) !== undefined;
 }
 
-async function endRun(
+async function endSubAgentRun(
   sql: Sql,
   run: SubAgentRow,
   { state, result }: SubAgentTurn,
@@ -135,7 +135,7 @@ async function startSubAgent(
   const agent = order.to === undefined ? asker : order.to.agent;
   const lane = conversationOfAgent(agent, `${SUB_AGENT_LANE}${order.id}`);
   ensureConversation(sql, lane, now);
-  const origin = await originOf(sql, order.turnId, parentRun);
+  const origin = await findOrigin(sql, order.turnId, parentRun);
   sql.send(ADD, {
     id: order.id,
     callId: order.callId,
@@ -207,7 +207,7 @@ const MESSAGES = statement(`
   select message as origin, route, from_owner as "fromOwner" from inbox where turn_id = :turnId order by seq`).rows<Origin>();
 
 /** The route to the person for whom all this is done. */
-async function originOf(
+async function findOrigin(
   sql: Sql,
   turnId: string,
   parent: SubAgentRow | undefined,

@@ -62,7 +62,7 @@ export function turnRepository(database: Database, newId: NewId) {
           now: KEPT_AFTER_STOP,
         };
         if (lane === undefined || (await sql.run(KEEP_STOPPED, kept)) === 0) return null;
-        remember(sql, entries, { conversationId, session: lane.session, turnId, now });
+        appendHistory(sql, entries, { conversationId, session: lane.session, turnId, now });
         return insertParts(sql, parts, { turnId, now, newId });
       }),
 
@@ -213,9 +213,9 @@ export async function commitTurn(
   if (commit.hadNoGroupContext !== true) deleteGroupContext(sql, commit.turnId);
   if (commit.step !== undefined) await storeStep(sql, commit.turnId, commit.step, now);
   const { account, usage } = commit;
-  if (account !== undefined && usage !== null) addSpend(sql, account, rest(usage, turn));
+  if (account !== undefined && usage !== null) addSpend(sql, account, unchargedUsage(usage, turn));
   const { conversationId } = lease;
-  remember(sql, commit.entries, { conversationId, session: turn.session, turnId, now });
+  appendHistory(sql, commit.entries, { conversationId, session: turn.session, turnId, now });
   if (commit.isPlan === true) sql.send(PLAN, { conversationId, turnId });
   if (commit.outcome === 'failed') {
     recordDeadTurn(sql, lease.conversationId, commit.turnId, now);
@@ -271,7 +271,7 @@ const PLAN = statement(
 );
 
 /** Puts entries at the end of the history of a conversation. */
-function remember(
+function appendHistory(
   sql: Sql,
   entries: readonly TranscriptEntry[],
   of: { conversationId: string; session: number; turnId: string; now: number },
@@ -291,7 +291,7 @@ function remember(
 type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'costUsd'>;
 
 /** The usage that no step has charged yet: mostly the last call, whose share of cached input holds. */
-function rest({ cachedShare, ...usage }: TurnUsage, counted: Counted) {
+function unchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: Counted) {
   const cached = (usage.cachedInputTokens ?? 0) - (counted.cachedInputTokens ?? 0);
   return {
     cachedInputTokens: Math.max(0, cached),

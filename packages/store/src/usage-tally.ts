@@ -72,7 +72,7 @@ export function figuresOf({ sums, latencies }: Tally): UsageFigures {
 }
 
 /** The order of the rows, the largest usage first: money, else tokens, else turns. */
-export function byUse({ sums: one }: Tally, { sums: other }: Tally): number {
+export function compareByUse({ sums: one }: Tally, { sums: other }: Tally): number {
   const tokens = other.inputTokens + other.outputTokens - one.inputTokens - one.outputTokens;
   return other.costUsd - one.costUsd || tokens || other.turns - one.turns;
 }
@@ -121,7 +121,7 @@ export function calendarDays({ lastDay, days, timeZone }: DayRange): readonly Ca
   const last = Date.parse(`${lastDay}T00:00:00Z`);
   const starts = Array.from({ length: days + 1 }, (_, at) => {
     const utc = last - (days - 1 - at) * DAY_MS;
-    return { day: new Date(utc).toISOString().slice(0, 10), from: startOfDay(utc, clock) };
+    return { day: new Date(utc).toISOString().slice(0, 10), from: localDayStart(utc, clock) };
   });
   return starts.slice(0, -1).map((start, at) => ({ ...start, to: starts[at + 1]?.from ?? 0 }));
 }
@@ -130,7 +130,7 @@ export function calendarDays({ lastDay, days, timeZone }: DayRange): readonly Ca
  * The first moment of the day whose midnight in UTC is given. Clocks may change at midnight, so the offsets of the
  * day before and of the day after are both tried; where they leave midnight out, only one is right.
  */
-function startOfDay(utc: number, clock: LocalClock): number {
+function localDayStart(utc: number, clock: LocalClock): number {
   const [first = utc, second = utc] = [utc - DAY_MS, utc + DAY_MS]
     .map((near) => utc - (clock(near) - near))
     .sort((one, other) => one - other);

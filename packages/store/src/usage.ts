@@ -12,10 +12,10 @@ import {
 } from './database.ts';
 import {
   addTo,
-  byUse,
   type CalendarDay,
   type Counted,
   calendarDays,
+  compareByUse,
   createTally,
   type DayRange,
   figuresOf,
@@ -153,7 +153,7 @@ async function readTurns(
   for (const { name, ...row } of await sql.all(TURNS[by], part)) {
     addTo(tally, row);
     if (by === 'day') continue;
-    const key = nameOf(name, by, agent);
+    const key = usageGroupName(name, by, agent);
     const group = tallies.groups.get(key) ?? createTally();
     tallies.groups.set(key, group);
     addTo(group, row);
@@ -183,7 +183,7 @@ const UNSEEN = new Map([
   [HEARTBEAT_LANE, 'heartbeat'],
 ]);
 
-function nameOf(name: string | null, by: UsageGrouping, agent: string): string {
+function usageGroupName(name: string | null, by: UsageGrouping, agent: string): string {
   if (name === null) return '';
   if (by === 'person' || by === 'model') return name;
   const named = agentOfConversation(name);
@@ -246,7 +246,7 @@ async function sumsOf(
   { total, days, groups, outside }: Tallies,
   by: UsageGrouping,
 ): Promise<Omit<UsageSums, 'isWhole'>> {
-  const sorted = [...groups].sort(([, one], [, other]) => byUse(one, other));
+  const sorted = [...groups].sort(([, one], [, other]) => compareByUse(one, other));
   const [shown, rest] = [sorted.slice(0, MAX_ROWS), sorted.slice(MAX_ROWS)];
   const titles = await titlesOf(sql, shown, by);
   const other = createTally();

@@ -4,6 +4,7 @@ import { chmod, copyFile, lstat, mkdir, readdir, realpath } from 'node:fs/promis
 import { join } from 'node:path';
 import {
   type Clock,
+  isMissingFile,
   type Logger,
   type NewId,
   type Reader,
@@ -143,7 +144,7 @@ async function seedFolder(
 async function isWorkspace(folder: string): Promise<boolean> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    return await exists(join(folder, MARK_FILE));
+    return await pathExists(join(folder, MARK_FILE));
   } catch (error) {
     throw new WorkspaceError(
       'workspace-folder',
@@ -186,11 +187,11 @@ async function makeFolder(path: string): Promise<void> {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
-    throw unwritable(path, error);
+    throw unwritableError(path, error);
   }
 }
 
-function unwritable(path: string, error: unknown): WorkspaceError {
+function unwritableError(path: string, error: unknown): WorkspaceError {
   return new WorkspaceError(
     'workspace-folder',
     `${path} cannot be made in the workspace (${reasonOf(error)}). Check the permissions of the folder.`,
@@ -202,7 +203,9 @@ async function templateNames(templates: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(templates, { withFileTypes: true });
     const names = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.md'));
-    return names.map((entry) => entry.name).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+    return names
+      .map((entry) => entry.name)
+      .sort((a, b) => markRank(a) - markRank(b) || (a < b ? -1 : 1));
   } catch (error) {
     throw new WorkspaceError(
       'workspace-templates',
@@ -212,7 +215,7 @@ async function templateNames(templates: string): Promise<readonly string[]> {
   }
 }
 
-function rank(name: string): number {
+function markRank(name: string): number {
   return name === MARK_FILE ? 1 : 0;
 }
 
@@ -224,16 +227,16 @@ async function copyNew(from: string, to: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw unwritable(to, error);
+    throw unwritableError(to, error);
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+async function pathExists(path: string): Promise<boolean> {
   try {
     await lstat(path);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (isMissingFile(error)) return false;
     throw error;
   }
 }

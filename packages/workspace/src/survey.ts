@@ -11,7 +11,7 @@ import { MAX_BYTES, openInside, parseFileName, walkPath } from './paths.ts';
 import { scanFolder } from './skills/find-skills.ts';
 import { ownersReader, type WorkspaceView } from './workspace-view.ts';
 import { makeFolders } from './write-file.ts';
-import { asOwners } from './write-rules.ts';
+import { restrictToOwner } from './write-rules.ts';
 
 /** An entry of a surveyed folder; folders that are not entered are listed, too. */
 export interface SurveyedEntry {
@@ -229,7 +229,7 @@ export function markedCopy(bytes: Uint8Array): Uint8Array {
   const { text } = read;
   const front = readFrontMatter(text, AudienceFrontMatter);
   const isUndecided = front.kind === 'none' || (front.kind === 'parsed' && !front.data.audience);
-  return isUndecided ? Buffer.from(asOwners(text, 'person')) : bytes;
+  return isUndecided ? Buffer.from(restrictToOwner(text, 'person')) : bytes;
 }
 
 async function writeNew(path: string, bytes: Uint8Array): Promise<void> {

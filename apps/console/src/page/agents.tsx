@@ -1,7 +1,7 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
-import { addressOf, agentOf, type Route } from './route.ts';
+import { agentOf, hashOfRoute, type Route } from './route.ts';
 import { useOperation } from './ui/data.tsx';
 import { Trouble } from './ui/widgets.tsx';
 import type { View } from './views.ts';
@@ -95,7 +95,7 @@ export function AgentChoice({ agents: { all, chosen }, route, kind }: ChoiceProp
         class="field"
         value={chosen === undefined ? '' : optionOf(chosen)}
         onChange={({ currentTarget: { value: agent } }) => {
-          location.hash = addressOf({ ...route, agent });
+          location.hash = hashOfRoute({ ...route, agent });
         }}
       >
         {!isOwn && <option value="">All agents</option>}
@@ -117,7 +117,7 @@ export function NoSuchAgent({ route }: { readonly route: Route }): VNode {
         <h2>Agents</h2>
         <Trouble reason={`There is no agent "${route.agent}".`} />
         <p>
-          <a href={addressOf({ ...route, agent: undefined })}>Go on without it</a>
+          <a href={hashOfRoute({ ...route, agent: undefined })}>Go on without it</a>
         </p>
       </div>
     </main>

@@ -97,7 +97,11 @@ function Sessions({ sessions, run }: SessionsProps): VNode {
   return (
     <List look="people-sessions" of={sessions}>
       {(session) => (
-        <Session key={session.id} session={session} onEnd={() => run(() => end(session))} />
+        <Session
+          key={session.id}
+          session={session}
+          onEnd={() => run(() => endOneSession(session))}
+        />
       )}
     </List>
   );
@@ -166,7 +170,7 @@ function NewPerson({ run }: Pick<Work, 'run'>): VNode {
   );
 }
 
-async function end({ id, isCurrent }: ShownSession): Promise<Outcome | undefined> {
+async function endOneSession({ id, isCurrent }: ShownSession): Promise<Outcome | undefined> {
   const failure = await order('sessions/end', { id });
   if (failure === undefined && isCurrent) forgetEverything();
   return failure;

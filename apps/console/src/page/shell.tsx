@@ -14,7 +14,7 @@ import {
 } from './agents.tsx';
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
-import { isBusy, type Link } from './chat/conversation.ts';
+import { isAnswering, type Link } from './chat/conversation.ts';
 import { forgetEverything, order } from './gateway.ts';
 import { pairingOf } from './pairing.tsx';
 import { hrefOf, type Route } from './route.ts';
@@ -371,7 +371,7 @@ function WaitingBadge<Report>({ path, count, what }: BadgeProps<Report>): VNode 
 function Announcement(props: { readonly client: ChatClient; readonly agent: string }): VNode {
   const conversation = props.client.conversation.value;
   const { link } = conversation;
-  const writes = isBusy(conversation) ? `${props.agent} is writing…` : '';
+  const writes = isAnswering(conversation) ? `${props.agent} is writing…` : '';
   return (
     <p class="visually-hidden" role="status">
       {link === 'online' ? writes : LINK_LABELS[link]}

@@ -27,11 +27,11 @@ export function sweepAccounts({
   const sweep = startSweep('accounts', SWEEP_MS, log, async () => {
     if (tasks.size === 0) return;
     const found = await store.outbox.accountsWithWork(clock());
-    await Promise.all(found.map((work) => tasks.get(keyOf(work))?.()));
+    await Promise.all(found.map((work) => tasks.get(workKey(work))?.()));
   });
   return {
     of: (name, kind) => (task) => {
-      const key = keyOf({ ...name, kind });
+      const key = workKey({ ...name, kind });
       let round = Promise.resolve();
       const run = (): Promise<void> => {
         round = round.then(task).catch((error: unknown) => {
@@ -52,6 +52,6 @@ export function sweepAccounts({
   };
 }
 
-function keyOf({ kind, channel, account }: AccountWork): string {
+function workKey({ kind, channel, account }: AccountWork): string {
   return `${kind} ${channel}/${account}`;
 }

@@ -168,13 +168,13 @@ const lateLibraries: Plugin = {
           : undefined,
     );
     onLoad({ filter: /bullmq\/dist\/cjs\/classes\/redis-connection\.js$/ }, ({ path }) => ({
-      contents: replaced(path, [
+      contents: replacePassages(path, [
         ['const scripts = require("../scripts");', ''],
         ['providedScripts || scripts;', 'providedScripts || require("bullmq-scripts");'],
       ]),
     }));
     onLoad({ filter: /zod\/v4\/(?:classic\/external|core\/index)\.js$/ }, ({ path }) => ({
-      contents: replaced(path, [
+      contents: replacePassages(path, [
         [
           'export * as locales from "../locales/index.js";',
           'export const locales = new Proxy({}, { get: (_, name) => require("zod-locales")[name] });',
@@ -187,13 +187,16 @@ const lateLibraries: Plugin = {
     }));
     // Of gray-matter, whose own way to read YAML is never used: this part would load a parser of JavaScript.
     onLoad({ filter: /js-yaml\/type\/js\/function\.js$/ }, ({ path }) => ({
-      contents: replaced(path, [["esprima = _require('esprima');", '']]),
+      contents: replacePassages(path, [["esprima = _require('esprima');", '']]),
     }));
   },
 };
 
 /** The text of a library's file with a replaced passage, which must be in it. */
-function replaced(path: string, changes: readonly (readonly [from: string, to: string])[]): string {
+function replacePassages(
+  path: string,
+  changes: readonly (readonly [from: string, to: string])[],
+): string {
   return changes.reduce(
     (text, [from, to]) => {
       if (!text.includes(from)) throw new Error(`${path} has no ${from} any more.`);

@@ -54,7 +54,7 @@ async function waitForAnswer(
     while (isStale && !ended.signal.aborted) {
       isStale = false;
       try {
-        answer = answerTo(await client.history(), messageId);
+        answer = findAnswer(await client.history(), messageId);
       } catch (error) {
         if (error instanceof ParleyError) ended.abort(error);
       }
@@ -77,7 +77,7 @@ async function waitForAnswer(
 const UNANSWERED: ReadonlySet<string> = new Set(['failed', 'stopped', 'withdrawn', 'replaced']);
 
 /** The answer to a message once its turn has ended, '' for none; null while it is still to come. */
-export function answerTo(history: ChatHistory, messageId: string): Answer | null {
+export function findAnswer(history: ChatHistory, messageId: string): Answer | null {
   const asked = history
     .filter((entry) => entry.type === 'inbound')
     .find((entry) => entry.messageId === messageId);

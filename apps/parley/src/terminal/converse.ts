@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '@parley/core';
 import type { ChatEvent, ChatHistory, GatewayClient } from '../running-gateway.ts';
 import { type ChatScreen, createChatScreen, createLineJoiner, PROMPT } from './screen.ts';
-import { afterChange, IDLE, isBusy, statusOf, type WaitingChange } from './waiting.ts';
+import { afterChange, IDLE, isWaiting, statusLine, type WaitingChange } from './waiting.ts';
 
 export interface ConverseOptions {
   readonly client: GatewayClient;
@@ -30,7 +30,7 @@ export async function converse(options: ConverseOptions): Promise<void> {
   const screen = createChatScreen(output, line, options.colour);
   const talk = createTalk(client, screen, seen);
   output.write(`${MARK_PASTES}${WELCOME}`);
-  const closed = listen(line, input, screen, talk);
+  const closed = readInput(line, input, screen, talk);
   line.prompt();
   const watching = client.watch(talk);
   try {
@@ -56,7 +56,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   let lastSent = Promise.resolve();
   const change = (next: WaitingChange): void => {
     waiting = afterChange(waiting, next);
-    screen.live(answer, statusOf(waiting));
+    screen.live(answer, statusLine(waiting));
   };
   const finish = (part: { readonly partId: string; readonly text: string }): void => {
     if (seen.has(part.partId)) return;
@@ -88,7 +88,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
       if (message !== '/stop') lastSent = sending;
       onTheWay.set(sending, message);
     },
-    busy: () => isBusy(waiting),
+    busy: () => isWaiting(waiting),
     async linked(): Promise<void> {
       const history = await client.history();
       answer = '';
@@ -117,7 +117,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   };
 }
 
-function listen(
+function readInput(
   line: Interface,
   input: NodeJS.ReadStream,
   screen: ChatScreen,

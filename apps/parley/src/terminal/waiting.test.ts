@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterChange, IDLE, isBusy, statusOf, type WaitingChange } from './waiting.ts';
+import { afterChange, IDLE, isWaiting, statusLine, type WaitingChange } from './waiting.ts';
 
 describe('what the terminal waits for', () => {
   const after = (...changes: WaitingChange[]) => changes.reduce(afterChange, IDLE);
@@ -32,7 +32,7 @@ describe('what the terminal waits for', () => {
       ['an answer that was started before a restart', [{ type: 'lost' }, linked(null)], 'thinking'],
       ['an answer while a command was answered', [accepted, part(null)], 'thinking'],
     ])('[F12] shows %s', (_what, changes, status) => {
-      expect(statusOf(after(...changes))).toContain(status);
+      expect(statusLine(after(...changes))).toContain(status);
     });
 
     it.each<[string, WaitingChange[]]>([
@@ -51,7 +51,7 @@ describe('what the terminal waits for', () => {
       ],
     ])('[F12] always stops: %s', (_what, changes) => {
       const waiting = after(...changes);
-      expect([statusOf(waiting), isBusy(waiting)]).toEqual(['', false]);
+      expect([statusLine(waiting), isWaiting(waiting)]).toEqual(['', false]);
     });
   });
 });

@@ -49,14 +49,14 @@ export function afterChange(now: Waiting, change: WaitingChange): Waiting {
   }
 }
 
-export function isBusy({ asked, typing }: Waiting): boolean {
+export function isWaiting({ asked, typing }: Waiting): boolean {
   return asked || typing;
 }
 
 /** The status line; '' when there is nothing to wait for. */
-export function statusOf(now: Waiting): string {
+export function statusLine(now: Waiting): string {
   if (!now.linked) return '… the gateway is away; what you write is sent when it is back';
-  if (isBusy(now)) return '… thinking (Ctrl-C stops)';
+  if (isWaiting(now)) return '… thinking (Ctrl-C stops)';
   return now.sending > 0 ? '… sending' : '';
 }
 

@@ -50,7 +50,7 @@ export function readRecord(text: string): EndedProcess {
   const inProgress = new Map<number, Work>();
   const ends = new Map<string, CountedEnds>();
   let stall: Stall | undefined;
-  for (const line of text.split('\n').flatMap((each) => parseLine(each) ?? [])) {
+  for (const line of text.split('\n').flatMap((each) => parseRecordLine(each) ?? [])) {
     switch (line[0]) {
       case '+':
         inProgress.set(line[1], { kind: line[2], key: line[3] });
@@ -75,19 +75,19 @@ export function readRecord(text: string): EndedProcess {
 }
 
 /** In a list, which `flatMap` takes apart again. */
-function parseLine(text: string): readonly [Line] | undefined {
-  const line = text === '' ? undefined : Line.safeParse(parseJson(text)).data;
+function parseRecordLine(text: string): readonly [Line] | undefined {
+  const line = text === '' ? undefined : Line.safeParse(parseRecordJson(text)).data;
   return line && [line];
 }
 
 const Answer = z.object({ work: z.int().nullable(), stack: z.string() });
 
 function readStall(answer: string | null): Stall {
-  const read = answer === null ? undefined : Answer.safeParse(parseJson(answer)).data;
+  const read = answer === null ? undefined : Answer.safeParse(parseRecordJson(answer)).data;
   return { work: read?.work, stack: read?.stack };
 }
 
-function parseJson(text: string): unknown {
+function parseRecordJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

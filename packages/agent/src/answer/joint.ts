@@ -62,7 +62,7 @@ const SPACED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
  * The gap before a continuation that repeats nothing. Models begin a message without a space, so two words would grow
  * together; that they were one word is rarer, because tokens seldom end inside of words.
  */
-function gapBetween(before: string, next: string): string {
+function continuationGap(before: string, next: string): string {
   const [last = '', first = ''] = [before.at(-1), next[0]];
   return SPACED.test(last) && SPACED.test(first) ? ' ' : '';
 }
@@ -82,7 +82,7 @@ export function openJoint(before: string): Joint {
     isOpen = false;
     const repeated = repeatedLength(before, held);
     if (repeated > 0) return held.slice(repeated);
-    return held === '' ? '' : gapBetween(before, held) + held;
+    return held === '' ? '' : continuationGap(before, held) + held;
   };
   return {
     push(text) {

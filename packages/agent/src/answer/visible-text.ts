@@ -47,7 +47,7 @@ export function visibleText(answer: string, quotable: QuotableMessages): Visible
  */
 function withoutBeginning(text: string): string {
   for (let before = text; ; ) {
-    const { text: untagged } = withoutTags(withoutFrames(before));
+    const { text: untagged } = takeReplyTags(withoutFrames(before));
     const started = withoutMark(withoutTokenParagraphs(untagged));
     const next = withoutFirstToken(started) ?? started;
     if (next === before) return next;
@@ -59,7 +59,7 @@ function withoutBeginning(text: string): string {
 /** The message that an answer asks to be shown with: the first of its tags whose message is of this chat. */
 function quotedBy(answer: string, { current, known }: QuotableMessages): string | undefined {
   const idOf = (asked: AskedQuote) => (asked.kind === 'current' ? current : asked.id);
-  const { asked } = withoutTags(withoutFrames(answer));
+  const { asked } = takeReplyTags(withoutFrames(answer));
   return asked.map(idOf).find((id) => id !== undefined && (id === current || known.has(id)));
 }
 
@@ -79,7 +79,7 @@ interface WithoutTags {
  * Takes all tags out. Only those at the beginning ask for something: the streamed text is below its
  * message already when a later one comes.
  */
-function withoutTags(text: string): WithoutTags {
+function takeReplyTags(text: string): WithoutTags {
   if (!text.includes('[[')) return { text, asked: [] };
   const tags = [...text.matchAll(TAG)];
   const first = tags.filter(({ index }) => !isVisible(text.slice(0, index).replace(TAG, '')));
@@ -162,7 +162,7 @@ function withoutMark(text: string): string {
 }
 
 /** A message of the system: it has the mark exactly once (G08). */
-export function marked(text: string): string {
+export function markSystemMessage(text: string): string {
   return `⚙️ ${withoutMark(text)}`;
 }
 

@@ -35,18 +35,18 @@ const MIN_NOTES = 100;
  * the same role are joined, because many local chat templates insist on strict alternation.
  */
 export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): AssembledHistory {
-  const said = saidIn(parts.entries);
+  const said = toSaid(parts.entries);
   const summary = parts.summary === null ? [] : [asSaid('user', parts.summary)];
-  const tokens = sum(summary) + sum(said);
+  const tokens = sumTokens(summary) + sumTokens(said);
   const opening = summary.flatMap(({ content }) => summaryWithin(content, budget.history));
   const isDropped = opening.length < summary.length;
-  const first = firstShown(said, budget.history - sum(opening));
+  const first = firstShownIndex(said, budget.history - sumTokens(opening));
   const notice = first > 0 || isDropped ? [asSaid('user', leftOutNotice(first, isDropped))] : [];
   const isWhole = opening.length === 0 && notice.length === 0;
   const past = isWhole ? said : [...opening, ...notice, ...said.slice(first)];
   const now = { ...parts.now, content: fitText(parts.now.content, budget.now, 'this message') };
   return {
-    messages: joined(past, now),
+    messages: joinMessages(past, now),
     fill: { tokens, entries: parts.entries.length, budget: budget.history },
     leftOut: first,
   };
@@ -61,11 +61,11 @@ function summaryWithin(text: string, budget: number): readonly Said[] {
 }
 
 /** The text of the entries, and after each whether that reached the chat, as the system reports (D05, G08). */
-function saidIn(entries: readonly RememberedEntry[]): readonly Said[] {
+function toSaid(entries: readonly RememberedEntry[]): readonly Said[] {
   const said: Said[] = [];
   for (const entry of entries) {
     if (entry.role !== 'user' && entry.role !== 'assistant') continue;
-    said.push(asSaid(entry.role, entryText(entry)));
+    said.push(asSaid(entry.role, historyEntryText(entry)));
     if (entry.undelivered !== undefined) {
       said.push(asSaid('user', undeliveredNotice(entry.undelivered)));
     }
@@ -74,7 +74,7 @@ function saidIn(entries: readonly RememberedEntry[]): readonly Said[] {
 }
 
 /** The text of an entry of the transcript. Throws where the stored entry has none. */
-export function entryText({ content }: Pick<RememberedEntry, 'content'>): string {
+export function historyEntryText({ content }: Pick<RememberedEntry, 'content'>): string {
   const isSpoken = typeof content === 'object' && content !== null && 'text' in content;
   // A schema would take longer than the rest of the history.
   return isSpoken && typeof content.text === 'string' ? content.text : Spoken.parse(content).text;
@@ -84,7 +84,7 @@ function asSaid(role: Said['role'], content: string): Said {
   return { role, content, tokens: estimateTokens(content) + OVERHEAD };
 }
 
-function sum(said: readonly Said[]): number {
+function sumTokens(said: readonly Said[]): number {
   return said.reduce((total, { tokens }) => total + tokens, 0);
 }
 
@@ -93,8 +93,8 @@ function sum(said: readonly Said[]): number {
  * every message, so that a provider can use what it has read already; and never to an answer, which
  * would have lost its question.
  */
-function firstShown(said: readonly Said[], budget: number): number {
-  let left = sum(said);
+function firstShownIndex(said: readonly Said[], budget: number): number {
+  let left = sumTokens(said);
   if (left <= budget) return said[0]?.role === 'assistant' ? afterAnswers(said, 0) : 0;
   const step = Math.max(1, budget / 4);
   let before = 0;
@@ -115,7 +115,7 @@ function firstShown(said: readonly Said[], budget: number): number {
 function lastTurn(said: readonly Said[], index: number): number {
   let from = index - 1;
   while (from > 0 && said[from]?.role !== 'user') from -= 1;
-  return sum(said.slice(Math.max(0, from), index));
+  return sumTokens(said.slice(Math.max(0, from), index));
 }
 
 function afterAnswers(said: readonly Said[], from: number): number {
@@ -123,7 +123,7 @@ function afterAnswers(said: readonly Said[], from: number): number {
   return next === -1 ? said.length : next;
 }
 
-function joined(past: readonly Said[], now: UserMessage): ModelMessage[] {
+function joinMessages(past: readonly Said[], now: UserMessage): ModelMessage[] {
   const messages: (UserMessage | Pick<Said, 'role' | 'content'>)[] = [];
   const add = (next: UserMessage | Pick<Said, 'role' | 'content'>): void => {
     const last = messages.at(-1);
@@ -220,7 +220,10 @@ export interface HistoryFill {
  */
 const FULL = 0.7;
 
-export function isFull({ tokens, entries, budget }: HistoryFill, limits: HistoryLimits): boolean {
+export function isHistoryFull(
+  { tokens, entries, budget }: HistoryFill,
+  limits: HistoryLimits,
+): boolean {
   return tokens > FULL * budget || entries > FULL * limits.entries;
 }
 
@@ -246,7 +249,7 @@ function pictureTokens(message: ModelMessage): number {
 
 /** The estimated size of a message in tokens, its pictures and calls included. */
 export function messageTokens(message: ModelMessage): number {
-  return sizeOf(message) + pictureTokens(message);
+  return estimateMessage(message) + pictureTokens(message);
 }
 
 /** All texts of a message that a model is paid for: what it says, and the arguments of its calls. */
@@ -284,7 +287,7 @@ export function fitRounds(
   messages: readonly ModelMessage[],
   budget: number,
 ): readonly ModelMessage[] {
-  const sizes = messages.map(sizeOf);
+  const sizes = messages.map(estimateMessage);
   const all = sizes.reduce((sum, size) => sum + size, 0);
   if (all <= budget) return messages;
   const results = messages.flatMap((message, at) =>
@@ -294,10 +297,10 @@ export function fitRounds(
   const limit = Math.max(MIN_RESULT_TOKENS, commonLimit(results, budget - others));
   const fitted = messages.map((message, at) =>
     message.role === 'tool' && (sizes[at] ?? 0) > limit
-      ? { ...message, content: shortened(message.content, limit) }
+      ? { ...message, content: shortenResult(message.content, limit) }
       : message,
   );
-  const size = fitted.reduce((sum, message) => sum + sizeOf(message), 0);
+  const size = fitted.reduce((sum, message) => sum + estimateMessage(message), 0);
   return size <= budget ? fitted : fitted.map(withShortCalls);
 }
 
@@ -312,7 +315,7 @@ function withShortCalls(message: ModelMessage): ModelMessage {
   return { ...message, toolCalls };
 }
 
-function sizeOf(message: ModelMessage): number {
+function estimateMessage(message: ModelMessage): number {
   return textsIn(message).reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
@@ -327,7 +330,7 @@ function commonLimit(sizes: readonly number[], room: number): number {
   return left;
 }
 
-function shortened(text: string, tokens: number): string {
+function shortenResult(text: string, tokens: number): string {
   const end = text.lastIndexOf('\n');
   const lastLine = end === -1 ? '' : text.slice(end);
   if (lastLine.length > MAX_LAST_LINE) return fitText(text, tokens, 'this result');

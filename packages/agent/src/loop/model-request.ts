@@ -90,7 +90,7 @@ export async function askModel(
   let outcome = 'failed';
   try {
     return await tracer.span('parley.model', {}, async (span) => {
-      const answer = await listen(model, request, deps, signal);
+      const answer = await readModelStream(model, request, deps, signal);
       const { kind: _kind, calls, ...facts } = answer.timing.facts;
       span.note({ ...facts, calls: calls.length });
       outcome = 'answered';
@@ -102,7 +102,7 @@ export async function askModel(
   }
 }
 
-async function listen(
+async function readModelStream(
   model: ChatModel,
   request: ModelRequest,
   deps: AskDeps,
@@ -337,7 +337,7 @@ interface Question {
 }
 
 /** Asks a model one question without tools. Throws ModelError, TimeUpError and the errors of `mayAsk`. */
-export async function askOnce(
+export async function askQuestion(
   { model, clock, monotonic, meter, mayAsk, spent }: AskOnceServices,
   { system, user, tokens, ms }: Question,
   stop: AbortSignal,

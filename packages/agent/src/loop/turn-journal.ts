@@ -221,7 +221,7 @@ export function openJournal(
   };
   const next = (content: Step | FinalStep, place = 0): JournalStep => {
     const index = (all.at(-1)?.index ?? -1) + 1 + place;
-    return { index, content, ...settled(content), ...spending(content, deps.account) };
+    return { index, content, ...settledCall(content), ...spending(content, deps.account) };
   };
   return {
     answer: answeredBefore(steps),
@@ -259,7 +259,7 @@ export function openJournal(
 }
 
 /** The record of an approval learns how its call ended in the same breath (G05). */
-function settled(content: Step | FinalStep): Pick<JournalStep, 'settles'> {
+function settledCall(content: Step | FinalStep): Pick<JournalStep, 'settles'> {
   if (content.kind !== 'result') return {};
   return { settles: { callKey: content.call, failed: content.failed } };
 }
@@ -279,7 +279,7 @@ function roundsOf(
   steps: readonly JournalStep[],
   known: ReadonlyMap<number, InboxRow>,
 ): Round[] {
-  const read = readSteps(steps);
+  const read = readJournalSteps(steps);
   const begun = read.flatMap(({ step }) =>
     step.kind === 'started' || step.kind === 'held' ? [step] : [],
   );
@@ -290,13 +290,13 @@ function roundsOf(
     if (step.kind !== 'model') return [];
     const calls = step.calls.map((call, nth): JournalledCall => {
       const key = `${turnId}.${index}.${nth}`;
-      return { key, call, ...begunOf(begun, key), result: results.get(key) ?? null };
+      return { key, call, ...callStart(begun, key), result: results.get(key) ?? null };
     });
     return [{ step, calls, joined: joinedBehind(read, at).flatMap((seq) => known.get(seq) ?? []) }];
   });
 }
 
-function begunOf(
+function callStart(
   begun: readonly (z.infer<typeof StartedStep> | HeldStep)[],
   key: string,
 ): Pick<JournalledCall, 'started' | 'held'> {
@@ -310,7 +310,7 @@ interface ReadStep {
   readonly step: Step;
 }
 
-function readSteps(steps: readonly JournalStep[]): ReadStep[] {
+function readJournalSteps(steps: readonly JournalStep[]): ReadStep[] {
   return steps.flatMap(({ index, content }) => {
     const parsed = Step.safeParse(content);
     return parsed.success ? [{ index, step: parsed.data }] : [];
@@ -331,7 +331,7 @@ export function startedWith(
 ): readonly InboxRow[] {
   if (steps.length === 0) return messages;
   const later = new Set(
-    readSteps(steps).flatMap(({ step }) => (step.kind === 'joined' ? step.messages : [])),
+    readJournalSteps(steps).flatMap(({ step }) => (step.kind === 'joined' ? step.messages : [])),
   );
   return messages.filter(({ seq }) => !later.has(seq));
 }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE, type SentFile, type Writing } from '../testing/write-message.ts';
 import { speakTool } from '../tools/speak.ts';
-import { isSpoken, type Speech, spoken } from './voice-answer.ts';
+import { isSpoken, type Speech, speakAnswer } from './voice-answer.ts';
 
 const VOICE: SentFile = { kind: 'voice', bytes: Uint8Array.from(Buffer.from('OggS and sound')) };
 const SOUND: SpokenText = {
@@ -114,7 +114,7 @@ describe('what is heard of an answer', () => {
       heard = said;
       return { kind: 'failed', detail: 'no voice' };
     };
-    await spoken(
+    await speakAnswer(
       { when: 'always', maxCharacters: most, speak },
       markdown,
       {},

@@ -35,7 +35,7 @@ export async function answerByVoice(
   const { turnId, route } = turn;
   if (media.speech === undefined || !isSpoken(media.speech.when, turn)) return;
   try {
-    const file = await spoken(media.speech, answer, route, signal);
+    const file = await speakAnswer(media.speech, answer, route, signal);
     if ('bytes' in file) {
       const message = { route, markdown: '', isMarked: false, file };
       await postMessage(deps, { key: `${turnId}.voice`, ...message });
@@ -65,7 +65,7 @@ export function isSpoken(when: Speech['when'], { messages }: AskedTurn): boolean
 }
 
 /** Markdown as a voice note for a route; or why there is none, for the log (null: there is nothing to say). */
-export async function spoken(
+export async function speakAnswer(
   { maxCharacters, speak }: Speech,
   markdown: string,
   { maxFileBytes = 0 }: Pick<ReplyRoute, 'maxFileBytes'>,

@@ -91,14 +91,14 @@ export function execTool(deps: ExecDeps): Tool {
     async run(input, { signal }) {
       const timeoutMs = Math.min(input.seconds ?? seconds, maxSeconds) * 1_000;
       const result = await sandbox.run(input.command, { signal, timeoutMs });
-      const output = plain(result.output);
-      const note = `${statusOf(result)}${output === '' ? ' It printed nothing.' : ''}`;
+      const output = plainOutput(result.output);
+      const note = `${exitStatusText(result)}${output === '' ? ' It printed nothing.' : ''}`;
       return { text: output, note, failed: result.exitCode !== 0 };
     },
   });
 }
 
-function statusOf({ exitCode, signal, ended, tookMs }: CommandResult): string {
+function exitStatusText({ exitCode, signal, ended, tookMs }: CommandResult): string {
   const took = `after ${(tookMs / 1_000).toFixed(1)} s`;
   if (ended !== null) return `[Killed ${took}: ${WHY[ended]}. What it had done by then is done.]`;
   if (exitCode === null)
@@ -114,7 +114,7 @@ const WHY: Readonly<Record<Ending, string>> = {
   disk: 'it wrote more than it may',
 };
 
-function plain(output: string): string {
+function plainOutput(output: string): string {
   return stripVTControlCharacters(output)
     .replace(/\r\n/g, '\n')
     .replace(/[^\P{Cc}\n\t]/gu, '')

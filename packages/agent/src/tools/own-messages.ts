@@ -59,7 +59,12 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
         const messageId = isWrittenIn(answered, call.route) ? answered?.messageId : undefined;
         if (messageId === undefined) return failure('Not done: no message is answered here.');
         const text = `[reacted with ${emoji}]`;
-        return act(deps, call, { kind: 'react', messageId, emoji }, { text: '', plain: text });
+        return actOnMessage(
+          deps,
+          call,
+          { kind: 'react', messageId, emoji },
+          { text: '', plain: text },
+        );
       },
     }),
     defineTool({
@@ -76,7 +81,7 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
         }
         const { partId, messageId } = own;
         const changes = { partId, how: 'edited' } as const;
-        return act(deps, call, { kind: 'edit', messageId }, body.body, changes);
+        return actOnMessage(deps, call, { kind: 'edit', messageId }, body.body, changes);
       },
     }),
     defineTool({
@@ -91,7 +96,7 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
         const body = { text: '', plain: '[deleted a message]' };
         const { partId, messageId } = own;
         const changes = { partId, how: 'deleted' } as const;
-        return act(deps, call, { kind: 'delete', messageId }, body, changes);
+        return actOnMessage(deps, call, { kind: 'delete', messageId }, body, changes);
       },
     }),
   ];
@@ -131,7 +136,7 @@ async function ownMessage(
 const OF_OTHERS =
   'Not done: that message answers another person. In a group, people can have the answers to themselves changed, and only your owner can have others changed. Say so.';
 
-async function act(
+async function actOnMessage(
   { store, deliver }: OwnMessagesDeps,
   { route, callId, turnId, clock }: ToolCall,
   kind: PartAct,

@@ -122,7 +122,7 @@ function addTools(
   for (const { from, tools } of all) {
     for (const tool of tools) {
       const holder = entries.get(tool.name)?.from;
-      const entry = holder === undefined ? entryOf(tool) : clash(tool, holder);
+      const entry = holder === undefined ? registerTool(tool) : nameClashFault(tool, holder);
       if ('code' in entry) onProblem?.({ ...entry, tool: tool.name, from });
       else entries.set(tool.name, { ...entry, from });
     }
@@ -138,7 +138,7 @@ function isOfServer({ tier }: Tool): boolean {
   return tier === 'external-mcp';
 }
 
-function clash(tool: Tool, holder: string): Fault {
+function nameClashFault(tool: Tool, holder: string): Fault {
   const remedy = isOfServer(tool)
     ? `Give the server another name in the settings, ${BLOCK}.`
     : 'Give it another name.';
@@ -146,7 +146,7 @@ function clash(tool: Tool, holder: string): Fault {
   return { code: 'tool-duplicate', message };
 }
 
-function entryOf(tool: Tool): Entry | Fault {
+function registerTool(tool: Tool): Entry | Fault {
   if (!NAME.test(tool.name)) {
     const message = `The name must be snake_case: a–z, 0–9 and _, at most 64 characters.`;
     return { code: 'tool-name', message };

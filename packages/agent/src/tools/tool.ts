@@ -244,7 +244,7 @@ export async function runTool(
     const { text, note, failed, files } = ToolOutcomeShape.parse(result);
     const characters = tool.limits?.characters ?? outputCharacters;
     const cut = cutText(text, characters, `what ${tool.name} said`).text;
-    const shown = framed(foreign, note, cut) || '(It said nothing.)';
+    const shown = frameResult(foreign, note, cut) || '(It said nothing.)';
     return { text: shown, failed, ...(files.length > 0 && { files }) };
   } catch (error) {
     stop.throwIfAborted();
@@ -255,7 +255,7 @@ export async function runTool(
     const isLate = error instanceof TimeUpError;
     const text =
       foreign && !isLate
-        ? framed(foreign, `${tool.name} failed.`, shownReason)
+        ? frameResult(foreign, `${tool.name} failed.`, shownReason)
         : `${tool.name} failed: ${shownReason}.${isLate && tool.effect !== 'read' ? UNSURE : ''}`;
     return { text, failed: true };
   }
@@ -265,7 +265,7 @@ export async function runTool(
 const UNSURE = ' Whether it took effect is not known: look before you do it again.';
 
 /** The frame comes last: whatever shortens a result keeps its closing line. */
-function framed(foreign: boolean, note: string, text: string): string {
+function frameResult(foreign: boolean, note: string, text: string): string {
   const shown = foreign && text !== '' ? frameUntrusted(text) : text;
   return [note, shown].filter((part) => part !== '').join('\n\n');
 }

@@ -31,7 +31,7 @@ import { SPEAK } from '../tools/speak.ts';
 import { type ToolSet, toolsInMode } from '../tools/tool-registry.ts';
 import { clientHistory, clientInstructions } from './client-request.ts';
 import type { PromptMeans, PromptServices } from './means.ts';
-import { type AgentContext, deliversElsewhere, personOf, type Turn } from './turn.ts';
+import { type AgentContext, deliversElsewhere, senderId, type Turn } from './turn.ts';
 import { runBefore, type TurnAdditions, type TurnOpening } from './turn-hooks.ts';
 import { messagesText } from './turn-text.ts';
 
@@ -182,7 +182,7 @@ function schemaOf(format: ResponseFormat): object {
 
 /** Accounts that an owner linked, as far as they write in this turn (F13). */
 function linkedOwners({ messages }: Turn): readonly string[] {
-  return messages.filter(({ fromOwner }) => fromOwner === true).map(personOf);
+  return messages.filter(({ fromOwner }) => fromOwner === true).map(senderId);
 }
 
 /** Fixes values for a session. Values fixed for an owner must not reach a later guest of the same chat. */

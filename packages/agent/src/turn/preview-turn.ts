@@ -33,17 +33,17 @@ export async function previewTurn(
   if (heartbeat !== undefined) {
     const { heartbeatPrompt, startHeartbeat } = await import('../heartbeat/heartbeat-turn.ts');
     const { turn, note } = startHeartbeat(claimed, heartbeat, services);
-    return requestOf(services, turn, heartbeatPrompt(previewMeans(services), note));
+    return buildRequest(services, turn, heartbeatPrompt(previewMeans(services), note));
   }
   if (mode === 'minimal') {
     const { turn, prompt } = previewSubAgent(claimed, services, services.subAgentLimits);
-    return requestOf(services, turn, prompt(previewMeans(services)));
+    return buildRequest(services, turn, prompt(previewMeans(services)));
   }
   const turn = startTurn(claimed, CHAT, services, services.clock());
-  return requestOf(services, turn, previewMeans(services, mode));
+  return buildRequest(services, turn, previewMeans(services, mode));
 }
 
-async function requestOf(
+async function buildRequest(
   services: PreviewServices,
   turn: Turn,
   means: PromptMeans,

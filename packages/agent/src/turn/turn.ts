@@ -97,7 +97,7 @@ export function startTurn(
     throw new Error(`Turn ${claimed.turnId} has no messages; claim never makes such a turn.`);
   const { message, route } = lead;
   const reader = decideReader(purpose, { ...claimed, messages }, owners);
-  const facts = factsOf(lead, agent, reader, at);
+  const facts = turnFacts(lead, agent, reader, at);
   const { channel, account, groupId } = facts;
   return {
     ...claimed,
@@ -139,7 +139,7 @@ export function decideReader(
   const lead = messages.at(-1);
   if (lead === undefined) return { kind: 'guest', conversationId };
   const { chat } = lead.message;
-  const user = { id: personOf(lead) };
+  const user = { id: senderId(lead) };
   // An owner may have linked this account (F13).
   const known = isLinked(messages) ? [...owners, user.id] : owners;
   const facts = { user, chatType: chat.type, deliversElsewhere: deliversElsewhere(messages) };
@@ -168,7 +168,7 @@ function isLinked(messages: readonly InboxRow[]): boolean {
 }
 
 /** Parley's id of a sender, such as `telegram:42`. */
-export function personOf({ message: { channel, sender } }: InboxRow): string {
+export function senderId({ message: { channel, sender } }: InboxRow): string {
   return `${channel}:${sender.id}`;
 }
 
@@ -182,10 +182,10 @@ export function deliversElsewhere(messages: readonly InboxRow[]): boolean {
   );
 }
 
-function factsOf(lead: InboxRow, agent: AgentProfile, reader: Reader, at: number): Turn['facts'] {
+function turnFacts(lead: InboxRow, agent: AgentProfile, reader: Reader, at: number): Turn['facts'] {
   const { channel, account, chat, sender, replyTo, ...message } = lead.message;
   return {
-    user: { id: personOf(lead), name: sender.name },
+    user: { id: senderId(lead), name: sender.name },
     channel,
     account,
     channelUserId: sender.id,

@@ -40,7 +40,7 @@ export async function awaitAnswer(
     for (let isStopped = false; ; ) {
       wake = Promise.withResolvers<void>();
       const answer = (await context.answer?.(chatId, messageId)) ?? null;
-      if (answer === null || isOver(answer, isStopped)) return answer;
+      if (answer === null || isAnswerComplete(answer, isStopped)) return answer;
       isStopped = answer.outcome === 'stopped';
       turnId = answer.turnId;
       if (shown !== undefined && shown.turnId === turnId) onText(shown.text);
@@ -56,7 +56,10 @@ export async function awaitAnswer(
 }
 
 /** Whether the answer is complete. The text of a stopped answer is stored a moment after the stop. */
-function isOver({ outcome, isSuspended, parts }: MessageAnswer, wasStopped: boolean): boolean {
+function isAnswerComplete(
+  { outcome, isSuspended, parts }: MessageAnswer,
+  wasStopped: boolean,
+): boolean {
   if (outcome === null && !isSuspended) return false;
   if (outcome === 'stopped' && parts.length === 0) return wasStopped;
   return parts.every(({ isSent }) => isSent);

@@ -14,14 +14,14 @@ export function badRequest(message: string, code: string): ApiError {
   return { status: 400, code, message };
 }
 
-function typeOf({ status }: ApiError): string {
+function apiErrorType({ status }: ApiError): string {
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }
 
 export function errorBody(error: ApiError): object {
   const { message, code } = error;
-  return { error: { message, type: typeOf(error), param: null, code } };
+  return { error: { message, type: apiErrorType(error), param: null, code } };
 }
 
 export function errorResponse(error: ApiError): Response {

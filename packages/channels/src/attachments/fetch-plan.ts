@@ -38,7 +38,7 @@ interface Room {
   readonly sender: number;
 }
 
-const TOO_MANY =
+const TOO_MANY_FILES =
   'its sender has sent more files than I take at a time; send it again when the others are answered';
 
 /** Decides how much of an attachment may be fetched. `platformBytes`: what the platform serves to bots. */
@@ -59,7 +59,7 @@ export function planFetch(
       ? `it is larger than the ${megabytes(perFile)} that I can take`
       : limit === left
         ? `the files of one message may have ${megabytes(limits.messageBytes)} together`
-        : TOO_MANY;
+        : TOO_MANY_FILES;
   const claimed = due.attachment.size ?? 0;
   return claimed > limit || limit <= 0 ? { kind: 'refuse', why } : { kind: 'fetch', limit, why };
 }

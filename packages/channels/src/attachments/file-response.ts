@@ -40,7 +40,7 @@ export function fileResponse({ bytes, name }: KeptFile): Response {
 const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
 
 /** The kind of a file that came over HTTP. */
-export function kindOf({ type }: Pick<File, 'type'>): Attachment['kind'] {
+export function attachmentKind({ type }: Pick<File, 'type'>): Attachment['kind'] {
   if (PICTURE.test(type)) return 'image';
   return type.startsWith('audio/') ? 'audio' : type.startsWith('video/') ? 'video' : 'document';
 }

@@ -40,13 +40,13 @@ export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
     '\nSkills:\n',
     ...commands
       .slice(0, MAX_SKILLS)
-      .map(({ name, summary }) => `- /${name} – ${shortened(summary)}`),
+      .map(({ name, summary }) => `- /${name} – ${shortenSummary(summary)}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
   ];
 }
 
 /** Written by the author of a skill, so no markup of ours. */
-function shortened(summary: string): string {
+function shortenSummary(summary: string): string {
   const characters = [...summary];
   if (characters.length <= MAX_SUMMARY) return literal(summary);
   return `${literal(characters.slice(0, MAX_SUMMARY).join(''))} …`;

@@ -88,7 +88,7 @@ export function openSendNotes(
     append(`${JSON.stringify(line)}\n`);
   };
   return {
-    read: ({ partId, at }) => noteOf(lines.get(partId), at),
+    read: ({ partId, at }) => toSendNote(lines.get(partId), at),
     write: ({ partId, at }, note) =>
       put(
         partId,
@@ -106,7 +106,7 @@ export function openSendNotes(
   };
 }
 
-function noteOf(line: Line | undefined, at: number): SendNote | undefined {
+function toSendNote(line: Line | undefined, at: number): SendNote | undefined {
   const [, of, kind, platformMessageId] = line ?? [];
   if (of !== at || kind === undefined) return undefined;
   if (kind !== 'arrived') return { kind };
@@ -115,11 +115,11 @@ function noteOf(line: Line | undefined, at: number): SendNote | undefined {
 
 /** The last line of each part, of this boot. One that is cut off or strange takes all knowledge of later ones. */
 function* readLines(path: string, boot: string, now: number): Iterable<[string, Line]> {
-  const [of, ...texts] = textOf(path).split('\n');
+  const [of, ...texts] = readNotesFile(path).split('\n');
   if (of !== boot) return;
   const last = new Map<string, Line>();
   for (const text of texts.filter((each) => each !== '')) {
-    const line = lineOf(text);
+    const line = parseNoteLine(text);
     if (line === undefined) return;
     last.set(line[0], line);
   }
@@ -130,7 +130,7 @@ function* readLines(path: string, boot: string, now: number): Iterable<[string, 
   }
 }
 
-function textOf(path: string): string {
+function readNotesFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -138,7 +138,7 @@ function textOf(path: string): string {
   }
 }
 
-function lineOf(text: string): Line | undefined {
+function parseNoteLine(text: string): Line | undefined {
   try {
     return Line.safeParse(JSON.parse(text)).data;
   } catch {
@@ -148,5 +148,5 @@ function lineOf(text: string): Line | undefined {
 
 /** Names the time since this machine started; undefined where the system does not provide it. */
 export function bootOfMachine(): string | undefined {
-  return textOf('/proc/sys/kernel/random/boot_id').trim() || undefined;
+  return readNotesFile('/proc/sys/kernel/random/boot_id').trim() || undefined;
 }

@@ -75,7 +75,7 @@ export function startPresence(deps: PresenceDeps): Presence {
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
     const { channel, account, chatId } = route;
-    const address = addressOf(route);
+    const address = routeAddress(route);
     const owes = () => deps.owes({ channel, account, chatId });
     const mayPreview = () => deps.mayPreview?.(route) ?? true;
     const leastMs = deps.updateEveryMs?.(route) ?? 0;
@@ -84,7 +84,7 @@ export function startPresence(deps: PresenceDeps): Presence {
     const react = adapter.messages?.react;
     const endReaction =
       messageId !== undefined && route.acknowledge !== undefined && react !== undefined
-        ? acknowledge((emoji) => react(address, messageId, emoji), route.acknowledge, deps.log)
+        ? showReaction((emoji) => react(address, messageId, emoji), route.acknowledge, deps.log)
         : () => {};
     const timer = setTimeout(() => end(turnId), MAX_TURN_MS).unref();
     const endAll = (comes: Comes): void => {
@@ -94,7 +94,7 @@ export function startPresence(deps: PresenceDeps): Presence {
       if (comes === 'later') return;
       for (const other of alsoAnswered) {
         adapter.streaming
-          ?.end(addressOf(other), turnId, 'nothing')
+          ?.end(routeAddress(other), turnId, 'nothing')
           .catch(logNotShown(deps.log, turnId));
       }
     };
@@ -115,7 +115,7 @@ export function startPresence(deps: PresenceDeps): Presence {
   };
 }
 
-function addressOf({ chatId, threadId, replyToMessageId, response }: ReplyRoute): ChatAddress {
+function routeAddress({ chatId, threadId, replyToMessageId, response }: ReplyRoute): ChatAddress {
   return { chatId, threadId, replyToMessageId, response };
 }
 
@@ -280,7 +280,7 @@ const TYPING_AFTER_MS = 300;
 const ACKNOWLEDGE_AFTER_MS = 1_500;
 
 /** Puts a reaction on a message after a moment, and takes it back when the returned function is called. */
-function acknowledge(
+function showReaction(
   react: (emoji: string | undefined) => Promise<void>,
   emoji: string,
   log: Logger,

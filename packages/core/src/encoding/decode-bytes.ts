@@ -59,7 +59,9 @@ function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
     return { encoding: unicode.encoding, certainty: unicode.isSure ? 'sure' : 'guess' };
   }
   if (isValid) return { encoding: 'utf-8', certainty: 'sure' };
-  return detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessed(bytes, hints);
+  return (
+    detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessDetected(bytes, hints)
+  );
 }
 
 /** The text of bytes that a person or another program wrote. */
@@ -221,7 +223,7 @@ const LATIN: ReadonlySet<Encoding> = new Set([
   ...['iso-8859-2', 'iso-8859-15', 'macintosh'],
 ]);
 
-function guessed(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected {
+function guessDetected(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected {
   const { encoding, isText, isSure } = guessEncoding(bytes, isCut);
   return { encoding, certainty: !isText ? 'none' : isSure ? 'sure' : 'guess' };
 }

@@ -7,7 +7,7 @@ import type { Encoding } from './labels.ts';
  */
 export function familiarity(text: string, encoding: Encoding): number {
   const pattern = FAMILIAR[encoding];
-  if (pattern === undefined) return areSingle(wordsOf(text)) ? ALONE : 1;
+  if (pattern === undefined) return areSingle(findTellingWords(text)) ? ALONE : 1;
   const runs = text.match(RUNS) ?? [];
   const all = runs.join('');
   const count = [...all].length;
@@ -24,7 +24,7 @@ function areSingle(runs: readonly string[]): boolean {
 }
 
 /** The words in other scripts than Latin, and those with a letter that only Central Europe has. */
-function wordsOf(text: string): readonly string[] {
+function findTellingWords(text: string): readonly string[] {
   const latin = text.match(/\p{Script=Latin}+/gu) ?? [];
   return [
     ...(text.match(WORDS) ?? []),

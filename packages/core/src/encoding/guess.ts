@@ -65,7 +65,7 @@ export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
   if (isBinary(sample)) return { encoding: 'windows-1252', isSure: false, isText: false };
   const isPart = isCut || sample.length < bytes.length;
   // What a crash left between the lines of a log is no letter of any encoding.
-  const [best, ...others] = rank(
+  const [best, ...others] = rankEncodings(
     sample.includes(0) ? sample.filter((byte) => byte > 0) : sample,
     isPart,
   );
@@ -88,7 +88,7 @@ function isBinary(sample: Uint8Array): boolean {
   return controls * 30 > sample.length;
 }
 
-function rank(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
+function rankEncodings(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
   const confidences = new Map<Encoding, number>([['utf-8', 0]]);
   const { chardet }: typeof Detector = require('jschardet');
   const options = { includeEncodings: CANDIDATES, ignoreThreshold: true };
@@ -110,7 +110,7 @@ function rank(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
     confidences.set('shift_jis', Math.max(confidences.get('shift_jis') ?? 0, HALF_WIDTH));
   }
   for (const [encoding, capitals] of CAPITALS) {
-    const small = inSmallLetters(sample, encoding, capitals);
+    const small = toLowerCaseLetters(sample, encoding, capitals);
     if (small !== null) ask(small, encoding);
   }
   return [...confidences]
@@ -142,7 +142,7 @@ const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; sma
 ];
 
 /** A text in capitals as if it were written in small letters, which the detector knows; null: it is no such text. */
-function inSmallLetters(
+function toLowerCaseLetters(
   sample: Uint8Array,
   encoding: Encoding,
   { first, last, small }: { first: number; last: number; small: number },

@@ -20,7 +20,7 @@ export type ThreadMessage =
   | { readonly kind: 'patterns'; readonly matches: readonly boolean[] }
   | { readonly kind: 'failed'; readonly reason: string };
 
-function run(order: CheckOrder): ThreadMessage {
+function runCheck(order: CheckOrder): ThreadMessage {
   try {
     switch (order.kind) {
       case 'answer':
@@ -56,5 +56,5 @@ function timeToCheck(value: unknown, schema: JsonSchema): number {
   return (user + system) / 1_000;
 }
 
-parentPort?.on('message', (order: CheckOrder) => parentPort?.postMessage(run(order)));
+parentPort?.on('message', (order: CheckOrder) => parentPort?.postMessage(runCheck(order)));
 parentPort?.postMessage({ kind: 'ready' } satisfies ThreadMessage);

@@ -67,7 +67,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
     waiting = '';
     lost = 0;
     if (file.size > 0 && file.size + bytes.length > largest) {
-      rotate(path, file.fd);
+      rotateLog(path, file.fd);
       open();
     }
     if (file !== null) file.size += bytes.length;
@@ -99,7 +99,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
   try {
     mkdirSync(options.folder, { recursive: true, mode: 0o700 });
     chmodSync(options.folder, 0o700);
-    tidy(options);
+    removeOldLogs(options);
   } catch {
     // Opening the file fails as well then.
   }
@@ -128,7 +128,7 @@ function lostLine(lines: number): string {
   return `${JSON.stringify({ time, level: 'warn', lines, msg: 'lines of the log were not kept' })}\n`;
 }
 
-function rotate(path: string, fd: number): void {
+function rotateLog(path: string, fd: number): void {
   try {
     renameSync(path, `${path}.1`);
     closeSync(fd);
@@ -138,7 +138,7 @@ function rotate(path: string, fd: number): void {
 }
 
 /** Removes old files of processes that are gone, so that the folder stays within its bound. */
-function tidy({ folder, name, bytes, now }: KeptLogOptions): void {
+function removeOldLogs({ folder, name, bytes, now }: KeptLogOptions): void {
   const files = readdirSync(folder)
     .filter((file) => /\.log(?:\.1)?$/.test(file))
     .map((file) => {

@@ -174,9 +174,9 @@ interface Sample extends GaugeReading {
 /** A recorded metric in Prometheus's text format, with its HELP and TYPE lines. */
 function exposeSeries(name: string, set: SeriesSet): string[] {
   const { definition } = set;
-  const lines = header(name, definition.kind, definition.help);
+  const lines = metricHeader(name, definition.kind, definition.help);
   for (const series of set.all()) {
-    const labels = definition.labels.map((label, i) => pair(label, series.values[i] ?? ''));
+    const labels = definition.labels.map((label, i) => labelPair(label, series.values[i] ?? ''));
     if (definition.kind === 'counter') {
       lines.push(sampleLine(name, labels, series.count));
       continue;
@@ -184,9 +184,11 @@ function exposeSeries(name: string, set: SeriesSet): string[] {
     let cumulative = 0;
     for (const [index, bound] of definition.buckets.entries()) {
       cumulative += series.buckets[index] ?? 0;
-      lines.push(sampleLine(`${name}_bucket`, [...labels, pair('le', String(bound))], cumulative));
+      lines.push(
+        sampleLine(`${name}_bucket`, [...labels, labelPair('le', String(bound))], cumulative),
+      );
     }
-    lines.push(sampleLine(`${name}_bucket`, [...labels, pair('le', '+Inf')], series.count));
+    lines.push(sampleLine(`${name}_bucket`, [...labels, labelPair('le', '+Inf')], series.count));
     lines.push(sampleLine(`${name}_sum`, labels, series.sum));
     lines.push(sampleLine(`${name}_count`, labels, series.count));
   }
@@ -197,18 +199,18 @@ function exposeSeries(name: string, set: SeriesSet): string[] {
 function exposeValues({ name, kind, help, values }: Sample): string[] {
   if (values.length === 0) return [];
   const lines = values.map(({ value, labels = {} }) => {
-    const pairs = Object.entries(labels).map(([label, text]) => pair(label, text));
+    const pairs = Object.entries(labels).map(([label, text]) => labelPair(label, text));
     return sampleLine(name, pairs, value);
   });
-  return [...header(name, kind, help), ...lines];
+  return [...metricHeader(name, kind, help), ...lines];
 }
 
-function header(name: string, kind: string, help: string): string[] {
+function metricHeader(name: string, kind: string, help: string): string[] {
   const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return [`# HELP ${name} ${text}`, `# TYPE ${name} ${kind}`];
 }
 
-function pair(label: string, value: string): string {
+function labelPair(label: string, value: string): string {
   const text = value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
   return `${label}="${text}"`;
 }

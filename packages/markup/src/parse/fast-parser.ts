@@ -83,7 +83,7 @@ class QuickReader {
     const position = { start: this.#point(0), end: this.#point(0) };
     for (let line: string | undefined = first; line; line = this.#lines[this.#at]) {
       if (lines.length > 0 && endsParagraph(line)) break;
-      if (!isText(line)) return undefined;
+      if (!isPlainLine(line)) return undefined;
       lines.push(line);
       position.end = this.#take(line).end;
     }
@@ -123,7 +123,7 @@ class QuickReader {
   #item(line: string): ListItem | undefined {
     const from = line.indexOf(' ') + 1;
     const text = line.slice(from);
-    const children = isText(text) ? readInlines(text) : undefined;
+    const children = isPlainLine(text) ? readInlines(text) : undefined;
     if (children === undefined) return undefined;
     const start = this.#point(from);
     const position = this.#take(line);
@@ -155,7 +155,7 @@ class QuickReader {
 
 const DEPTHS = [undefined, 1, 2, 3, 4, 5, 6] as const;
 
-function isText(line: string): boolean {
+function isPlainLine(line: string): boolean {
   return !NO_TEXT.test(line) && !/\s$/.test(line);
 }
 

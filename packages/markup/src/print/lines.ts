@@ -110,7 +110,7 @@ export const RULE = '———';
 
 /** For terminals and logs, and for what no richer parser may refuse. */
 export function printPlain(leaves: readonly Leaf[]): Printed {
-  const text = plainText(leaves, { addresses: true });
+  const text = printPlainLeaves(leaves, { addresses: true });
   return { text, counted: text, entities: 0 };
 }
 
@@ -122,7 +122,7 @@ interface PlainOptions {
 }
 
 /** The visible text of these leaves, as plain text. */
-export function plainText(leaves: readonly Leaf[], options: PlainOptions): string {
+export function printPlainLeaves(leaves: readonly Leaf[], options: PlainOptions): string {
   let text = '';
   let before: Leaf | undefined;
   for (const leaf of leaves) {
@@ -157,7 +157,7 @@ export function isFixedWidth(leaf: Leaf): leaf is FixedLeaf {
 export function fixedText(leaf: FixedLeaf): string {
   if (leaf.kind === 'code') return leaf.text;
   if (leaf.kind === 'grid') return [...leaf.header, ...leaf.rows].join('\n');
-  return plainText([{ ...leaf, within: [] }], { addresses: true });
+  return printPlainLeaves([{ ...leaf, within: [] }], { addresses: true });
 }
 
 function leafLines(leaf: Leaf, options: PlainOptions): string[] {

@@ -1,4 +1,5 @@
 import type { ModelTool, ModelToolCall } from '../chat-model.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
 import { fitValue, type Misfit } from './fit-value.ts';
 import { readLenientJson } from './lenient-json.ts';
 import { resolveToolName } from './tool-name.ts';
@@ -56,8 +57,6 @@ function nameProblem(
     ? `there is no tool ${name}`
     : `there is no tool ${name}; there are: ${names}`;
 }
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 type ReadArguments =
   /** `isJson`: the text is JSON of this object already. */
@@ -167,8 +166,4 @@ function misfitText({ path, expected, found }: Misfit): string {
   return found === undefined
     ? `${where} is missing: expected ${expected}`
     : `${where}: expected ${expected}, but got ${found}`;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

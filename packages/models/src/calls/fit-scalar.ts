@@ -10,7 +10,7 @@ export type FittedScalar =
 const SHOWN = 80;
 
 /** A value as JSON for a message, shortened. */
-export function shownValue(value: unknown): string {
+export function shortJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'undefined';
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`;
 }
@@ -31,10 +31,10 @@ export function fitScalar(
   const [only] = meanings;
   if (meanings.length === 1)
     return typeof only === 'string' ? fitText(only, schema) : { ok: true, value: only };
-  return { ok: false, expected: types.map(nameOf).join(' or ') };
+  return { ok: false, expected: types.map(typeName).join(' or ') };
 }
 
-function nameOf(type: string): string {
+function typeName(type: string): string {
   switch (type) {
     case 'integer':
       return 'a whole number';
@@ -61,8 +61,8 @@ function fitAllowed(value: unknown, allowed: readonly unknown[]): FittedScalar {
   const isSame = (one: unknown) => JSON.stringify(one) === JSON.stringify(value);
   if (allowed.some(isSame)) return { ok: true, value };
   const written = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  const alike = isText(written)
-    ? allowed.filter((one) => isText(one) && fold(one) === fold(written))
+  const alike = isScalar(written)
+    ? allowed.filter((one) => isScalar(one) && fold(one) === fold(written))
     : [];
   if (alike.length === 1 && fold(String(written)) !== '') return { ok: true, value: alike[0] };
   const shown = allowed
@@ -72,7 +72,7 @@ function fitAllowed(value: unknown, allowed: readonly unknown[]): FittedScalar {
   return { ok: false, expected: allowed.length === 1 ? shown : `one of ${shown}` };
 }
 
-function isText(value: unknown): value is string | number | boolean {
+function isScalar(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
@@ -114,7 +114,7 @@ function convert(value: unknown, type: string): readonly (string | number | bool
       return isFine ? [number] : [];
     }
     case 'boolean': {
-      const word = isText(value) ? String(value).trim().toLowerCase() : '';
+      const word = isScalar(value) ? String(value).trim().toLowerCase() : '';
       return YES.has(word) ? [true] : NO.has(word) ? [false] : [];
     }
     case 'string':

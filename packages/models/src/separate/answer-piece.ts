@@ -35,7 +35,7 @@ export interface SeparatorOptions {
 }
 
 /** Neighbors of one kind as one piece. */
-export function joined(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
+export function joinNeighbors(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
   const out: AnswerPiece[] = [];
   for (const piece of pieces) {
     const last = out.at(-1);

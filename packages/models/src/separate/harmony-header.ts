@@ -14,7 +14,7 @@ const HEADER =
   /^(?:<\|start\|>[^<]*)?(?:<\|channel\|>([^<]*))?(?:<\|constrain\|>[^<]*)?<\|message\|>/;
 
 /** The header at the beginning of a text; null where there is none, or its end has not come. */
-export function readHeader(text: string): HarmonyHeader | null {
+export function readHarmonyHeader(text: string): HarmonyHeader | null {
   const found = HEADER.exec(text);
   if (found === null) return null;
   const [{ length }, channel = ''] = found;

@@ -44,7 +44,7 @@ export function pluginSource(name: string, setup: string, more = ''): string {
 }
 
 /** Why a plugin does not work; it must not. */
-export function reasonFor(outcome: PluginOutcome | undefined): string {
+export function pluginFailureReason(outcome: PluginOutcome | undefined): string {
   if (outcome?.kind !== 'failed') throw new Error('expected a plugin that does not work');
   return outcome.reason;
 }

@@ -190,7 +190,7 @@ function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage
     reason: `the time of the job ${job.id} had come`,
     message: {
       ...origin,
-      messageId: messageIdOf(job),
+      messageId: jobMessageId(job),
       text: dueText(job, due),
       mentions: [],
       addressed: true,
@@ -202,6 +202,6 @@ function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage
 }
 
 /** With the run before it: a clock that is put back may bring the same time twice. */
-function messageIdOf({ id, nextAt, lastAt }: CronJob): string {
+function jobMessageId({ id, nextAt, lastAt }: CronJob): string {
   return ['cron', id, nextAt ?? 0, lastAt ?? 0].join(':');
 }

@@ -30,13 +30,13 @@ function lostWords(before: string, after: string) {
   const untimed = texts
     .flatMap((text) => text.split('\n'))
     .map((line) => readTimes(line)?.rest ?? line);
-  const kept = new Set(wordsIn(after));
-  const words = new Set(wordsIn(untimed.join('\n')));
+  const kept = new Set(comparableWords(after));
+  const words = new Set(comparableWords(untimed.join('\n')));
   return { words: words.size, lost: [...words].filter((word) => !kept.has(word)) };
 }
 
 /** Chinese has no spaces: there each pair of signs counts. */
-function wordsIn(text: string): readonly string[] {
+function comparableWords(text: string): readonly string[] {
   const latin = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   return latin.flatMap((word) => {
     if (!/\p{Script=Han}/u.test(word)) return [word];

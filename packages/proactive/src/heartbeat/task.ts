@@ -71,7 +71,7 @@ export function describeTaskProblem(problem: TaskProblem): string {
 
 const MAX_NAME_LENGTH = 80;
 
-export function quoted(text: string): string {
+export function shortenName(text: string): string {
   const letters = [...text.trim()];
   return letters.length <= MAX_NAME_LENGTH
     ? letters.join('')

@@ -12,7 +12,7 @@ const chatFactsLayer: Layer = {
   modes: ['full', 'minimal'],
   render(context, { heading = '## Runtime Facts', detailed = false }) {
     const lines = [...chatLines(context), ...(detailed ? machineLines(context) : [])];
-    return forChat(context.reader, `${heading}\n${listed(lines)}`, 'runtime facts');
+    return forChat(context.reader, `${heading}\n${bulletList(lines)}`, 'runtime facts');
   },
 };
 
@@ -30,7 +30,10 @@ const turnFactsLayer: Layer = {
   modes: ['full', 'minimal'],
   render(context, { heading, clock, named = false }) {
     const above = heading === undefined ? [] : [heading];
-    const lines = listed([...turnLines(context, clock), ...(named ? chosenLines(context) : [])]);
+    const lines = bulletList([
+      ...turnLines(context, clock),
+      ...(named ? chosenLines(context) : []),
+    ]);
     const text = ['<turn-facts>', ...above, FACTS_NOTE, lines, '</turn-facts>'].join('\n');
     return forChat(context.reader, text, 'runtime facts');
   },
@@ -46,7 +49,7 @@ const lastingFactsLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render(context, { heading = '## Runtime Facts', clock }) {
-    const text = `${heading}\n${listed(lastingLines(context, clock))}`;
+    const text = `${heading}\n${bulletList(lastingLines(context, clock))}`;
     return forChat(context.reader, text, 'runtime facts');
   },
 };
@@ -58,7 +61,7 @@ const runtimeFactsLayer: Layer = {
   placement: 'user',
   modes: ['full', 'minimal'],
   render(context, { heading = '## Runtime Facts', clock }) {
-    const text = `${heading}\n${listed([...chatLines(context), ...turnLines(context, clock)])}`;
+    const text = `${heading}\n${bulletList([...chatLines(context), ...turnLines(context, clock)])}`;
     return forChat(context.reader, text, 'runtime facts');
   },
 };
@@ -204,7 +207,7 @@ function chosenLines({ facts }: PromptContext): string[] {
 }
 
 /** Lines as a Markdown list. */
-function listed(lines: readonly string[]): string {
+function bulletList(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
 }
 

@@ -214,7 +214,7 @@ function voiceOf({ language = 'the language of those who read it' }: HeartbeatNo
 }
 
 /** Rules of the file are no further tasks; Parley has chosen this one and keeps its times itself. */
-function rulesOf({ context }: HeartbeatNote): string {
+function heartbeatRules({ context }: HeartbeatNote): string {
   return context === undefined
     ? ''
     : `What HEARTBEAT.md says besides, for all of its tasks. Do nothing of it but heed it in this one:\n${context}\n\n`;
@@ -234,7 +234,7 @@ const heartbeatLayer: Layer = {
     const due =
       heartbeat === undefined
         ? ''
-        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${rules ? rulesOf(heartbeat) : ''}${voiceOf(heartbeat)}`;
+        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${rules ? heartbeatRules(heartbeat) : ''}${voiceOf(heartbeat)}`;
     return forChat(
       reader,
       `${heading}\n${HEARTBEAT_INTRO}${protocol ? HEARTBEAT_PROTOCOL : ''}${due}`,

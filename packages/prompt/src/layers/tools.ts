@@ -28,7 +28,7 @@ export function toolsLayer(): Layer {
       const { tools, reader } = context;
       if (tools === undefined) return absent('it was not said which tools there are');
       const described = detailed ? describeInDetail(tools) : describe(tools);
-      const choice = guided ? choiceOf(tools) : [];
+      const choice = guided ? toolChoiceRules(tools) : [];
       const heading = choice.length === 0 ? title : [title, ...choice, ''].join('\n');
       const everyone = {
         source: countOf(tools.length, 'tool'),
@@ -100,7 +100,7 @@ const TODOS_OR_MEMORY =
   '`write_todos` holds the plan of this session and ends with it; `save_memory` keeps for good what people prefer and what matters.';
 
 /** Instructions for choosing among the tools (P06), in lines. */
-function choiceOf(tools: readonly ToolNote[]): readonly string[] {
+function toolChoiceRules(tools: readonly ToolNote[]): readonly string[] {
   const usable = tools.filter(({ placeholder }) => placeholder !== true);
   const names = new Set(usable.map(({ name }) => name));
   return [
@@ -128,7 +128,7 @@ function parametersText(input: NonNullable<ToolNote['input']>): string {
   const named = Object.entries(properties).filter(([name]) => /^[\w.-]{1,64}$/.test(name));
   if (named.length === 0) return 'Parameters: none';
   const shown = named.slice(0, MAX_PARAMETERS).map(([name, parameter]) => {
-    return `${name} (${typeOf(parameter)}${required.includes(name) ? ', required' : ''})`;
+    return `${name} (${parameterType(parameter)}${required.includes(name) ? ', required' : ''})`;
   });
   const left = named.length - shown.length;
   const cut = left === 0 ? '' : ` [cut: ${shown.length} of ${named.length}]`;
@@ -137,7 +137,7 @@ function parametersText(input: NonNullable<ToolNote['input']>): string {
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
 
-function typeOf({ type, enum: choices, anyOf }: z.infer<typeof Parameter>): string {
+function parameterType({ type, enum: choices, anyOf }: z.infer<typeof Parameter>): string {
   const given = (Array.isArray(type) ? type : [type]).filter((one) => TYPES.includes(one));
   if (given.length > 0) return given.join(' or ');
   return Array.isArray(choices) ? 'choice' : Array.isArray(anyOf) ? 'several types' : 'any';

@@ -27,15 +27,15 @@ const attachmentsLayer: Layer = {
 
 function attachmentLine({ kind, mimeType, size }: AttachmentNote): string {
   const known = [
-    plain(kind),
-    ...(mimeType === undefined ? [] : [plain(mimeType)]),
+    plainCode(kind),
+    ...(mimeType === undefined ? [] : [plainCode(mimeType)]),
     ...(size === undefined ? [] : [sizeText(size)]),
   ];
   return `- ${known.join(', ')}`;
 }
 
 /** Kinds and media types are short codes; anything else came from a sender and is left out. */
-function plain(code: string): string {
+function plainCode(code: string): string {
   return /^[\w.+/-]{1,100}$/.test(code) ? code : '(unusual, not shown)';
 }
 

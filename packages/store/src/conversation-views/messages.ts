@@ -67,12 +67,12 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
     limit,
   });
   const sent: SentRow[] = [];
-  for (const place of await placesOf(sql, conversationId, before.inbox)) {
+  for (const place of await findChats(sql, conversationId, before.inbox)) {
     sent.push(...(await sql.all(SENT, { ...place, before: before.outbox, until, limit })));
   }
   sent.sort((a, b) => b.seq - a.seq);
-  const { taken, older } = newestFirst(said, sent, before, limit);
-  return { messages: taken.map(messageOf).reverse(), older };
+  const { taken, older } = mergeNewestFirst(said, sent, before, limit);
+  return { messages: taken.map(toShownMessage).reverse(), older };
 }
 
 interface Merged {
@@ -85,7 +85,7 @@ interface Merged {
  * Takes the younger of both heads until the page is full; each list stays in its own order. `older` is null where
  * both lists are shorter than a page and are on it.
  */
-export function newestFirst<A extends Merged, B extends Merged>(
+export function mergeNewestFirst<A extends Merged, B extends Merged>(
   one: readonly A[],
   other: readonly B[],
   before: PageMark,
@@ -110,7 +110,7 @@ export function newestFirst<A extends Merged, B extends Merged>(
 }
 
 /** Chats and threads that a conversation is led in: one, or those of a person with linked accounts. */
-async function placesOf(sql: Sql, conversationId: string, before: number) {
+async function findChats(sql: Sql, conversationId: string, before: number) {
   const lately = { conversationId, before, newest: RECENT_MESSAGES };
   const rows = await sql.all(PLACES, lately);
   const found = rows.length > 0 ? rows : await sql.all(PLACES, { ...lately, before: EVER });
@@ -124,10 +124,10 @@ async function placesOf(sql: Sql, conversationId: string, before: number) {
 
 const RECENT_MESSAGES = 200;
 
-const messageOf = (row: SaidRow | SentRow): ShownMessage =>
-  row.direction === 'in' ? incoming(row) : outgoing(row);
+const toShownMessage = (row: SaidRow | SentRow): ShownMessage =>
+  row.direction === 'in' ? toIncoming(row) : toOutgoing(row);
 
-function incoming(row: SaidRow): ShownMessage {
+function toIncoming(row: SaidRow): ShownMessage {
   const said = readSaid(row.message);
   const files = (said?.attachments ?? []).map(({ kind, name = null }) => ({ kind, name }));
   const trigger = said?.trigger ?? null;
@@ -141,16 +141,16 @@ function incoming(row: SaidRow): ShownMessage {
     trigger,
     state: row.state === 'waiting' ? 'waiting' : (row.outcome ?? 'running'),
     error: null,
-    why: whyOf(row),
+    why: whyName(row),
   };
 }
 
 /** Accounts of the settings have neither a colon nor a slash; a name that has is found by the id alone. */
-function whyOf({ channel, account, chatId, messageId }: SaidRow): string {
+function whyName({ channel, account, chatId, messageId }: SaidRow): string {
   return /[:/]/.test(account) ? messageId : `${channel}/${account}:${chatId}/${messageId}`;
 }
 
-function outgoing(row: SentRow): ShownMessage {
+function toOutgoing(row: SentRow): ShownMessage {
   const part = readSent(row.body);
   const file = part?.file;
   return {
@@ -231,17 +231,17 @@ const Part = z.object({ plain: RenderedPart.shape.plain, file: PartExtras.shape.
 
 /** A message as it is stored; null where it cannot be read. */
 export function readSaid(stored: string): SaidMessage | null {
-  return z.object(Said.shape).safeParse(parsed(stored)).data ?? null;
+  return z.object(Said.shape).safeParse(parseStoredJson(stored)).data ?? null;
 }
 
 /** A part as it is stored: its text without markup, and its file. */
 export function readSent(stored: string): z.infer<typeof Part> | null {
-  return Part.safeParse(parsed(stored)).data ?? null;
+  return Part.safeParse(parseStoredJson(stored)).data ?? null;
 }
 
 /** The thread of a route, empty without one. */
 export function threadOf(route: string): string {
-  return z.object(ReplyRoute.shape).safeParse(parsed(route)).data?.threadId ?? '';
+  return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.threadId ?? '';
 }
 
 /** The text of a person; null for messages that Parley itself put into a conversation. */
@@ -254,7 +254,7 @@ export function textOfPart(stored: string): string | null {
   return readSent(stored)?.plain ?? null;
 }
 
-function parsed(text: string): unknown {
+function parseStoredJson(text: string): unknown {
   try {
     return fromJson(text);
   } catch {

@@ -1,8 +1,8 @@
 import { type Sql, statement } from '../database.ts';
 import { findConversation, hasPeople, NO_PEOPLE } from './list.ts';
 import {
+  mergeNewestFirst,
   NEWEST,
-  newestFirst,
   type PageMark,
   readSaid,
   textOfMessage,
@@ -57,7 +57,7 @@ export async function searchMessages(
     ...{ query, before: before.outbox, limit },
     ...NO_PEOPLE,
   });
-  const { taken, older } = newestFirst(said, sent, before, limit);
+  const { taken, older } = mergeNewestFirst(said, sent, before, limit);
   const titles = new Map<string, string>();
   const hits: SearchHit[] = [];
   for (const row of taken) {

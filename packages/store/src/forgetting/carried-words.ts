@@ -92,16 +92,16 @@ const NOTES = `message_id in (select 'own ' || value from json_each(:parts)
     where value like 'post:%.0')`;
 
 /** Questions of turns to people outside of their own conversations, with the text shown there. */
-export interface AskedElsewhere {
+export interface OutsideQuestions {
   readonly conversations: readonly string[];
   readonly shown: readonly string[];
 }
 
-export async function askedElsewhere(
+export async function findOutsideQuestions(
   database: Database,
   turns: readonly string[],
   own: readonly string[],
-): Promise<AskedElsewhere> {
+): Promise<OutsideQuestions> {
   const rows = await database.read((sql) => sql.all(ASKED, { turns: toJson(turns) }));
   const elsewhere = rows.filter(({ askedIn }) => !own.includes(askedIn));
   return {
@@ -118,9 +118,9 @@ const ASKED = statement(`
 }>();
 
 /** Takes what was shown elsewhere, and a person's texts, out of the prompts that were recorded there. */
-export async function forgetElsewhere(
+export async function forgetOutside(
   database: Database,
-  { conversations, shown }: AskedElsewhere,
+  { conversations, shown }: OutsideQuestions,
   texts: readonly string[],
   mark: string,
 ): Promise<number> {

@@ -31,7 +31,7 @@ export interface Answer {
   readonly rowCount: number;
 }
 
-export interface Asked {
+export interface PendingQuestion {
   readonly question: Question;
   resolve(answer: Answer): void;
   reject(reason: unknown): void;
@@ -64,7 +64,7 @@ const COMPLETED = /^(\w+).*?(\d+)?$/;
 export class QueryBatch extends Query {
   readonly query_timeout: number;
   callback: (reason: unknown) => void;
-  readonly #asked: readonly Asked[];
+  readonly #asked: readonly PendingQuestion[];
   readonly #prepared: Prepared;
   readonly #parserOf: ParserOf;
   readonly #answers: Answer[] = [];
@@ -72,7 +72,10 @@ export class QueryBatch extends Query {
   #columns: Columns = NO_COLUMNS;
   #rows: unknown[] = [];
 
-  constructor(asked: readonly Asked[], { prepared, parserOf, ms, onEnd }: BatchConnection) {
+  constructor(
+    asked: readonly PendingQuestion[],
+    { prepared, parserOf, ms, onEnd }: BatchConnection,
+  ) {
     super('');
     this.query_timeout = ms;
     this.#asked = asked;
@@ -232,7 +235,7 @@ export function sqlOnPool(named: NamedStatements, lend: Acquire, ms: number): Sq
  * Runs `work` as a transaction. `begin` goes out with the first query, and `commit` behind the last one
  * without waiting for what was only sent.
  */
-export async function transact<T>(
+export async function runTransaction<T>(
   named: NamedStatements,
   lend: () => ReturnType<Acquire>,
   work: (sql: Sql) => Promise<T>,

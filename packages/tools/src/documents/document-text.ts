@@ -22,7 +22,7 @@ export interface DocumentLimits {
 }
 
 /** Refuses a file with a reason for people. */
-export function refused(reason: string): DocumentText {
+export function refuseDocument(reason: string): DocumentText {
   return { kind: 'refused', reason };
 }
 
@@ -39,7 +39,7 @@ export function documentText(
   { pagesLeft = 0, warning = null }: { pagesLeft?: number; warning?: string | null } = {},
 ): DocumentText {
   const text = whole.toWellFormed().replaceAll('\r\n', '\n').trim();
-  if (text === '') return refused('there is no text in it');
+  if (text === '') return refuseDocument('there is no text in it');
   const end = wholeCharacter(text, Math.min(from + characters, text.length));
   const next = end < text.length ? end : null;
   const part = text.slice(from, end).toWellFormed();

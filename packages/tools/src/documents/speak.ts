@@ -1,7 +1,7 @@
 import { audioTypeOf } from './sound-format.ts';
 import {
   askSpeechService,
-  bytesOf,
+  readResponseBytes,
   type SpeechDeps,
   type SpeechService,
 } from './speech-service.ts';
@@ -45,7 +45,7 @@ export async function speak(
 }
 
 async function soundIn(response: Response) {
-  const bytes = await bytesOf(response, MAX_BYTES);
+  const bytes = await readResponseBytes(response, MAX_BYTES);
   const type = bytes === null ? null : audioTypeOf(bytes);
   if (bytes === null || type === null) return null;
   return { bytes, mimeType: type.mimeType, name: `voice.${type.extension}` };

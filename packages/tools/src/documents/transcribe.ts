@@ -1,5 +1,10 @@
 import { audioTypeOf } from './sound-format.ts';
-import { askSpeechService, type SpeechDeps, type SpeechService, textOf } from './speech-service.ts';
+import {
+  askSpeechService,
+  readResponseText,
+  type SpeechDeps,
+  type SpeechService,
+} from './speech-service.ts';
 
 /** The settings section `media.transcription`. */
 export type TranscriptionSettings = SpeechService;
@@ -42,7 +47,7 @@ export async function transcribe(
 }
 
 async function textIn(response: Response): Promise<string | null> {
-  const body = await textOf(response);
+  const body = await readResponseText(response);
   if (body === null) return null;
   try {
     const answer: unknown = JSON.parse(body);

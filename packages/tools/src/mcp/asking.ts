@@ -28,13 +28,16 @@ const MAX_CHARACTERS = 100_000;
 export function askingIn(said: unknown): McpAsking | null {
   const block = blockOf(said);
   if (block === undefined || block.resultType !== 'input_required') return null;
-  const asking = { asks: blockOf(ownValue(block, 'inputRequests')) ?? {}, ...stateIn(block) };
+  const asking = {
+    asks: blockOf(ownValue(block, 'inputRequests')) ?? {},
+    ...readRequestState(block),
+  };
   if (JSON.stringify(asking).length <= MAX_CHARACTERS) return asking;
   const message = `it asks for something with more than ${MAX_CHARACTERS} characters, which is not passed on`;
   throw new McpError({ code: 'mcp-invalid-response', message, retryable: false });
 }
 
-function stateIn(block: Block): { readonly state?: string } {
+function readRequestState(block: Block): { readonly state?: string } {
   const state = ownValue(block, 'requestState');
   return typeof state === 'string' ? { state } : {};
 }

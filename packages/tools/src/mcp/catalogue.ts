@@ -1,7 +1,7 @@
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { cleanLine } from './clean.ts';
-import { type Block, blockOf, ownValue, textsOf } from './schema/json-block.ts';
+import { type Block, blockOf, ownValue, toTexts } from './schema/json-block.ts';
 import { type ArgumentShape, type CleanSchema, offerSchema } from './schema/offer-schema.ts';
 
 /** A tool of a server, cleaned: nothing of it can be mistaken for text of Parley. */
@@ -95,9 +95,9 @@ export function readCatalogue(tools: Listed, prompts: Listed, hasResources = fal
     if (problem !== null) refused.push({ what: `its ${kind}s`, reason: problem });
     const found = new Map<string, Entry>();
     for (const [nth, said] of items.slice(0, MAX_ENTRIES).entries()) {
-      const what = `${kind} ${nameOf(said, nth)}`;
+      const what = `${kind} ${readEntryName(said, nth)}`;
       try {
-        const { entry, remarks } = take(entryOf(said));
+        const { entry, remarks } = take(readEntry(said));
         if (found.has(entry.name)) throw new Error('there is another of this name before it');
         found.set(entry.name, entry);
         for (const reason of remarks) changed.push({ what, reason });
@@ -134,7 +134,7 @@ function withinSize(): (taken: Taken<McpTool>) => Taken<McpTool> {
   };
 }
 
-function entryOf(said: unknown): Block {
+function readEntry(said: unknown): Block {
   const entry = Array.isArray(said) ? undefined : blockOf(said);
   if (entry === undefined) throw new Error('it is not a JSON object');
   // Tools as they are sent to the API of a model are one level deeper.
@@ -142,7 +142,7 @@ function entryOf(said: unknown): Block {
   return inside ?? entry;
 }
 
-function nameOf(said: unknown, nth: number): string {
+function readEntryName(said: unknown, nth: number): string {
   const entry = blockOf(said) ?? {};
   const name = ownValue(entry, 'name') ?? blockOf(entry.function)?.name;
   if (typeof name === 'string' && name.trim() !== '') return cleanLine(name, 80);
@@ -196,8 +196,8 @@ function assertCheckable(schema: CleanSchema): void {
 /** The description, or the title where there is none; paragraphs may come as a list. */
 function descriptionOf(said: Block): string {
   const { annotations, description, title } = said;
-  const words = textsOf(description).join(' ').trim();
-  const titles = [...textsOf(title), ...textsOf(blockOf(annotations)?.title)];
+  const words = toTexts(description).join(' ').trim();
+  const titles = [...toTexts(title), ...toTexts(blockOf(annotations)?.title)];
   return cleanLine(words === '' ? (titles[0] ?? '') : words, MAX_DESCRIPTION);
 }
 
@@ -230,7 +230,7 @@ function argumentsOf(said: unknown): readonly Block[] {
   const properties = blockOf(block.properties);
   if (properties !== undefined) {
     // As the schema of a tool's arguments is written.
-    const needed = textsOf(block.required);
+    const needed = toTexts(block.required);
     return Object.keys(properties).map((name) => ({ name, required: needed.includes(name) }));
   }
   const named = Object.entries(block);

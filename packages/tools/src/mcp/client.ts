@@ -222,7 +222,7 @@ async function listAll(
   try {
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const said = await ask(METHODS[kind], cursor === undefined ? {} : { cursor }, limited);
-      const entries = entriesOf(said, kind);
+      const entries = readEntries(said, kind);
       if (entries === null) return { items, problem: 'they are not listed as the protocol says' };
       items.push(...entries);
       cursor = nextCursor(said);
@@ -244,7 +244,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** A list, an object with one entry for each name, or nothing; null for all else. */
-export function entriesOf(said: unknown, kind: Kind): readonly unknown[] | null {
+export function readEntries(said: unknown, kind: Kind): readonly unknown[] | null {
   if (Array.isArray(said)) return said;
   const block = blockOf(said);
   if (block === undefined) return null;

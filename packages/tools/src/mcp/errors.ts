@@ -134,7 +134,7 @@ function networkReason(error: unknown): string | null {
 }
 
 /** The HTTP status of a failed request; null where none came. */
-export function statusOf(error: unknown): number | null {
+export function httpStatus(error: unknown): number | null {
   for (const { error: one } of causesOf(error)) {
     if (!(one instanceof Error)) continue;
     const data = 'data' in one ? blockOf(one.data) : undefined;
@@ -150,7 +150,7 @@ export function isNetworkFault(error: unknown): boolean {
 }
 
 function httpReason(error: unknown): string | null {
-  const status = statusOf(error);
+  const status = httpStatus(error);
   const message = reasonOf(error);
   if (/redirect/i.test(message)) {
     return 'it redirects to another address, which is not followed; put the final address into “url”';
@@ -159,15 +159,15 @@ function httpReason(error: unknown): string | null {
     if (!/content type: text\/html/i.test(message)) return null;
     return 'it answered with a web page and not with the protocol; correct “url”';
   }
-  const said = wordsOf(error);
-  return `${adviceFor(status)}${said === '' ? '' : `; it said: ${said}`}`;
+  const said = serverText(error);
+  return `${statusAdvice(status)}${said === '' ? '' : `; it said: ${said}`}`;
 }
 
 /** The longest text of a server about a refusal, in characters. */
 const MAX_SAID = 300;
 
 /** The server's own words; a page for people does not count. */
-function wordsOf(error: unknown): string {
+function serverText(error: unknown): string {
   for (const { error: one } of causesOf(error)) {
     const data = one instanceof Error && 'data' in one ? blockOf(one.data) : undefined;
     const text = data?.text;
@@ -177,7 +177,7 @@ function wordsOf(error: unknown): string {
   return '';
 }
 
-function adviceFor(status: number): string {
+function statusAdvice(status: number): string {
   if (status === 401 || status === 403) {
     return `it refuses access (HTTP ${status}); put a valid key into “headers”`;
   }

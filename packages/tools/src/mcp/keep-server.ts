@@ -60,13 +60,14 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   let underWay = 0;
   let lookSoon = (): void => {};
   const look = async (from: McpConnection): Promise<void> => {
-    const offer = await from.list(limited(closing.signal, CONNECT_MS));
+    const offer = await from.list(withTimeout(closing.signal, CONNECT_MS));
     board.connected(offer);
   };
   /** Holds one connection until it ends; resolves with why. */
   const hold = async (): Promise<string> => {
     let changed = Promise.withResolvers<void>();
-    const signal = limited(closing.signal, config.peer.kind === 'stdio' ? START_MS : CONNECT_MS);
+    const connectMs = config.peer.kind === 'stdio' ? START_MS : CONNECT_MS;
+    const signal = withTimeout(closing.signal, connectMs);
     lookSoon = () => changed.resolve();
     const onChange = (): void => lookSoon();
     const opened = await deps.connect(config, {
@@ -99,7 +100,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
       await Promise.race([opened.close(), deps.pause(CLOSE_MS, NEVER)]);
     }
   };
-  const ran = holdAgain(hold, deps, board, { name: config.name, closing: closing.signal });
+  const ran = keepOpen(hold, deps, board, { name: config.name, closing: closing.signal });
   return {
     view: board.view,
     /**
@@ -110,7 +111,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
       ask: (connection: McpConnection) => Promise<Answer>,
       signal: AbortSignal,
     ): Promise<Answer> {
-      if (connection === null) throw notConnected(board.view());
+      if (connection === null) throw notConnectedError(board.view());
       const first = connection;
       underWay += 1;
       try {
@@ -118,7 +119,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
           if (!(error instanceof McpError) || error.code !== 'mcp-session') throw error;
           const isNew = connection !== null && connection !== first;
           const next = isNew ? connection : await handover.next(signal);
-          if (next === null) throw notConnected(board.view());
+          if (next === null) throw notConnectedError(board.view());
           return await ask(next);
         });
       } catch (error) {
@@ -143,7 +144,7 @@ interface Keeping {
 }
 
 /** Holds one connection after the other, until it is closed. */
-async function holdAgain(
+async function keepOpen(
   hold: () => Promise<string>,
   deps: KeepDeps,
   board: ReturnType<typeof createBoard>,
@@ -211,7 +212,7 @@ function createHandover({ pause }: Pick<KeepDeps, 'pause'>, closing: AbortSignal
 
 const NEVER = new AbortController().signal;
 
-function limited(signal: AbortSignal, ms: number): AbortSignal {
+function withTimeout(signal: AbortSignal, ms: number): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 }
 
@@ -234,7 +235,7 @@ async function nextLook(
   }
 }
 
-function notConnected({ name, state }: McpServerView): McpError {
+function notConnectedError({ name, state }: McpServerView): McpError {
   const why = state.kind === 'waiting' ? `: ${state.reason}` : '';
   const message = `the server ${name} is not connected now${why}`;
   return new McpError({ code: 'mcp-not-connected', message, retryable: true });

@@ -47,7 +47,7 @@ export async function startServerProcess(
     detached: HAS_GROUPS,
     windowsHide: true,
   });
-  const ended = endOf(child);
+  const ended = waitForExit(child);
   await once(child, 'spawn');
   const { pid = 0 } = child;
   const watch = HAS_GROUPS ? watchOver(pid) : null;
@@ -79,7 +79,7 @@ export async function startServerProcess(
   };
 }
 
-async function endOf(child: ChildProcess): Promise<string> {
+async function waitForExit(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', async (code, signal) => {

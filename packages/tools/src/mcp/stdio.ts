@@ -44,7 +44,7 @@ export function stdioTransport({
   /** Whether the line was an answer to something that was asked. */
   const takeLine = (line: string): boolean => {
     let isAnswer = false;
-    for (const message of reader.read(parseLine(line))) {
+    for (const message of reader.read(parseMessageLine(line))) {
       if (!('method' in message)) isAnswer = waiting.delete(message.id) || isAnswer;
       transport.onmessage?.(message);
     }
@@ -100,7 +100,7 @@ export function stdioTransport({
 }
 
 /** Undefined for a line that is no message: most of these cost no attempt to read them. */
-function parseLine(line: string): unknown {
+function parseMessageLine(line: string): unknown {
   const text = line.replace(BEFORE_MESSAGE, '').trim();
   if (!text.startsWith('{') && !text.startsWith('[')) return undefined;
   try {

@@ -45,13 +45,13 @@ export class SandboxError extends ParleyError {
 }
 
 /** bubblewrap is not there. */
-export function missing(program: string, cause: unknown): SandboxError {
+export function sandboxMissingError(program: string, cause: unknown): SandboxError {
   const message = `Commands are not run, because bubblewrap (${program}) is not installed, and they never run unprotected. Install the package "bubblewrap": apt install bubblewrap, dnf install bubblewrap, apk add bubblewrap. It exists on Linux only.`;
   return new SandboxError('sandbox-missing', message, cause);
 }
 
 /** bubblewrap is there and cannot make a sandbox; `said` is its own output. */
-export function forbidden(said: string): SandboxError {
+export function sandboxForbiddenError(said: string): SandboxError {
   const reason = said.trim() === '' ? 'it did not say why' : said.trim().slice(0, 500);
   const message = `Commands are not run, because bubblewrap cannot make a sandbox here (${reason}), and they never run unprotected. It needs user namespaces: sysctl kernel.unprivileged_userns_clone=1, or on newer Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in Docker they need a seccomp profile that allows them.`;
   return new SandboxError('sandbox-forbidden', message);
@@ -100,7 +100,11 @@ export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
     // Without a session of its own, a command could type into the terminal Parley was started from.
     ...['--new-session', '--die-with-parent'],
     '--clearenv',
-    ...Object.entries(environment(workspace)).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...Object.entries(sandboxEnvironment(workspace)).flatMap(([name, value]) => [
+      '--setenv',
+      name,
+      value,
+    ]),
     ...system.flatMap(mountArguments),
     ...['--ro-bind-data', String(USERS_FD), '/etc/passwd'],
     ...['--ro-bind-data', String(GROUPS_FD), '/etc/group'],
@@ -114,11 +118,11 @@ export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
     ...closed.flatMap((path) => ['--ro-bind', path, path]),
     ...['--remount-ro', '/dev', '--remount-ro', '/'],
     ...['--chdir', workspace, '--json-status-fd', String(STATUS_FD)],
-    ...['--', '/bin/sh', '-c', limited(limits), 'sh', command],
+    ...['--', '/bin/sh', '-c', limitScript(limits), 'sh', command],
   ];
 }
 
-function environment(workspace: string): Readonly<Record<string, string>> {
+function sandboxEnvironment(workspace: string): Readonly<Record<string, string>> {
   return {
     PATH: '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
     LANG: 'C.UTF-8',
@@ -137,7 +141,7 @@ function mountArguments(mount: SystemMount): string[] {
  * Sets the limits, then becomes the command. Limits that a shell does not know are left to the watch
  * over the whole sandbox. Both outputs go one way, so that their order is kept.
  */
-function limited({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLimits): string {
+function limitScript({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLimits): string {
   const kilobytes = Math.ceil(memoryBytes / 1_024);
   // `sh` counts files in blocks of 512 bytes, bash called as sh in posix mode as well.
   const blocks = Math.ceil(Math.min(fileBytes, diskBytes) / 512);

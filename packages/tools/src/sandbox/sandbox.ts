@@ -91,14 +91,14 @@ async function closedFolder({ workspace, forbidden }: SandboxOptions): Promise<s
   });
   for (const path of [...forbidden, '/usr', '/etc', '/proc', '/dev', '/tmp']) {
     const real = await realpath(path).catch(() => path);
-    if (!contains(folder, real)) continue;
+    if (!isInsideFolder(folder, real)) continue;
     const message = `Commands are not run, because the workspace ${folder} contains ${real}, which they must not reach. Give the agent a folder of its own with agent.workspace.`;
     throw new SandboxError('sandbox-folder', message);
   }
   return folder;
 }
 
-function contains(folder: string, path: string): boolean {
+function isInsideFolder(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === '' || !(way === '..' || way.startsWith('../'));
 }

@@ -44,7 +44,7 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
   return async (address, signal) => {
     const resource = await fetchResource(address, limits, signal, rules);
     const url = resource.url.href;
-    const type = typeOf(resource);
+    const type = pageType(resource);
     const declared = charsetOf(resource.contentType);
     const decoded = decodeText(resource.bytes, { declared });
     const { text, certainty } = decoded;
@@ -54,7 +54,7 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
       const page = await convertPage({ html: text, url }, convertMs, signal);
       return {
         url,
-        title: oneLine(page.title).slice(0, MAX_TITLE).toWellFormed(),
+        title: cleanOneLine(page.title).slice(0, MAX_TITLE).toWellFormed(),
         text: cleanText(page.markdown),
         ...doubt,
       };
@@ -65,7 +65,7 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
 }
 
 /** As the server says; where it says nothing or nothing of use, as it looks. */
-function typeOf({ contentType, bytes }: Resource): string {
+function pageType({ contentType, bytes }: Resource): string {
   const said = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   if (said !== '' && said !== 'application/octet-stream') return said;
   const { text, certainty } = decodeText(bytes.subarray(0, 2_048), { isCut: true });
@@ -148,7 +148,7 @@ export function cleanText(text: string): string {
 }
 
 /** The same as one line. */
-export function oneLine(text: string): string {
+export function cleanOneLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ');
 }
 

@@ -115,7 +115,7 @@ const Mark = z.object({
  * written by hand and count as facts about `scope`. Never throws.
  */
 export function parseMemoryFile(text: string, scope: MemoryScope): readonly MemoryEntry[] {
-  return text.split('\n').flatMap((line) => entryOf(line, scope) ?? []);
+  return text.split('\n').flatMap((line) => parseMemoryLine(line, scope) ?? []);
 }
 
 /** The file with one memory more; `null`: there is no file yet. */
@@ -130,7 +130,7 @@ export function withoutEntries(text: string, scope: MemoryScope, ids: ReadonlySe
   return text
     .split('\n')
     .filter((line) => {
-      const entry = entryOf(line, scope);
+      const entry = parseMemoryLine(line, scope);
       return entry === null || !ids.has(entry.id);
     })
     .join('\n');
@@ -146,7 +146,7 @@ export function printEntry({ text, from, ...entry }: MemoryEntry): string {
   return `- ${memoryLine(text)} <!-- parley ${mark} -->`;
 }
 
-function entryOf(line: string, scope: MemoryScope): MemoryEntry | null {
+function parseMemoryLine(line: string, scope: MemoryScope): MemoryEntry | null {
   const [, written = '', mark] = ITEM.exec(line) ?? [];
   const text = memoryLine(written);
   if (text === '') return null;

@@ -6,13 +6,13 @@ import { SKILL_FILE } from '../audience.ts';
 import { estimateTokens, startThatReads } from '../text.ts';
 import type { SkillSource } from './find-skills.ts';
 import {
-  folderOf,
   type KeySource,
   type ResolvedSkill,
   type SkillState,
+  skillFolderName,
   type UsableSkill,
 } from './resolve-skills.ts';
-import { escapeXml, locationOf, oneLine, type ShownFolder } from './skill-text.ts';
+import { cleanOneLine, escapeXml, locationOf, type ShownFolder } from './skill-text.ts';
 
 /** The skills of one session: made when it begins, the same in each of its turns (S07). Survives JSON. */
 export const SkillSnapshot = z.readonly(
@@ -153,36 +153,37 @@ export function catalogueOf(
 ): Catalogue {
   const most = Math.min(all.length, skills);
   const tokens = ENTRY_TOKENS * Math.max(most, SHARED_BY);
-  const entriesAt = (length: number) => all.slice(0, most).map((entry) => shortened(entry, length));
+  const entriesAt = (length: number) =>
+    all.slice(0, most).map((entry) => shortenDescription(entry, length));
   const longest = Math.max(
     MIN_DESCRIPTION_LENGTH,
     ...all.slice(0, most).map((entry) => entry.description.length),
   );
-  const added = largest(Math.min(longest, characters) - MIN_DESCRIPTION_LENGTH, (more) => {
-    const text = textOf(entriesAt(MIN_DESCRIPTION_LENGTH + more));
+  const added = largestFitting(Math.min(longest, characters) - MIN_DESCRIPTION_LENGTH, (more) => {
+    const text = renderCatalogue(entriesAt(MIN_DESCRIPTION_LENGTH + more));
     return text.length <= characters && estimateTokens(text) <= tokens;
   });
   const candidates = entriesAt(MIN_DESCRIPTION_LENGTH + added);
-  const fits = (count: number) => textOf(candidates.slice(0, count)).length <= characters;
-  const entries = candidates.slice(0, largest(most, fits));
-  return { text: textOf(entries), entries, left: all.length - entries.length };
+  const fits = (count: number) => renderCatalogue(candidates.slice(0, count)).length <= characters;
+  const entries = candidates.slice(0, largestFitting(most, fits));
+  return { text: renderCatalogue(entries), entries, left: all.length - entries.length };
 }
 
 /** Its description cut to about `length` characters, with a notice (P10), unless the notice would be longer than the rest. */
-function shortened(entry: CatalogueEntry, length: number): CatalogueEntry {
+function shortenDescription(entry: CatalogueEntry, length: number): CatalogueEntry {
   const { description } = entry;
   const total = description.length;
-  if (total <= length + notice(total, total).length) return entry;
+  if (total <= length + cutNotice(total, total).length) return entry;
   const shown = startThatReads(description, length);
-  return { ...entry, description: shown + notice(shown.length, total) };
+  return { ...entry, description: shown + cutNotice(shown.length, total) };
 }
 
-function notice(shown: number, total: number): string {
+function cutNotice(shown: number, total: number): string {
   return ` … [cut: ${shown} of ${total} characters]`;
 }
 
 /** The line of a skill. */
-export function entryText({ name, description, location }: CatalogueEntry): string {
+export function renderCatalogueEntry({ name, description, location }: CatalogueEntry): string {
   const parts = [
     `<name>${escapeXml(name)}</name>`,
     `<description>${escapeXml(description)}</description>`,
@@ -191,13 +192,15 @@ export function entryText({ name, description, location }: CatalogueEntry): stri
   return `<skill>${parts.join('')}</skill>`;
 }
 
-function textOf(entries: readonly CatalogueEntry[]): string {
+function renderCatalogue(entries: readonly CatalogueEntry[]): string {
   if (entries.length === 0) return '';
-  return ['<available_skills>', ...entries.map(entryText), '</available_skills>'].join('\n');
+  return ['<available_skills>', ...entries.map(renderCatalogueEntry), '</available_skills>'].join(
+    '\n',
+  );
 }
 
 /** The largest number from 0 to `most` for which `fits` holds, found by bisection; `fits(0)` holds. */
-export function largest(most: number, fits: (count: number) => boolean): number {
+export function largestFitting(most: number, fits: (count: number) => boolean): number {
   let low = 0;
   let high = most;
   while (low < high) {
@@ -247,7 +250,7 @@ export interface ShownSkill {
 }
 
 /** The state of a skill for people (S09). `shown`: what of it is in the prompt of an owner. */
-export function statusOf(
+export function toSkillStatus(
   { found, skill, state, reason, audience, command, commandProblem, key }: ResolvedSkill,
   shown: ShownSkill | undefined,
   folders: readonly ShownFolder[],
@@ -256,7 +259,7 @@ export function statusOf(
   const location = locationOf(skill === null ? folder : join(folder, SKILL_FILE), folders);
   const forModel = skill !== null && !skill.disablemodelinvocation;
   const base = {
-    name: oneLine(skill?.name ?? folderOf(found)),
+    name: cleanOneLine(skill?.name ?? skillFolderName(found)),
     source: found.source,
     location,
     description: skill?.description ?? '',

@@ -84,7 +84,9 @@ export function resolveSkills(
     const key = keySource(content, rules, facts);
     const verdict = decideState(one, { ...content, key }, winners, rules, facts);
     const usable = verdict.state === 'ready';
-    const command = usable ? takeCommand(content, folderOf(one), rules.reserved, commands) : {};
+    const command = usable
+      ? takeCommand(content, skillFolderName(one), rules.reserved, commands)
+      : {};
     return { ...base, key, ...command, ...verdict, skill: content };
   };
   return found.toSorted(byRank(found)).map(decide);
@@ -113,7 +115,7 @@ function decideState(
   const winner = winners.get(key);
   if (winner !== undefined && winner !== one) {
     return isSameFolder(winner, one)
-      ? { state: 'refused', reason: `${folderOf(winner)} beside it has the same name` }
+      ? { state: 'refused', reason: `${skillFolderName(winner)} beside it has the same name` }
       : { state: 'shadowed', reason: `${winner.source} has a skill of the same name` };
   }
   const isIn = (names: readonly string[]) => names.some((name) => foldName(name) === key);
@@ -122,7 +124,7 @@ function decideState(
   if (allow !== undefined && !skill.always && !isIn(allow)) {
     return { state: 'not-allowed', reason: 'skills.allow does not name it' };
   }
-  const lacking = whyNotEligible(skill, facts);
+  const lacking = ineligibleReason(skill, facts);
   return lacking === null
     ? { state: 'ready', reason: null }
     : { state: 'not-eligible', reason: lacking };
@@ -163,7 +165,7 @@ function byRank(found: readonly FoundSkill[]) {
   const roots = [...new Set(found.map(rootOf))];
   const rank = new Map(roots.map((root, index) => [root, index]));
   const nameOf = (one: FoundSkill) =>
-    one.content.kind === 'skill' ? foldName(one.content.name) : folderOf(one);
+    one.content.kind === 'skill' ? foldName(one.content.name) : skillFolderName(one);
   return (a: FoundSkill, b: FoundSkill): number => {
     const apart = (rank.get(rootOf(b)) ?? 0) - (rank.get(rootOf(a)) ?? 0);
     if (apart !== 0) return apart;
@@ -181,7 +183,7 @@ function rootOf({ source, root }: FoundSkill): string {
 }
 
 /** The name of a skill's own folder. */
-export function folderOf({ segments, root }: FoundSkill): string {
+export function skillFolderName({ segments, root }: FoundSkill): string {
   return segments.at(-1) ?? basename(root);
 }
 
@@ -205,7 +207,7 @@ const OS_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Why a skill cannot be used here (S03), or null: then it can. `always` asks for nothing. */
-export function whyNotEligible(
+export function ineligibleReason(
   {
     always,
     os,
@@ -221,28 +223,34 @@ export function whyNotEligible(
     ...(systems.length === 0 || systems.includes(facts.os)
       ? []
       : [`runs on ${os.join(', ')} only`]),
-    ...lacks('the program', requires.bins, (name) => facts.bins.has(name)),
+    ...missingReasons('the program', requires.bins, (name) => facts.bins.has(name)),
     ...(requires.anybins.length === 0 || requires.anybins.some((name) => facts.bins.has(name))
       ? []
-      : [`needs one of the programs ${requires.anybins.map(quoted).join(', ')}`]),
-    ...lacks(
+      : [`needs one of the programs ${requires.anybins.map(quoteSkillName).join(', ')}`]),
+    ...missingReasons(
       'the environment variable',
       requires.env,
       (name) => isSet(facts.env, name) || (name === primaryenv && key !== null),
     ),
-    ...lacks('the setting', requires.config, (path) => isTrue(settingAt(facts.settings, path))),
-    ...lacks('the tool', requires.tools, (name) => facts.tools.has(name)),
+    ...missingReasons('the setting', requires.config, (path) =>
+      isTrue(settingAt(facts.settings, path)),
+    ),
+    ...missingReasons('the tool', requires.tools, (name) => facts.tools.has(name)),
   ];
   return lacking.length === 0 ? null : lacking.join('; ');
 }
 
-function lacks(what: string, wanted: readonly string[], has: (name: string) => boolean): string[] {
+function missingReasons(
+  what: string,
+  wanted: readonly string[],
+  has: (name: string) => boolean,
+): string[] {
   const missing = wanted.filter((name) => !has(name));
-  return missing.length === 0 ? [] : [`needs ${what} ${missing.map(quoted).join(', ')}`];
+  return missing.length === 0 ? [] : [`needs ${what} ${missing.map(quoteSkillName).join(', ')}`];
 }
 
 /** Text of the author of the skill, so it is quoted. */
-function quoted(name: string): string {
+function quoteSkillName(name: string): string {
   return JSON.stringify(name);
 }
 

@@ -3,7 +3,7 @@ const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
 const BLANKS = /[\s\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** The text of an author, on one line and without invisible characters. */
-export function oneLine(text: string): string {
+export function cleanOneLine(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, '').replace(BLANKS, ' ').trim();
 }
 
@@ -29,5 +29,7 @@ export interface ShownFolder {
 /** A path as people and the model see it: the home folder is written `~` (S05). The first folder that fits counts. */
 export function locationOf(path: string, folders: readonly ShownFolder[]): string {
   const found = folders.find(({ folder }) => folder !== '/' && path.startsWith(`${folder}/`));
-  return oneLine(found === undefined ? path : `${found.shown}${path.slice(found.folder.length)}`);
+  return cleanOneLine(
+    found === undefined ? path : `${found.shown}${path.slice(found.folder.length)}`,
+  );
 }

@@ -2,7 +2,7 @@ import type { WebFile } from '@parley/channels/web';
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Me } from '../who.ts';
 import type { Connection } from './connection.ts';
-import { type Change, type Conversation, changed, UNKNOWN } from './conversation.ts';
+import { applyChange, type Change, type Conversation, UNKNOWN } from './conversation.ts';
 import type { DeliveryListener, Sender, Unsent, UnsentStore } from './sender.ts';
 import type { FileStore } from './unsent-files.ts';
 
@@ -51,7 +51,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
   let typing: number | undefined;
 
   function apply(change: Change): void {
-    conversation.value = changed(conversation.peek(), change);
+    conversation.value = applyChange(conversation.peek(), change);
   }
 
   const sender = deps.sender((id, delivery, at) => {

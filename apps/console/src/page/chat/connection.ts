@@ -105,7 +105,7 @@ export function browserConnection(base: string): Connection {
     open(given) {
       listener = given;
       onSession(restart);
-      onHope(() => wake?.());
+      onReconnectChance(() => wake?.());
       keepWatching();
     },
     show(id) {
@@ -146,7 +146,7 @@ async function untilAnother({ name, role }: Me, signal: AbortSignal): Promise<vo
 }
 
 /** Calls back when trying again may help. */
-function onHope(wake: () => void): void {
+function onReconnectChance(wake: () => void): void {
   addEventListener('online', wake);
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) wake();

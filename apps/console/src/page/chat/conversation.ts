@@ -109,7 +109,7 @@ export const UNKNOWN: Conversation = {
 };
 
 /** The conversation after a change. An event that comes twice changes nothing the second time. */
-export function changed(now: Conversation, change: Change): Conversation {
+export function applyChange(now: Conversation, change: Change): Conversation {
   switch (change.type) {
     case 'event':
       return afterEvent(now, change.event);
@@ -125,7 +125,7 @@ export function changed(now: Conversation, change: Change): Conversation {
     case 'delivery':
       return afterDelivery(now, change);
     case 'dismissed':
-      return without(now, [change.id]);
+      return withoutEntries(now, [change.id]);
     case 'link':
       return change.link === 'online' ? { ...now, link: 'online' } : cutOff(now, change.link);
     case 'typing-faded':
@@ -143,7 +143,7 @@ function cutOff(now: Conversation, link: Link): Conversation {
 }
 
 /** Whether an answer is being made that `/stop` would end. */
-export function isBusy({ live, typing, link }: Conversation): boolean {
+export function isAnswering({ live, typing, link }: Conversation): boolean {
   return link === 'online' && (typing || (live !== null && !live.ended));
 }
 
@@ -152,9 +152,9 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
   switch (event.type) {
     case 'inbound':
     case 'part':
-      return withEntries(now, entryOf(event));
+      return withEntries(now, toEntries(event));
     case 'replaced':
-      return without(now, [event.id]);
+      return withoutEntries(now, [event.id]);
     case 'typing':
       return { ...now, typing: true };
     case 'tool':
@@ -206,14 +206,14 @@ function afterHistory(now: Conversation, history: WebHistory): Conversation {
   const { entries, commands, limits, calls = [] } = history;
   const gone = entries.flatMap((entry) => (entry.type === 'replaced' ? entry.id : []));
   const known = {
-    ...without(now, gone),
+    ...withoutEntries(now, gone),
     ...{ loaded: true, commands, limits, calls: withCalls(now.calls, calls) },
   };
-  const next = withEntries(known, entries.flatMap(entryOf));
+  const next = withEntries(known, entries.flatMap(toEntries));
   return next.live?.ended ? { ...next, live: null } : next;
 }
 
-function without(now: Conversation, ids: readonly string[]): Conversation {
+function withoutEntries(now: Conversation, ids: readonly string[]): Conversation {
   return { ...now, entries: now.entries.filter(({ id }) => !ids.includes(id)) };
 }
 
@@ -237,7 +237,7 @@ function afterDelivery(
 }
 
 /** None for what this page cannot show: the gateway may have been updated since it was loaded. */
-function entryOf(
+function toEntries(
   entry: WebHistoryEntry | Extract<WebEvent, { type: 'inbound' }>,
 ): readonly Entry[] {
   if (entry.type === 'part') {
@@ -254,11 +254,11 @@ function entryOf(
 function withEntries(now: Conversation, added: readonly Entry[]): Conversation {
   const byId = new Map(now.entries.map((entry) => [entry.id, entry]));
   for (const entry of added)
-    byId.set(entry.id, merged(byId.get(entry.id), placed(entry, now.live)));
+    byId.set(entry.id, merged(byId.get(entry.id), keepPlace(entry, now.live)));
   const timeOf = (entry: Entry): number =>
     (entry.kind === 'answer' && byId.get(entry.place ?? '')?.at) || entry.at;
   const entries = [...byId.values()].sort(
-    (a, b) => rank(a) - rank(b) || timeOf(a) - timeOf(b) || a.at - b.at,
+    (a, b) => entryRank(a) - entryRank(b) || timeOf(a) - timeOf(b) || a.at - b.at,
   );
   const live = now.live && hasAnswer(entries, now.live.turnId) ? null : now.live;
   return { ...now, entries, live };
@@ -277,7 +277,7 @@ function merged(old: Entry | undefined, entry: Entry): Entry {
 }
 
 /** The parts of an answer stay where it grew. */
-function placed(entry: Entry, live: Live | null): Entry {
+function keepPlace(entry: Entry, live: Live | null): Entry {
   if (entry.kind !== 'answer' || live?.turnId !== entry.turnId || live.place === null) return entry;
   return { ...entry, place: live.place };
 }
@@ -287,7 +287,7 @@ function isUnsent(entry: Entry): boolean {
 }
 
 /** Unsent messages are below everything else; a question is above its answer. */
-function rank(entry: Entry): number {
+function entryRank(entry: Entry): number {
   return entry.kind === 'mine' && entry.delivery.kind === 'sending' ? 1 : 0;
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 import { useGrowing } from './growing.ts';
-import { placeOf, StateMark } from './marks.tsx';
+import { conversationLabel, StateMark } from './marks.tsx';
 
 /** The interval at which messages are requested again, in ms. */
 const POLL_INTERVAL_MS = 3_000;
@@ -56,7 +56,7 @@ function Head({ report }: { readonly report: ConversationReport }): VNode {
     <header class="entry-head">
       <h2>{title}</h2>
       <p>
-        {placeOf(report)} <StateMark conversation={report} />
+        {conversationLabel(report)} <StateMark conversation={report} />
         {runningSince !== null && ` for ${spanOf(now - runningSince)}`}
       </p>
       {failure !== null && (
@@ -161,7 +161,7 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
 
 function Messages({ id, found }: SheetProps): VNode {
   const path = readPath('conversations/messages', { id, until: found?.at });
-  const data = useGrowing(path, POLL_INTERVAL_MS, readMessages, keyOf);
+  const data = useGrowing(path, POLL_INTERVAL_MS, readMessages, messageKey);
   const messages = [...(data.value ?? [])].sort(byTime);
   const list = useRef<HTMLOListElement>(null);
   useShownPlace(list, messages, found?.message ?? null);
@@ -204,7 +204,7 @@ function readMessages({ messages: items, next }: OutputOf<'conversations/message
   return { items, next };
 }
 
-const keyOf = ({ id }: ShownMessage) => id;
+const messageKey = ({ id }: ShownMessage) => id;
 
 /** A question before its answer, where both were stored in one millisecond. */
 function byTime(a: ShownMessage, b: ShownMessage): number {

@@ -24,7 +24,7 @@ export function StateMark(props: { readonly conversation: ShownConversation }): 
 }
 
 /** The channel, its account where there are several, and what kind of chat it is. */
-export function placeOf({
+export function conversationLabel({
   channel,
   account,
   chatType,

@@ -17,7 +17,7 @@ export function isNew({ base, upTo }: Seen, { id, newest }: Known): boolean {
 }
 
 /** The same after a look at a conversation; the very same where that is no news. */
-export function looked(seen: Seen, conversation: Known): Seen {
+export function markSeen(seen: Seen, conversation: Known): Seen {
   if (!isNew(seen, conversation)) return seen;
   const { id, newest } = conversation;
   const all = Object.entries({ ...seen.upTo, [id]: newest }).sort(([, a], [, b]) => b - a);

@@ -25,7 +25,7 @@ export function Editing({ file, work }: EditingProps): VNode {
   const save = (print: string | null) =>
     work.run(async () => {
       sent.current = text;
-      const outcome = await post(name, { base: print, text });
+      const outcome = await saveFile(name, { base: print, text });
       if (outcome.isTrouble) sent.current = null;
       return outcome;
     });
@@ -51,7 +51,7 @@ export function Editing({ file, work }: EditingProps): VNode {
             look="is-grave"
             confirm="Remove it"
             question="The agent does not have it any more then; its history stays, so that it can be brought back."
-            onPress={() => work.run(() => post(name, { base: file.print, text: null }))}
+            onPress={() => work.run(() => saveFile(name, { base: file.print, text: null }))}
           />
         )}
       </div>
@@ -156,7 +156,7 @@ function Overtaken({ file, onOverwrite, onTake }: OvertakenProps): VNode {
   );
 }
 
-async function post(
+async function saveFile(
   name: string,
   order: { readonly base: string | null; readonly text: string | null },
 ): Promise<Outcome> {

@@ -243,7 +243,7 @@ function Unsent({ unsent }: { readonly unsent: readonly UnsentLayer[] }): VNode 
         {unsent.map((layer, index) => (
           <div key={index} class={`is-${layer.outcome}`}>
             <dt>{layer.layer}</dt>
-            <dd>{whyUnsent(layer)}</dd>
+            <dd>{unsentReason(layer)}</dd>
           </div>
         ))}
       </dl>
@@ -252,7 +252,7 @@ function Unsent({ unsent }: { readonly unsent: readonly UnsentLayer[] }): VNode 
 }
 
 /** Why a layer is not in the prompt. */
-export function whyUnsent(unsent: UnsentLayer): string {
+export function unsentReason(unsent: UnsentLayer): string {
   switch (unsent.outcome) {
     case 'absent':
       return unsent.reason;

@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
 import { hrefOf, type Route } from '../route.ts';
 import { type Pages, useOperation, usePages } from '../ui/data.tsx';
-import { amount, dayOf, momentOf, timeOf } from '../ui/format.ts';
+import { amount, dayOf, momentOf, timeOfDay } from '../ui/format.ts';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
 import { List, Show } from '../ui/widgets.tsx';
 import { ComparisonView } from './comparison.tsx';
@@ -98,7 +98,7 @@ function TurnLink({ turn, isChosen }: { turn: PromptSummary; isChosen: boolean }
       href={hrefOf('prompt', turnId)}
       title={chatName(turn)}
       at={at}
-      time={timeOf(at)}
+      time={timeOfDay(at)}
       facts={`${place.channel} · ${layout}`}
       isChosen={isChosen}
     >

@@ -50,11 +50,11 @@ export function fieldOf(name: string, schema: Schema, written: unknown): Field {
   if (typeof written === 'string' && LONG_REFERENCE.test(written)) {
     return { kind: 'text', numbers: false, isSecret: false };
   }
-  const forms = formsOf(schema);
+  const forms = valueSchemas(schema);
   const [first] = forms;
   if (forms.length === 1 && first !== undefined) return fieldOfForm(name, first);
   if (forms.some(isCompound)) return { kind: 'union', forms: unionOf(forms) };
-  const words = wordsOf(forms);
+  const words = allowedWords(forms);
   if (words.length > 0 && forms.every(hasWords)) {
     return { kind: 'choice', options: words.map(String) };
   }
@@ -72,12 +72,12 @@ function fieldOfForm(name: string, form: Schema): Field {
     return { kind: 'record', entry: typeof entry === 'object' ? entry : {} };
   }
   if (hasType(form, 'array')) {
-    const items = formsOf(form.items ?? {});
+    const items = valueSchemas(form.items ?? {});
     return items.some(isCompound)
       ? { kind: 'items', item: form.items ?? {} }
       : { kind: 'list', numbers: items.every(isNumeric) };
   }
-  if (hasWords(form)) return { kind: 'choice', options: wordsOf([form]).map(String) };
+  if (hasWords(form)) return { kind: 'choice', options: allowedWords([form]).map(String) };
   if (hasType(form, 'boolean')) return { kind: 'switch' };
   if (form.type === undefined) return { kind: 'json' };
   return { kind: 'text', numbers: isNumeric(form), isSecret: SECRET.test(name) };
@@ -86,7 +86,7 @@ function fieldOfForm(name: string, form: Schema): Field {
 function unionOf(forms: readonly Schema[]): readonly Form[] {
   const plain = forms.filter((form) => !isCompound(form) && !hasWords(form));
   return [
-    ...wordsOf(forms).map((word): Form => ({ kind: 'word', label: String(word), word })),
+    ...allowedWords(forms).map((word): Form => ({ kind: 'word', label: String(word), word })),
     ...(plain.length === 0
       ? []
       : [{ kind: 'schema', label: 'a value', schema: { anyOf: plain } } as const]),
@@ -129,7 +129,7 @@ function pointsOf(schema: Schema, written: unknown): number {
 }
 
 /** The value with which a form begins: what is written and fits it, too, stays. */
-export function startOf(form: Form, written: unknown): unknown {
+export function initialValue(form: Form, written: unknown): unknown {
   if (form.kind === 'word') return form.word;
   const { properties } = form.schema;
   if (hasType(form.schema, 'array')) return [];
@@ -151,7 +151,8 @@ export function startOfEntry(schema: Schema): unknown {
   const field = fieldOf('', schema, undefined);
   if (field.kind === 'block' || field.kind === 'record') return {};
   if (field.kind === 'list' || field.kind === 'items') return [];
-  if (field.kind === 'union' && field.forms[0] !== undefined) return startOf(field.forms[0], {});
+  if (field.kind === 'union' && field.forms[0] !== undefined)
+    return initialValue(field.forms[0], {});
   return '';
 }
 
@@ -160,7 +161,7 @@ export function keysOf(schema: Schema): {
   readonly keys: readonly (readonly [string, Schema])[];
   readonly entry: Schema | undefined;
 } {
-  const forms = formsOf(schema);
+  const forms = valueSchemas(schema);
   const keys = new Map(forms.flatMap(({ properties }) => Object.entries(properties ?? {})));
   const entry = forms.find(({ additionalProperties: one }) => typeof one === 'object');
   return {
@@ -170,17 +171,17 @@ export function keysOf(schema: Schema): {
 }
 
 /** The forms that are allowed there, besides a reference. */
-function formsOf(schema: Schema): readonly Schema[] {
+function valueSchemas(schema: Schema): readonly Schema[] {
   const forms = schema.anyOf ?? schema.oneOf;
   if (forms === undefined) return [schema];
-  return forms.filter(({ pattern }) => pattern !== REFERENCE).flatMap(formsOf);
+  return forms.filter(({ pattern }) => pattern !== REFERENCE).flatMap(valueSchemas);
 }
 
 const isCompound = (form: Schema): boolean => hasType(form, 'object') || hasType(form, 'array');
 
 const hasWords = (form: Schema): boolean => form.const !== undefined || form.enum !== undefined;
 
-function wordsOf(forms: readonly Schema[]): readonly unknown[] {
+function allowedWords(forms: readonly Schema[]): readonly unknown[] {
   return forms.flatMap(({ const: word, enum: some = [] }) => (word === undefined ? some : [word]));
 }
 

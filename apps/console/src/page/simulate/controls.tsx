@@ -27,7 +27,7 @@ const FAULTS: Readonly<Record<FaultName, readonly [label: string, what: string]>
 export function Controls({ state, play }: Props): VNode {
   return (
     <aside class="controls" aria-label="The world">
-      <BotHere state={state} play={play} />
+      <BotControls state={state} play={play} />
       <Faults state={state} play={play} />
       <Calls play={play} />
       <Flood state={state} play={play} />
@@ -39,7 +39,7 @@ export function Controls({ state, play }: Props): VNode {
   );
 }
 
-function BotHere({ state, play: { chat, world } }: Props): VNode | null {
+function BotControls({ state, play: { chat, world } }: Props): VNode | null {
   const isDirect = chat.kind === 'direct';
   if (chat.kind === 'thread' || (isDirect && !world.can.block)) return null;
   const label = isDirect

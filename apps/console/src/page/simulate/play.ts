@@ -76,7 +76,7 @@ async function readWorlds({ world, trouble, link }: PlayState): Promise<void> {
   }
   if (response.body === null) return;
   let rest = '';
-  for await (const piece of textsOf(response.body)) {
+  for await (const piece of readTexts(response.body)) {
     const lines = (rest + piece).split('\n');
     rest = lines.pop() ?? '';
     const newest = lines.at(-1);
@@ -87,7 +87,7 @@ async function readWorlds({ world, trouble, link }: PlayState): Promise<void> {
 }
 
 /** Not every browser reads a stream in a loop. */
-async function* textsOf(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
+async function* readTexts(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   for (;;) {

@@ -25,13 +25,13 @@ export function spanOf(ms: number): string {
 }
 
 /** The time of day in the reader's own way of writing it, `14:03` or `2:03 PM`. */
-export function timeOf(at: number): string {
+export function timeOfDay(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' });
 }
 
 /** Day and time, `Today, 14:03`. */
 export function momentOf(at: number): string {
-  return `${dayOf(at, Date.now())}, ${timeOf(at)}`;
+  return `${dayOf(at, Date.now())}, ${timeOfDay(at)}`;
 }
 
 /** The day for people: `Today`, `Yesterday`, else the date. Both times in ms. */

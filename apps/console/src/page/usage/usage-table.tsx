@@ -51,7 +51,7 @@ export function UsageTable(props: {
   readonly heading: string;
 }): VNode {
   const { report, heading } = props;
-  const lines = linesOf(report);
+  const lines = usageLines(report);
   if (lines.length === 0) return <p>Nothing was used.</p>;
   const most = COLUMNS.map(({ size }) =>
     size === undefined ? 0 : Math.max(...lines.map(({ figures }) => size(figures))),
@@ -116,7 +116,7 @@ function Cell({ text, size, figures, most }: CellProps): VNode {
 }
 
 /** Days on which something was used, the newest first; else who used most first, then the rest. */
-export function linesOf({ by, days, rows, other, outside }: UsageReport): readonly Line[] {
+export function usageLines({ by, days, rows, other, outside }: UsageReport): readonly Line[] {
   if (by === 'day') {
     const used = days.filter(({ turns, inputTokens }) => turns + inputTokens > 0);
     return used.toReversed().map((day) => ({ key: day.day, name: day.day, figures: day }));

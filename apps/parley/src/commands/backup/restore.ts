@@ -29,7 +29,7 @@ export async function restore(
   if (dryRun || (gateway !== null && !yes)) print(planText(backup, gateway?.pid ?? null, folder));
   if (dryRun) return 0;
   if (gateway !== null) refuseInContainer(gateway);
-  if (gateway !== null && !yes && !(await agrees(backup.file))) {
+  if (gateway !== null && !yes && !(await confirmRestore(backup.file))) {
     print('Nothing was changed.');
     return 1;
   }
@@ -71,7 +71,7 @@ async function askToEnd(gateway: FoundGateway): Promise<void> {
 }
 
 /** Asks a person in the terminal. Throws CliError where there is none to ask. */
-async function agrees(file: string): Promise<boolean> {
+async function confirmRestore(file: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(
       'restore-unconfirmed',

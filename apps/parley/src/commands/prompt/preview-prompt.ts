@@ -112,25 +112,25 @@ function workOf(settings: LoadedSettings['settings']): Work {
 /** A store for tools that are never called. */
 const UNUSED_STORE = {
   get inbox(): never {
-    throw noToolHere();
+    throw noToolError();
   },
   get links(): never {
-    throw noToolHere();
+    throw noToolError();
   },
   get outbox(): never {
-    throw noToolHere();
+    throw noToolError();
   },
   get groupContext(): never {
-    throw noToolHere();
+    throw noToolError();
   },
   get agentFiles(): never {
-    throw noToolHere();
+    throw noToolError();
   },
 };
 
-const unused = () => Promise.reject(noToolHere());
+const unused = () => Promise.reject(noToolError());
 
-function noToolHere(): Error {
+function noToolError(): Error {
   return new Error('A preview calls no tool.');
 }
 

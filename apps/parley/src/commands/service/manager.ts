@@ -58,7 +58,7 @@ export interface ServiceState {
   readonly restarts: number;
 }
 
-export function machineHere(env: NodeJS.ProcessEnv): Machine {
+export function thisMachine(env: NodeJS.ProcessEnv): Machine {
   return {
     platform: process.platform,
     uid: process.getuid?.() ?? -1,
@@ -94,7 +94,7 @@ function runProgram(
 }
 
 /** Throws CliError unless the program ended well. */
-export async function afterwards(ended: Promise<Ended>, otherwise: string): Promise<void> {
+export async function requireSuccess(ended: Promise<Ended>, otherwise: string): Promise<void> {
   const { code, out } = await ended;
   if (code === 0) return;
   throw new CliError(

@@ -56,12 +56,12 @@ export function systemdUnit(facts: UnitFacts): string {
     '',
     '[Service]',
     'Type=exec',
-    `ExecStart=${[quoted(program), ...rest.map((word) => quoted(word.replaceAll('$', '$$$$')))].join(' ')}`,
-    `WorkingDirectory=${raw(folder)}`,
+    `ExecStart=${[quoteWord(program), ...rest.map((word) => quoteWord(word.replaceAll('$', '$$$$')))].join(' ')}`,
+    `WorkingDirectory=${escapePercent(folder)}`,
     '# Few arenas of malloc: each keeps what threads have freed.',
     'Environment=MALLOC_ARENA_MAX=2',
     '# Keys that the settings take from variables, one NAME=value a line. Mode 0600.',
-    `EnvironmentFile=-${raw(environmentFile)}`,
+    `EnvironmentFile=-${escapePercent(environmentFile)}`,
     ...ENDING,
     ...backoff(facts),
     'UMask=0077',
@@ -120,7 +120,7 @@ function systemGuards(folder: string): string[] {
     `Group=${SYSTEM_USER}`,
     ...(folder === SYSTEM_FOLDER
       ? ['StateDirectory=parley', 'StateDirectoryMode=0700']
-      : [`ReadWritePaths=${quoted(folder)}`]),
+      : [`ReadWritePaths=${quoteWord(folder)}`]),
     '',
     '# The whole system is read-only but for the data folder; a workspace elsewhere needs ReadWritePaths=.',
     'ProtectSystem=strict',
@@ -152,12 +152,12 @@ function refuseControl(path: string): void {
 }
 
 /** A whole value, which systemd does not take apart. */
-function raw(text: string): string {
+function escapePercent(text: string): string {
   return text.replaceAll('%', '%%');
 }
 
 /** One word of a value that systemd takes apart at spaces. */
-function quoted(word: string): string {
-  const text = raw(word);
+function quoteWord(word: string): string {
+  const text = escapePercent(word);
   return /^[\w./:=@+,%$-]+$/.test(text) ? text : `"${text.replaceAll(/[\\"]/g, '\\$&')}"`;
 }

@@ -79,7 +79,7 @@ export function simulatedSettings(
 ): Block {
   const kept = Object.fromEntries(Object.entries(written).filter(([k]) => !LEFT_OUT.includes(k)));
   const { platform, settings, owner, firstGroup } = simulator;
-  const rules = rulesOf(blockOf(written.channels), platform);
+  const rules = copyAccountRules(blockOf(written.channels), platform);
   const access = blockOf(rules.access);
   const allowGroups = [...listOf(access.allowGroups), firstGroup];
   const elsewhere = {
@@ -95,7 +95,7 @@ export function simulatedSettings(
 }
 
 /** The rules of the first account of that platform, if there is one. */
-function rulesOf(channels: Block, platform: Platform): Block {
+function copyAccountRules(channels: Block, platform: Platform): Block {
   const section = blockOf(channels[platform]);
   const [first = section] = Object.values(blockOf(section.accounts));
   return Object.fromEntries(Object.entries(blockOf(first)).filter(([key]) => RULES.includes(key)));

@@ -107,13 +107,13 @@ function readField(name: string, said: unknown, required: readonly string[]): Fi
     );
   }
   return {
-    ...kindOf(name, parsed.data),
+    ...readFieldKind(name, parsed.data),
     ...{ name, title: shown, description: shortLine(description ?? '', MAX_DESCRIPTION) },
     ...{ isRequired: required.includes(name), proposed },
   };
 }
 
-function kindOf(name: string, property: Property): FieldKind {
+function readFieldKind(name: string, property: Property): FieldKind {
   const options = optionsOf(property);
   if (options !== null) return { kind: 'one', options: checked(name, options) };
   const { type, minimum, maximum } = property;

@@ -106,12 +106,12 @@ function numberHint(isWhole: boolean, least: number, most: number): string {
 function skipOf(field: Field): NonNullable<PersonQuestion['skip']> {
   const proposed = proposedValue(field);
   if (proposed !== undefined)
-    return { label: 'Skip', does: `takes what it proposes: ${shownValue(field, proposed)}` };
+    return { label: 'Skip', does: `takes what it proposes: ${renderFieldValue(field, proposed)}` };
   return field.isRequired ? DECLINES : { label: 'Skip', does: 'leaves this out' };
 }
 
 /** A value as a person reads it, in Markdown. */
-function shownValue(field: Field, value: FieldValue): string {
+function renderFieldValue(field: Field, value: FieldValue): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const options: readonly Option[] = 'options' in field ? field.options : [];
   const label = (one: string) => options.find((option) => option.value === one)?.label ?? one;
@@ -128,7 +128,7 @@ export function reviewQuestion(
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
   const lines = fields.map((field) => {
     const value = Object.hasOwn(content, field.name) ? content[field.name] : undefined;
-    return `- ${literal(field.title)}: ${value === undefined ? 'left out' : shownValue(field, value)}`;
+    return `- ${literal(field.title)}: ${value === undefined ? 'left out' : renderFieldValue(field, value)}`;
   });
   const question = `May the server ${inlineCode(server)} have this?\n\n${lines.join('\n')}`;
   return { question, choices: ['Send'], skip: DECLINES };

@@ -118,8 +118,8 @@ export async function finishSignIn(
 ): Promise<string> {
   for (const server of servers) {
     const pending = stateFor(server.url, await server.vault.read()).pending;
-    if (pending === undefined || !isSame(pending.state, answer.state)) continue;
-    if (!isSame(pending.session, session)) {
+    if (pending === undefined || !isSameSecret(pending.state, answer.state)) continue;
+    if (!isSameSecret(pending.session, session)) {
       throw new SignInError('This sign-in was begun in another browser. Begin it again here.');
     }
     await exchange(server, answer, clock);
@@ -138,7 +138,7 @@ async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock
       next: isClientUnknown(cause) ? withoutClient : rest,
       result: new SignInError(`${server.name} did not let you in: ${why}`, cause),
     });
-    if (pending === undefined || !isSame(pending.state, answer.state))
+    if (pending === undefined || !isSameSecret(pending.state, answer.state))
       return failed('it was ended.');
     if (pending.expiresAt < clock()) return failed('it took too long. Begin it again.');
     if (answer.code === undefined) return failed(refusalIn(answer));
@@ -193,7 +193,7 @@ function refusalIn({ error = 'no reason given', errorDescription = '' }: SignInA
   return cleanLine([error, errorDescription].filter((part) => part !== '').join(': '), MAX_WORDS);
 }
 
-function isSame(given: string, expected: string): boolean {
+function isSameSecret(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
