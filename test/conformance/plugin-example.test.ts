@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolCall, TurnClosing } from '@parley/agent';
 import { type ChannelContext, type ChannelState, undeclared } from '@parley/channels';
-import { type InboundMessage, memoryValues, recordingLogger, silentLogger } from '@parley/core';
-import { EXAMPLE_FACTS as facts } from '@parley/core/testing';
+import { type InboundMessage, silentLogger } from '@parley/core';
+import { EXAMPLE_FACTS as facts, memoryValues, recordingLogger } from '@parley/core/testing';
 import { describeOutcome, type LoadedParts, loadPlugins } from '@parley/plugins';
 import type { SourceTurn } from '@parley/prompt';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -11,7 +11,8 @@ import {
   type TurnServices,
   withHeartbeats,
 } from '@parley/agent';
-import { createCheckRunner, type OutboundPart, silentLogger, silentRuntime } from '@parley/core';
+import { createCheckRunner, type OutboundPart, silentLogger } from '@parley/core';
+import { silentRuntime } from '@parley/core/testing';
 import type { ChatModel } from '@parley/models';
 import {
   builtInLayers,

@@ -47,7 +47,7 @@ export interface OperatorApprovals {
     settle(
       order: Readonly<Record<'name' | 'print', string>> & { readonly decision: 'open' | 'keep' },
     ): Promise<{ readonly text: string }>;
-    /** How a pending call would change a file, as a diff by lines; null: it changes none. */
+    /** The change of a pending call to a file, as a diff by lines; null: it changes none. */
     diffOf(approval: Pick<ShownApproval, 'shown'>): Promise<string | null>;
   };
 }
@@ -143,7 +143,7 @@ function shownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownAp
   return { ...approval, agent, text: firstWords(approval.text, scrub) };
 }
 
-/** Of several decisions, here and in the chat, the first counts; the others learn what it was. */
+/** Decides an approval. Of several decisions, here and in the chat, the first counts; the others learn it. */
 async function decide(
   { store, clock, wake, approvals }: ApprovalNeeds,
   code: string,

@@ -28,7 +28,7 @@ export interface Accounts {
   reconnectElsewhere?(name: AccountName): Promise<ShownAccount | null>;
 }
 
-/** What of the settings can be changed from here. */
+/** The settings that can be changed from here. */
 export interface ChannelSettings {
   /** Adds a group to `access.allowGroups`. Throws ParleyError, with the settings as they were, where it cannot. */
   allowGroup(name: AccountName, chatId: string, title: string | null): Promise<void>;
@@ -48,7 +48,7 @@ interface ChannelNeeds {
   channels(): Promise<OperatorChannels>;
 }
 
-/** How long an answer waits for the outcome, in ms. */
+/** The time for which an answer waits for the outcome, in ms. */
 const ANSWERED_WITHIN_MS = 3_000;
 const POLL_INTERVAL_MS = 100;
 /** Parts of a chat among which the test message is looked for. */
@@ -186,7 +186,7 @@ function shownAccount(
   const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
   const access = rules && {
     ...rules.policy.access,
-    /** How many people the settings name. */
+    /** The number of people that the settings name. */
     allow: rules.policy.access.allow.length,
     activation: rules.policy.activation,
   };

@@ -12,7 +12,7 @@ interface AnyLetter {
   readonly chat: string;
   /** Null: Parley sent it by itself. */
   readonly conversationId: string | null;
-  /** Whose answer it is, by the name in routes; absent: that is not known. */
+  /** The agent of the answer, by the name in routes; absent: not known. */
   readonly agent?: string;
   readonly settled: DeadLetter['settled'];
 }
@@ -32,14 +32,14 @@ interface FailedPart extends AnyLetter {
 interface UnansweredTurn extends AnyLetter {
   readonly kind: 'unanswered';
   readonly turnId: string;
-  /** How many messages there are; perhaps not all are shown. */
+  /** The number of messages; perhaps not all are shown. */
   readonly count: number;
   readonly messages: readonly {
     readonly from: string;
     readonly text: string;
     readonly at: number;
   }[];
-  /** What the turn had done before it failed: tools may do it again. */
+  /** The steps of the turn before it failed: tools may repeat them. */
   readonly steps: number;
 }
 

@@ -39,7 +39,7 @@ type Named<Name> = Name extends `${infer G extends keyof Groups}/${infer N}`
   ? Groups[G][N & keyof Groups[G]]
   : never;
 /** All members of a union at once. */
-type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+export type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer Whole,
 ) => void
   ? Whole
@@ -48,7 +48,7 @@ type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends
 export type InputOf<Name extends OperationName> = z.input<Named<Name>['input']>;
 export type OutputOf<Name extends OperationName> = Awaited<ReturnType<Named<Name>['run']>>;
 
-/** What the operations of all groups need. Each member opens what it names when it is called. */
+/** The services of the operations of all groups. Each member opens what it names when it is called. */
 export type Services = All<Parameters<Named<OperationName>['run']>[0]> & {
   /** Keeps secrets out of every answer (G18). */
   readonly scrub: Scrub;

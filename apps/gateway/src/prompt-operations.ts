@@ -5,7 +5,9 @@ import { z } from 'zod';
 
 const typed = z.string().max(10_000).optional();
 
-/** Who would write what and where; what is absent is chosen. `heartbeat` is 1 for a heartbeat run. */
+/**
+ * The hypothetical message with its author and chat; absent fields are chosen. `heartbeat` is 1 for a heartbeat run.
+ */
 const Asked = {
   ...{ channel: typed, account: typed, chat: typed, chatId: typed, title: typed },
   ...{ user: typed, name: typed, text: typed, mode: typed, heartbeat: typed },
@@ -65,7 +67,7 @@ async function promptOf({ prompts }: PromptNeeds['store'], turn: string) {
   );
 }
 
-/** Where a page ended, as the next request names it. */
+/** The mark of the end of a page, as the next request names it. */
 function markOf({ at, turnId }: PromptSummary): string {
   return `${at}~${turnId}`;
 }

@@ -27,7 +27,7 @@ export const operations = {
         skills: all.map(({ audience, ...one }) => ({
           ...one,
           readers: audience.kind === 'owner' ? ('owner' as const) : ('everyone' as const),
-          /** Where it can be edited: its file in the workspace. */
+          /** Its file in the workspace, where it can be edited. */
           file: one.source === 'workspace' ? fileOf(one.location) : null,
           /** The settings let it be used; null: it is not theirs to decide. */
           isOn:

@@ -15,10 +15,10 @@ import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 import { openSoul } from './soul.ts';
 
-/** What one agent is made of; all agents share the rest. */
+/** The parts of one agent; all agents share the rest. */
 export type AgentRuntime = Awaited<ReturnType<typeof openAgentRuntime>>;
 
-/** What the agents of some settings share. */
+/** The parts that all agents share. */
 export interface SharedByAgents {
   readonly options: StartOptions & OpenLog;
   readonly plugins: LoadedPlugins;
@@ -105,7 +105,7 @@ export async function openAgentRuntime(
   };
 }
 
-/** What its tools write to. */
+/** The stores to which its tools write. */
 function workWith(
   settings: LoadedSettings['settings'],
   { options: { clock }, plugins, services: { shared }, accounts, askCron }: SharedByAgents,

@@ -45,7 +45,7 @@ export function openInstalledSkills(
     /** Folders that plugins bring; every other source wins over them. */
     readonly added: readonly string[];
     readonly log: Logger;
-    /** Where the workspace is a copy for a preview: the folder that it is a copy of. */
+    /** For a preview on a copy of the workspace: the folder that was copied. */
     readonly copyOf?: string | undefined;
   },
 ): Skills {
@@ -192,7 +192,7 @@ async function builtInText(folder: Folder, name: string): Promise<string | null>
   }
 }
 
-/** What can be chosen: from the workspace, as far as everyone may see it, and what Parley brings. */
+/** The names to choose from: those in the workspace that everyone may see, and the bundled ones. */
 async function namesIn(folder: Folder, view: WorkspaceView): Promise<string[]> {
   const own = (await view.list()).map(({ name }) => name.split('/'));
   const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));

@@ -3,7 +3,7 @@ import { placeOfRoute } from '@parley/settings';
 import { ownersOf } from './access.ts';
 import { allAgents, type ChosenAgent, type LoadedSettings } from './settings.ts';
 
-/** What is known of an agent that runs. */
+/** The facts of a running agent. */
 interface RunningAgent {
   readonly agent: { readonly name: string; readonly emoji?: string | undefined };
   readonly model: { readonly line: () => string };

@@ -6,18 +6,18 @@ import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 import { z } from 'zod';
 import { changeSettings, type SettingsFileDeps, writtenOf } from './channels.ts';
-import { pathOfCall } from './commands/audit/facts.ts';
+import { pathOfCall } from './commands/checks/record-facts.ts';
 import { CliError } from './data-folder.ts';
 import { checkSettings, chosenAgent } from './settings.ts';
 
 interface ApprovalsPageDeps extends SettingsFileDeps {
   readonly store: Pick<Store, 'audit' | 'conversations'>;
   readonly workspace: Pick<Workspace, 'agentFiles' | 'folder'>;
-  /** Of the agent; undefined: the default one, whose rules are those of the installation (F14). */
+  /** The name of the agent; undefined: the default one, whose rules are those of the installation (F14). */
   readonly name: string | undefined;
 }
 
-/** What the page of approvals shows and does besides decisions (G05, W09). */
+/** The page of approvals besides decisions (G05, W09). */
 export function approvalsPage(deps: ApprovalsPageDeps): OperatorApprovals {
   return { rules: approvalRules(deps), files: agentFilesPage(deps) };
 }
@@ -57,7 +57,7 @@ const DONE = {
   keep: 'stays yours alone.',
 } as const;
 
-/** What agents wrote and waits for a person (W09); the journal of turns says in which conversation. */
+/** The files of agents that wait for a person (W09); the journal of turns says in which conversation. */
 function agentFilesPage({
   store,
   workspace,

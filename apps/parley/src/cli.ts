@@ -20,7 +20,7 @@ export interface Cli {
 export type Run = (command: (cli: Cli) => Promise<number>) => Promise<void>;
 
 export interface Runs {
-  /** What is printed holds no secret of the settings (G18). */
+  /** Runs a command whose output holds no secret of the settings (G18). */
   readonly run: Run;
   /** For commands that show a secret because that is what they are for. */
   readonly bare: Run;

@@ -11,8 +11,8 @@ async function needsGateway(): Promise<never> {
 }
 
 /**
- * What operations work with where no gateway runs: the same services on the database. They wake no one: the next start
- * finds what is to be done. Each is loaded when it is opened.
+ * The services of operations where no gateway runs, on the same database. They wake no one: the next start finds the
+ * work. Each is loaded when it is opened.
  */
 export function commandServices(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,

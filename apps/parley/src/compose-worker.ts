@@ -25,10 +25,10 @@ import { isShared, type LoadedSettings } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 
 const SWEEP_MS = 3_000;
-/** What runs at its time, as a heartbeat does, is only begun there, and takes no longer to end. In ms. */
+/** The deadline of ending a schedule, which only starts work such as a heartbeat. In ms. */
 const SCHEDULE_GRACE_MS = 4_000;
 
-/** What runs turns with the settings of its agents. */
+/** A worker that runs turns with the settings of its agents. */
 export interface RunningWorker {
   /**
    * Takes no new turns; those under way get `graceMs`, then they are released for another run. A second call
@@ -98,7 +98,7 @@ function notifyGivenUp({ store, clock, deliver }: AgentsRuntime['shared']) {
   };
 }
 
-/** What runs the turns of one agent; `runWithout`: those of an agent that the settings do not know. */
+/** Runs the turns of one agent; `runWithout`: those of an agent that the settings do not know. */
 function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
   const services = turnServices(agents, own);
   const summing = { ...services, ...summariesOf(agents, own) };
@@ -126,7 +126,7 @@ async function firstOf(
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** What the model sees of a conversation's past, where it has room for it. */
+/** The part of a conversation's past that the model sees, where it has room for it. */
 const HISTORY = { entries: 400, tokens: 24_000 };
 
 export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.main): TurnServices {
@@ -177,7 +177,10 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
   };
 }
 
-/** What summaries need besides. They are not requested by a person, so they count only in the daily total (G17). */
+/**
+ * The additional services of summaries. They are not requested by a person, so they count only in the daily total
+ * (G17).
+ */
 function summariesOf({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
   const { clock } = shared;
   const { memory, workspace, place } = agent;

@@ -19,7 +19,7 @@ import { ParleyError, reasonOf } from '@parley/core';
 import { configPath, installationKind } from '@parley/core/installation';
 import { z } from 'zod';
 
-/** Where everything an installation keeps is found. All paths are absolute. */
+/** The files and folders of an installation. All paths are absolute. */
 export interface DataFolder {
   readonly path: string;
   readonly settingsFile: string;
@@ -27,16 +27,16 @@ export interface DataFolder {
   readonly workspace: string;
   /** With a slash at its end. */
   readonly profiles: string;
-  /** What a running gateway writes for `parley status` and `parley chat`. */
+  /** The file of a running gateway for `parley status` and `parley chat`. */
   readonly instanceFile: string;
   readonly tokenFile: string;
-  /** How far sends were when the gateway of this folder was last alive. */
+  /** The progress of sends when the gateway of this folder was last alive. */
   readonly sendNotes: string;
-  /** What each process works on, for the next one if it does not end in order. */
+  /** The current work of each process, for the next one if it does not end in order. */
   readonly working: string;
   /** The last log lines of each process. */
   readonly logs: string;
-  /** What was last seen of the database: it is never behind that. */
+  /** The mark of the last seen state of the database, which is never behind it. */
   readonly databaseMark: string;
   /** There while a restore replaces the files. */
   readonly restoreMarker: string;
@@ -160,7 +160,7 @@ function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-/** How the commands of another terminal find the gateway that runs on a data folder. */
+/** The note by which commands of another terminal find the gateway that runs on a data folder. */
 const Instance = z.object({
   pid: z.int(),
   address: z.url(),
@@ -175,11 +175,8 @@ export type Instance = z.infer<typeof Instance>;
  * folder has come since.
  */
 export function announceHere(folder: DataFolder, address: string): () => void {
-  const { settingsFile: settings } = folder;
-  return announce(folder, { pid: process.pid, address, host: hostname(), settings });
-}
-
-export function announce({ instanceFile }: DataFolder, instance: Instance): () => void {
+  const { instanceFile, settingsFile: settings } = folder;
+  const instance: Instance = { pid: process.pid, address, host: hostname(), settings };
   const line = `${JSON.stringify(instance)}\n`;
   writeFileSync(instanceFile, line, { mode: 0o600 });
   return () => {

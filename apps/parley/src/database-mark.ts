@@ -6,17 +6,17 @@ import { z } from 'zod';
 import { CliError, commandLine, type DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** What the data folder remembers of its database. */
+/** The mark that the data folder keeps of its database. */
 const MarkFile = z.object({
-  /** Where the database is, without its password: another place is another database. */
+  /** The address of the database, without its password: another place is another database. */
   place: z.string(),
   name: z.string(),
   counter: z.int(),
 });
 
 /**
- * How far Discord had read, where it asks for what came later: that was answered before the database went back, and
- * would be once more.
+ * Discord's reading positions, from which it asks for later messages: those were answered before the database went
+ * back, and would be again.
  */
 export const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
 
@@ -29,7 +29,7 @@ function placeOf({ storeUrl }: Place, { store: { url } }: StoreSettings): string
   return `postgres://${host}${pathname}`;
 }
 
-/** What was seen of this database; null: nothing. Half a file of a process that was killed says nothing either. */
+/** The mark of this database; null: none. A half-written file of a killed process counts as none. */
 export function readMark(
   folder: Place & Pick<DataFolder, 'databaseMark'>,
   settings: StoreSettings,
@@ -141,7 +141,7 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   };
 }
 
-/** What a database that has gone back means, for people. */
+/** Explains the consequences of a database that has gone back, for people. */
 export function setbackText(
   { at, turns, parts }: Setback,
   folder: Pick<DataFolder, 'path'>,

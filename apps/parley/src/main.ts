@@ -9,7 +9,7 @@ import { describeProgram } from './program.ts';
 interface GlobalFlags {
   readonly data?: string;
   readonly config?: string;
-  /** Of commands that look at one agent. */
+  /** The agent, for commands that concern one. */
   readonly agent?: string;
   readonly json?: boolean;
 }

@@ -38,7 +38,7 @@ export interface PlugInDeps {
   readonly channels: readonly ChannelDefinition[];
   readonly log: Logger;
   readonly clock: Clock;
-  /** Where plugins run for long: what they throw into the void does not end the process. */
+  /** For plugins that run for long: keeps their unhandled errors from ending the process. */
   readonly containment?: Containment;
 }
 

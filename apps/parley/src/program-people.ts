@@ -2,7 +2,7 @@ import { ROLES, type Role } from '@parley/core';
 import { type Command, Option } from 'commander';
 import { add, addDefault, numberFrom, type Runs, using, withJson } from './cli.ts';
 
-/** Who may talk to the bot and open the page. */
+/** The commands about people who may write to the bot and open the page. */
 export function describeAccess(program: Command, { run, bare }: Runs): void {
   const load = () => import('./commands/access.ts');
   const [work, secret] = [using(run, load), using(bare, load)];
@@ -19,10 +19,10 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
   );
   withJson(pairing).option('--refuse', 'take the request off the list instead');
   const approvals = 'what I asked people before I did it, who decided, and what came of it';
-  const asking = add(program, 'approvals', approvals, ({ last }: { readonly last: number }) =>
-    work((m, cli) => m.approvals(cli, last)),
+  const asking = add(program, 'approvals', approvals, ({ limit }: { readonly limit: number }) =>
+    work((m, cli) => m.approvals(cli, limit)),
   );
-  withJson(asking).option('--last <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
+  withJson(asking).option('--limit <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
 
   const token = add(program, 'token', 'the secret of the page and the API');
   const show = addDefault(token, 'show');

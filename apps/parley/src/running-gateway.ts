@@ -52,7 +52,7 @@ async function findNeighbour(
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** What is asked of a route of the API; with `body` it is posted. */
+/** A request to a route of the API; with `body` it is posted. */
 export interface Question {
   readonly method?: 'POST' | 'DELETE' | undefined;
   readonly body?: object | undefined;
@@ -171,7 +171,7 @@ export type ChatHistory = z.infer<typeof History>['entries'];
 
 const Answer = z.object({ outcome: z.object({ kind: z.string(), reason: z.string().optional() }) });
 
-/** Where the gateway is now, or null while none runs; asked again at every try. */
+/** Finds the gateway, or null while none runs; asked again at every try. */
 export type FindGateway = () => Promise<Pick<FoundGateway, 'address' | 'token'> | null>;
 
 export type GatewayClient = ReturnType<typeof createGatewayClient>;
@@ -187,11 +187,13 @@ export interface GatewayListener {
 const RETRY_MS = 500;
 
 interface TerminalOptions {
-  /** Where files that arrive are saved. */
+  /** The folder for files that arrive. */
   readonly downloads: string;
   /** Its id: `main`, or `@support/main` with another agent than the default one (F14). */
   readonly chat: string;
-  /** How long the gateway may be away before every call rejects with `gateway-gone`, in ms; absent: forever. */
+  /**
+   * The time for which the gateway may be away before every call rejects with `gateway-gone`, in ms; absent: forever.
+   */
   readonly mayBeAwayMs?: number | undefined;
 }
 

@@ -112,7 +112,7 @@ export function retentionAges({
 }
 
 type Settings = LoadedSettings['settings'];
-/** What decides: where database and queue are. */
+/** The places of database and queue, which decide. */
 interface Places {
   readonly store: Pick<Settings['store'], 'url'>;
   readonly queue: Pick<Settings['queue'], 'url'>;
@@ -138,7 +138,7 @@ export function checkRole(role: ProcessRole, { store, queue }: Places): void {
   );
 }
 
-/** What keeps the secrets of an installation out of what a command prints (G18). */
+/** Keeps the secrets of an installation out of a command's output (G18). */
 export function scrubOf(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
   const token = existsSync(folder.tokenFile) ? [readFileSync(folder.tokenFile, 'utf8').trim()] : [];
   let secrets: readonly string[] = [];

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type AccountStatus, CHANNEL_DEFINITIONS, type Gateway } from '@parley/gateway';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
-import { type Running, reachableAddress } from './banner.ts';
+import { firstStates, type Running, reachableAddress } from './banner.ts';
 import { composeGateway, composeHealth } from './compose-gateway.ts';
 import {
   announceHere,
@@ -62,7 +61,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   return { ...parley, close: () => everything.disposeAsync() };
 }
 
-/** What a backup or a restore left that was killed. Throws BackupError while a restore is half done. */
+/** Removes the leftovers of a killed backup or restore. Throws BackupError while a restore is half done. */
 async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
   const { refuseInterruptedRestore } = await import('./commands/backup/put-in-place.ts');
   const { removeLeftovers } = await import('./commands/backup/work-folder.ts');
@@ -119,19 +118,4 @@ async function compose(
       return { role, agent, channels, address, token: token(), folder, model: known };
     },
   };
-}
-
-/** How long the start banner waits for channels that are still connecting, in ms. */
-const TIMEOUT_MS = 500;
-const POLL_INTERVAL_MS = 20;
-
-/** The states of all channels, as soon as none is still connecting or patience ends. */
-export async function firstStates(
-  gateway: Pick<Gateway, 'status'>,
-): Promise<readonly AccountStatus[]> {
-  for (let waited = 0; waited < TIMEOUT_MS; waited += POLL_INTERVAL_MS) {
-    if (gateway.status().every(({ state }) => state.kind !== 'starting')) break;
-    await sleep(POLL_INTERVAL_MS);
-  }
-  return gateway.status();
 }

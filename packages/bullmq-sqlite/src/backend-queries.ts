@@ -171,7 +171,7 @@ export class BackendQueries extends BackendBase {
   }
 }
 
-/** How many lines a job's log has. */
+/** The number of lines in a job's log. */
 export function countLogs(scope: QueueScope, jobId: string): number {
   return count(scope, 'SELECT count(*) AS n FROM job_log WHERE queue_id = ? AND job_id = ?', jobId);
 }
@@ -184,7 +184,7 @@ function finishedStatus(scope: QueueScope, jobId: string): [number, string] {
   return [0, ''];
 }
 
-/** How many jobs are in a state; delayed ones only if due before `dueBefore` (Unix ms), if given. */
+/** The number of jobs in a state; delayed ones only if due before `dueBefore` (Unix ms), if given. */
 function countState(scope: QueueScope, state: string, dueBefore: number | undefined): number {
   if (state === 'repeat') {
     return count(scope, 'SELECT count(*) AS n FROM scheduler WHERE queue_id = ?');

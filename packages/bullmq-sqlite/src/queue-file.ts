@@ -10,7 +10,7 @@ import { EXPIRY_INDEX, KEPT, SCHEMA, SCHEMA_VERSION } from './queue-schema.ts';
  */
 export type Synchronous = 'normal' | 'full';
 
-/** How a queue file is opened; see `SqliteQueuesOptions`. */
+/** The options of opening a queue file; see `SqliteQueuesOptions`. */
 export interface QueueFileOptions {
   readonly synchronous: Synchronous;
   readonly busyTimeoutMs: number;

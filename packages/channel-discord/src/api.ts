@@ -16,7 +16,7 @@ import { WireMessage } from './wire-message.ts';
 /** The request body that creates or changes a message, in the form of Discord's API. */
 export type MessageBody = Readonly<Record<string, unknown>>;
 
-/** What a call carries beside its body. */
+/** The content of a call beside its body. */
 export interface CallExtras {
   readonly files?: RawFile[] | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -38,7 +38,7 @@ export const MenuCommand = z.object({
   options: z
     .array(z.object({ type: z.int(), name: z.string(), description: z.string() }))
     .default([]),
-  /** Who may use it, and where; null: as the portal says. */
+  /** The people who may use it, and the places; null: as set in the portal. */
   integration_types: z.array(z.int()).nullish(),
   contexts: z.array(z.int()).nullish(),
 });

@@ -43,7 +43,7 @@ interface Holder {
 
 const UNKNOWN: Holder = { channelId: '0', messageId: '0' };
 
-/** What a message itself brings, forwarded messages included. */
+/** The files of a message itself, forwarded messages included. */
 export function filesOf(message: WireMessage | WireAnswered, holder = UNKNOWN): Attachment[] {
   const forwarded = message.message_snapshots.map((snapshot) => snapshot.message);
   const all = [message, ...forwarded].flatMap((content) => filesIn(content, holder));
@@ -72,7 +72,7 @@ function filesIn(content: WireContent, holder: Holder): Attachment[] {
 
 /** ATTACHMENT flag: hidden until it is clicked. */
 const IS_SPOILER = 1 << 3;
-/** How Discord itself marks such a file in its name. */
+/** Discord's own mark of such a file in its name. */
 const SPOILER = 'SPOILER_';
 
 /** `shown`: how a component shows the file, where one does. */

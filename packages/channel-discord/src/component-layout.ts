@@ -112,7 +112,7 @@ function withoutRows(components: readonly unknown[]): readonly unknown[] {
 
 const TextDisplay = z.object({ type: z.literal(TEXT), content: z.string() });
 
-/** What people read of a message: its text, or the texts of its components. */
+/** The visible text of a message: its own, or the texts of its components. */
 export function shownText(message: {
   readonly content?: unknown;
   readonly components?: unknown;
@@ -163,13 +163,13 @@ function writeAskId(asks: string, data: string): string {
 const MAX_ID = 100;
 const USUAL_NAME = 'Your answer';
 
-/** What a button asks for, and what is written before the words. */
+/** The words that a button asks for, and the text before them. */
 export interface Asking {
   readonly asks: string;
   readonly data: string;
 }
 
-/** What a person has done with a component of the bot. */
+/** A person's use of a component of the bot. */
 export type Pressed =
   | { readonly kind: 'wrote'; readonly text: string }
   | ({ readonly kind: 'asks' } & Asking);

@@ -47,7 +47,7 @@ export interface ShownMedia extends WireMedia {
   readonly name?: string;
 }
 
-/** What components show: text as people read it, the files in them, and what is of a kind that cannot be read. */
+/** The content of components: text as people read it, the files in them, and the names of unreadable kinds. */
 export interface ShownComponents {
   readonly lines: readonly string[];
   readonly media: readonly ShownMedia[];
@@ -75,7 +75,10 @@ export function readComponents(
   );
 }
 
-/** Where a file can be fetched: it is Discord's own, or Discord has a copy of it. Undefined for others. */
+/**
+ * The address from which a file can be fetched: it is Discord's own, or Discord has a copy of it. Undefined for
+ * others.
+ */
 export function addressOf({ url, proxy_url, attachment_id }: WireMedia): string | undefined {
   const address = attachment_id === undefined ? proxy_url : url;
   return address !== undefined && /^https?:/.test(address) ? address : undefined;
@@ -128,7 +131,7 @@ function nameOfKind(type: number): string {
   return `a part of the message (component type ${type})`;
 }
 
-/** What the component itself shows; nested ones follow. */
+/** The lines of the component itself; nested ones follow. */
 function ownLines(component: WireComponent, naming: Naming): string[] {
   const { type, label, url, emoji, divider, content, description, value } = component;
   if (type === SEPARATOR) return divider === false ? [] : ['---'];

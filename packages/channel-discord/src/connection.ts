@@ -209,7 +209,7 @@ function endingOf(thrown: unknown): Ending {
     : { reason };
 }
 
-/** How long the close handshake may take, in ms; a dead peer never answers. */
+/** The deadline of the close handshake, in ms; a dead peer never answers. */
 const CLOSE_WITHIN_MS = 2_000;
 /** The close code of Discord's own libraries that keeps the session resumable. */
 const RESUMING = 4200;

@@ -54,7 +54,7 @@ export function toInbound(
   };
 }
 
-/** What a message of Discord itself reports; undefined for messages of people and bots. */
+/** The report of a message of Discord itself; undefined for messages of people and bots. */
 export function noticeIn({ type }: Pick<WireMessage, 'type'>): string | undefined {
   const kind = messageKind(type);
   return kind?.kind === 'notice' ? kind.what : undefined;
@@ -113,7 +113,7 @@ function namesRole({ mention_roles }: WireMessage, { botRole }: Place): boolean 
   return botRole !== undefined && mention_roles.includes(botRole);
 }
 
-/** What its author typed, without a leading mention of the bot. */
+/** The words of its author, without a leading mention of the bot. */
 function ownWords(
   message: WireMessage,
   place: Place,
@@ -129,7 +129,7 @@ function ownWords(
   return { own: namingOf(message, place)(text), leading: text !== content };
 }
 
-/** What a message says: the words of its author, and what it shows besides. */
+/** The content of a message: the words of its author, and everything else it shows. */
 interface Said {
   readonly own: string;
   readonly shown: ShownContent;
@@ -165,8 +165,8 @@ interface Typing {
 }
 
 /**
- * What the sender typed or spoke: `content` is always theirs, but for types of messages that are not known. What a message
- * shows besides is no request of theirs; the files of a forwarded message may hold another person's voice.
+ * The text that the sender typed or spoke: `content` is always theirs, except for unknown types of messages. Other
+ * content of a message is no request of theirs; the files of a forwarded message may hold another person's voice.
  */
 function authoredIn(
   message: WireMessage,

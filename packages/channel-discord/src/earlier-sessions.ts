@@ -5,7 +5,7 @@ import { dateOf, isLater, laterOf, type Position, snowflakeAt } from './position
 import { type Resumed, type ResumeEnding, resumeSession } from './resume.ts';
 import type { Seen } from './seen.ts';
 
-/** How long messages of a new session wait for those that an earlier one still has to deliver, in ms. */
+/** The time for which messages of a new session wait for those that an earlier one still has to deliver, in ms. */
 const TIMEOUT_MS = 5_000;
 /** In a direct chat that is new, messages that were written so long before a session was left are not looked for, in ms. */
 const LOOK_BACK_MS = 7 * 24 * 60 * 60_000;
@@ -181,7 +181,7 @@ export class EarlierSessions {
   }
 }
 
-/** How a connection ended that is closed now if it has not ended yet. */
+/** Closes a resumed connection and returns its end. */
 async function endOf(resumed: Resumed): Promise<ResumeEnding> {
   resumed.close();
   return resumed.ended;

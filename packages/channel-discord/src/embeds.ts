@@ -1,14 +1,14 @@
 import { type Naming, shownTime } from './mentions.ts';
 import type { WireEmbed, WireMedia } from './wire-message.ts';
 
-/** What is shown of the page behind a link, in characters: it stands beside the words that contain the link. */
+/** The shown text of the page behind a link, in characters: it stands beside the words that contain the link. */
 const MAX_PREVIEW = 500;
 /** The same of a post, which Discord shows whole. */
 const MAX_POST = 1_500;
 /** Discord's limit for all embeds of one message. In characters. */
 const MAX_EMBED = 6_000;
 
-/** What stands above the embed, with the links of its author, and how marks in it are written. */
+/** The text above the embed, the links of its author, and the form of marks in it. */
 export interface EmbedContext {
   readonly naming: Naming;
   readonly content: string;
@@ -82,7 +82,7 @@ function pictureLine(what: string, media: WireMedia | undefined): string | undef
   return `${what}: ${[description, url].filter(Boolean).join(' ')}`;
 }
 
-/** What became of a poll: Discord writes it into the fields of an embed. */
+/** The result of a poll: Discord writes it into the fields of an embed. */
 function pollResultText({ fields }: WireEmbed): string {
   const value = (name: string) => fields.find((one) => one.name === name)?.value ?? '';
   const question = value('poll_question_text');

@@ -133,7 +133,7 @@ export interface Ending {
   readonly reason: string;
   /** The gateway's close code, where it is known. */
   readonly closeCode?: number | undefined;
-  /** How long Discord says to wait, in ms. */
+  /** The wait that Discord names, in ms. */
   readonly retryAfterMs?: number | undefined;
 }
 

@@ -62,7 +62,7 @@ function urlOf({ attachments, components }: WireContent, fileId: string | undefi
   );
 }
 
-/** Where pictures of accounts are. */
+/** The address of an account's picture. */
 export function pictureUrl(apiRoot: string, id: string, avatar: string): string {
   const { hostname, origin } = new URL(apiRoot);
   const root = isLoopback(hostname) ? origin : 'https://cdn.discordapp.com';
@@ -108,7 +108,7 @@ function refused(why: string): ChannelError {
   return new ChannelError({ kind: 'refused' }, `The file is not fetched: ${why}.`);
 }
 
-/** Where a file is, and the message that has a fresh URL when this one has expired. */
+/** The URL of a file, and the message that has a fresh one when this one has expired. */
 interface FileRef {
   readonly url: string;
   readonly channelId?: string;

@@ -230,7 +230,7 @@ export class Intake {
     await this.#deps.seen.note(message.channel_id, message.id, served);
   }
 
-  /** What Discord writes about a chat starts no turn; `why` knows it. */
+  /** Notes a notice of Discord about a chat. It starts no turn; `why` knows it. */
   async #noteNotice(message: WireMessage, { chat }: Place): Promise<void> {
     const what = noticeIn(message);
     if (what === undefined) return;
@@ -239,7 +239,7 @@ export class Intake {
     await this.#deps.ignored(event, `written by Discord: ${what}`);
   }
 
-  /** What was said before the first message there since the start that may get a turn. */
+  /** The messages before the first one there since the start that may get a turn. */
   #earlier(
     { id, channel_id }: WireMessage,
     { chat: { threadId, type } }: InboundMessage,

@@ -187,7 +187,7 @@ async function inboundOf(
 }
 
 /**
- * Where the answer is given. To a command in the place of "thinking"; below a button it is an ordinary message, except
+ * The place of the answer. To a command in the place of "thinking"; below a button it is an ordinary message, except
  * where the bot cannot write one, and where the button is in a message that its sender alone sees.
  */
 function responseTo(
@@ -223,7 +223,7 @@ interface CommandOption {
   readonly options?: readonly CommandOption[];
 }
 
-/** What was filled in; of a subcommand its name and what was filled in there. */
+/** The values that were filled in; for a subcommand its name and its values. */
 function optionWords({ name, value, options = [] }: CommandOption): string[] {
   return value === undefined ? [name, ...options.flatMap(optionWords)] : [String(value)];
 }

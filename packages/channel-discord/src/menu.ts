@@ -10,12 +10,13 @@ import { DISCORD_MENU, type DiscordSettings } from './settings.ts';
 
 const TEXT_OPTION = 3;
 
-/** Where commands are offered. */
+/** The places in which commands are offered. */
 type UserInstall = DiscordSettings['userInstall'];
 
 /**
- * Who may use a command (0: the people of servers with the bot, 1: those who have the app on their account), and where
- * (0: servers, 1: direct messages with the bot, 2: other private channels). Empty: as the portal says.
+ * The people who may use a command (0: the people of servers with the bot, 1: those who have the app on their
+ * account), and where (0: servers, 1: direct messages with the bot, 2: other private channels). Empty: as the portal
+ * says.
  */
 const OFFERED: Readonly<Record<UserInstall, Pick<MenuCommand, 'integration_types' | 'contexts'>>> =
   {

@@ -65,7 +65,7 @@ export async function probeDiscord(
   }
 }
 
-/** What the bot does in a server; the README of this package lists the same. */
+/** The permissions that the bot needs in a server; the README of this package lists the same. */
 const PERMISSIONS =
   PermissionFlagsBits.ViewChannel |
   PermissionFlagsBits.SendMessages |
@@ -106,7 +106,7 @@ function problemOf(thrown: unknown, host: string): ChannelProbe {
   return { kind: 'problem', reason, fix, retryable: true };
 }
 
-/** What the adapter would report of a login that ends with this code. */
+/** The adapter's report of a login that ends with this code. */
 function refusedLogin(closeCode: number): ChannelProbe {
   const ending = afterConnectionFailure({ reason: `closed with ${closeCode}`, closeCode }, 0, 0, 0);
   const { reason } = ending;

@@ -9,7 +9,7 @@ export const EPHEMERAL = 1 << 6;
 /** "thinking" is shown still. */
 const LOADING = 1 << 7;
 
-/** Where Discord waits for the answer to a command. */
+/** The place where Discord waits for the answer to a command. */
 const Place = z.object({
   application: z.string(),
   /** Good for 15 minutes. */
@@ -60,7 +60,7 @@ interface Answer {
   readonly extras: CallExtras;
 }
 
-/** Where a person without the bot is gets five further messages for an interaction. */
+/** The error beyond five further messages, the limit where the bot is no member. */
 const TOO_MANY = 40094;
 /** Discord takes no more: unknown interaction, token expired, never acknowledged, too many messages. */
 const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027, TOO_MANY]);
@@ -171,8 +171,8 @@ export class Responses {
   }
 
   /**
-   * What stands in the place of "thinking": the key of a part, null while that is shown; the message or, where it
-   * was dismissed, undefined for commands of an earlier process, of which only Discord knows.
+   * The message in the place of "thinking": the key of a part, null while that is shown; the message or, where it was
+   * dismissed, undefined for commands of an earlier process, of which only Discord knows.
    */
   async #firstOf({ id, application, token }: Waiting) {
     const known = this.#first.get(id);

@@ -1,4 +1,5 @@
-import { type AdapterValues, memoryValues, silentLogger } from '@parley/core';
+import { type AdapterValues, silentLogger } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { Later } from './connection.ts';
 import { Seen } from './seen.ts';

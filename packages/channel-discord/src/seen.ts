@@ -17,7 +17,7 @@ const Channels = z.record(Snowflake, Snowflake);
 const Stored = z.object({
   newest: Snowflake.optional(),
   channels: Channels,
-  /** How many values follow with further channels. */
+  /** The number of values that follow with further channels. */
   pages: z.int().nonnegative().default(0),
   sessions: z.array(Position).optional().catch(undefined),
   /** The only session, as 0.1.0 stored it. */
@@ -115,7 +115,10 @@ export class Seen {
     this.#inProgress.set(messageId, before);
   }
 
-  /** What follows `after` in some channel is being read: until it is released, the stored position stays there. */
+  /**
+   * Marks that messages after `after` are being read in some channel: until it is released, the stored position stays
+   * there.
+   */
   hold(after: string): () => void {
     const hold = { after, position: this.position };
     this.#holds.add(hold);

@@ -7,7 +7,7 @@ import type { Place } from './places.ts';
 import { pollText } from './polls.ts';
 import type { WireAnswered, WireContent, WireMention, WireMessage } from './wire-message.ts';
 
-/** What a message shows besides the words of its author, and the names of what cannot be read. */
+/** The content of a message besides the words of its author, and the names of unreadable parts. */
 export interface ShownContent {
   readonly text: string;
   readonly unread: readonly string[];
@@ -92,7 +92,7 @@ const INVITATIONS: ReadonlyMap<number, string> = new Map([
   [6, 'a request to stream'],
 ]);
 
-/** What people send that has neither words nor a file. */
+/** The names of content that has neither words nor a file. */
 function unreadIn(content: WireContent): string[] {
   const { activity, application, shared_client_theme: theme } = content;
   const stickers = stickersWithoutPicture(content).map((name) => `a sticker "${oneLine(name)}"`);

@@ -10,7 +10,7 @@ import { contentBody, originBody } from './format.ts';
 /** The streamed message in the place of a finished part, or the nonce of one that may exist. */
 export interface Streamed {
   readonly messageId?: string;
-  /** What it shows, trimmed; absent where an earlier process wrote it. */
+  /** Its text, trimmed; absent where an earlier process wrote it. */
   readonly text?: string;
   readonly nonce?: string;
 }

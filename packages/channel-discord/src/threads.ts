@@ -5,7 +5,7 @@ import { threadName } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { isThread } from './places.ts';
 
-/** Where something is sent or shown. */
+/** The place where something is sent or shown. */
 interface Where {
   readonly chatId: string;
   readonly threadId?: string | undefined;
@@ -82,7 +82,7 @@ export class Threads {
     }
   }
 
-  /** Of an archived thread the gateway says nothing. */
+  /** Whether a thread exists. The gateway does not list archived ones. */
   async #exists(threadId: string): Promise<boolean> {
     try {
       return isThread((await this.#deps.api.channel(threadId)).type);

@@ -34,7 +34,7 @@ export const WireInteraction = z.preprocess(
     guild_id: field(Snowflake),
     /** 0: a server, 1: direct messages with the bot, 2: private channels of other people. */
     context: field(z.int()),
-    /** What the bot may do in the channel, in decimal. */
+    /** The permissions of the bot in the channel, in decimal. */
     app_permissions: field(z.string().regex(/^\d+$/)),
     member: field(WireMember.extend({ user: WireUser })),
     user: field(WireUser),
@@ -46,9 +46,9 @@ export const WireInteraction = z.preprocess(
         name: field(z.string()),
         custom_id: field(z.string()),
         options: field(Options),
-        /** What was chosen in a menu. */
+        /** The values chosen in a menu. */
         values: field(items(z.string())),
-        /** What was written into a form. */
+        /** The values written into a form. */
         components: z.unknown().optional(),
       }),
     ),

@@ -8,7 +8,7 @@ const WireAttachment = z.object({
   filename: z.string().catch('file'),
   /** The name as it was before Discord removed signs from it, without its ending. */
   title: field(z.string()),
-  /** What the sender wrote for people who do not see the picture. */
+  /** The sender's description for people who do not see the picture. */
   description: field(z.string()),
   size: field(z.int().nonnegative()),
   content_type: field(z.string()),
@@ -84,7 +84,7 @@ const Resolved = z.object({
   channels: field(z.record(z.string(), Named)),
 });
 
-/** What a message shows; a forwarded message carries a copy of it. */
+/** The content of a message; a forwarded message carries a copy of it. */
 const content = {
   content: text,
   attachments: items(WireAttachment),
@@ -105,7 +105,7 @@ const content = {
   shared_client_theme: field(z.object({})),
 };
 
-/** How people call a part of a message; it is named where its form is unexpected and nothing of it can be read. */
+/** The name of a part of a message for people, used where its form is unexpected and none of it can be read. */
 const PARTS = {
   content: 'a text',
   attachments: 'a file',

@@ -13,12 +13,12 @@ import { ApiError, Unsent } from './failures.ts';
 import { lenient } from './lenient.ts';
 import type { TelegramSettings } from './settings.ts';
 
-/** What ends one call, and what its caller is told meanwhile. */
+/** The ends of one call, and the notices to its caller meanwhile. */
 export interface CallOptions {
   readonly signal: AbortSignal;
-  /** How long the whole call may take, in ms. */
+  /** The deadline of the whole call, in ms. */
   readonly limitMs?: number | undefined;
-  /** How long its connection may be silent, in ms. */
+  /** The longest silence of its connection, in ms. */
   readonly silentMs?: number | undefined;
   /** Called before anything is written. */
   readonly onStart?: (() => void) | undefined;

@@ -42,8 +42,8 @@ export type Cards = Partial<
 >;
 
 /**
- * What a message shows besides words and files, each as a text: the sender expects an answer, and a message without
- * text would get none.
+ * The content of a message besides words and files, each as a text: the sender expects an answer, and a message
+ * without text would get none.
  */
 export function cardsOf(message: Cards): readonly string[] {
   const { venue, location, contact, poll, dice, giveaway, giveaway_winners: winners } = message;
@@ -133,7 +133,7 @@ function pollText(poll: Poll): string {
   return `[${kind}: ${question} ${shown.join(' / ')}${end}]`;
 }
 
-/** What is shown beside a part of a poll; its files are among those of the message. */
+/** The content beside a part of a poll; its files are among those of the message. */
 function mediaText({ link, location, venue }: PollMedia): string {
   if (link) return link.url;
   if (venue) return venueText(venue);
@@ -196,7 +196,7 @@ function invoiceText({ title, description, currency, total_amount }: Invoice): s
   return details === '' ? '' : `[Invoice: ${details}]`;
 }
 
-/** What a person gave the bot through a button that asks for it. */
+/** The data that a person gave the bot through a button that asks for it. */
 function sharedTexts(message: Cards): readonly string[] {
   const { web_app_data: data, users_shared, user_shared, chat_shared } = message;
   const people = users_shared?.users.map((person) => {
@@ -235,7 +235,7 @@ function postTexts({ suggested_post_info: post, suggested_post_declined: decline
   ];
 }
 
-/** What a bot, through which the sender wrote or from which they passed a message on, has put below it. */
+/** The buttons below a message that came through another bot, as text. */
 function buttonsText(markup: Cards['reply_markup']): string {
   const buttons = (markup?.inline_keyboard.flat() ?? []).map(
     ({ text, url, web_app, copy_text }) => {

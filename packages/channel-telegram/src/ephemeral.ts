@@ -39,8 +39,8 @@ const Alone = z.object({
 export type Alone = z.infer<typeof Alone>;
 
 /**
- * What an answer to an ephemeral message needs, in the form that travels with message and route (`response`); nothing
- * for a message that all see.
+ * The data of an answer to an ephemeral message, in the form that travels with message and route (`response`);
+ * nothing for a message that all see.
  */
 export function aloneResponse(
   message: Pick<Numbered, 'ephemeral_message_id'> | undefined,
@@ -75,8 +75,8 @@ export function isAlone({ response, threadId }: ChatAddress): boolean {
 }
 
 /**
- * How an answer for one person is sent, in the order in which it is tried: as the answer to what they wrote; by itself,
- * which administrators among the bots may; in their direct chat, if they have begun one. Never to everyone.
+ * The ways to send an answer for one person, in the order in which it is tried: as the answer to what they wrote; by
+ * itself, which administrators among the bots may; in their direct chat, if they have begun one. Never to everyone.
  */
 const WAYS = ['answer', 'ephemeral', 'direct'] as const;
 export type AloneWay = (typeof WAYS)[number];

@@ -129,7 +129,7 @@ function failed(failure: ChannelFailure, reason: string, cause?: unknown): Chann
   return new ChannelError(failure, `${FILE}: ${reason}.`, cause);
 }
 
-/** Where a file can be fetched, by its path below the server; undefined when that leads nowhere a bot may go. */
+/** The address of a file by its path below the server; undefined when the path leaves the bot's files. */
 export function fileAddress(apiRoot: string, token: string, path: string): URL | undefined {
   const steps = path.split('/');
   const strange = steps.some((step) => step === '' || step === '.' || step === '..');
@@ -189,7 +189,7 @@ const NATIVE: Readonly<Record<OutboundFile['kind'], readonly [RegExp, FileMethod
   document: [],
 };
 
-/** How Telegram shows a file of this kind and type best. */
+/** The method by which Telegram shows a file of this kind and type best. */
 export function fileMethodOf(
   { kind, mimeType }: Pick<OutboundFile, 'kind' | 'mimeType'>,
   bytes: number,

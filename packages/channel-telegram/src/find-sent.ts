@@ -14,12 +14,12 @@ const OWN_NUMBERS = /^-100\d{10}/;
 /** Chats of business accounts and of guests have numbers that the bot's own chats know nothing of. */
 const IN_ITS_CHAT = /^\d+s?(?::|$)/;
 
-/** Where to look for a message of the bot, and which numbers are known to be other messages of it. */
+/** The chat to search for a message of the bot, and the numbers of its other messages. */
 interface Search {
   readonly chatId: string;
   readonly first: number;
   readonly isOther: (number: number) => boolean;
-  /** Of the message that is looked for, as the Bot API takes it. */
+  /** The keyboard of the message that is looked for, as the Bot API takes it. */
   readonly keyboard: { readonly reply_markup?: object };
 }
 

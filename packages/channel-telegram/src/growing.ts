@@ -11,11 +11,11 @@ import {
 } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { createLanes } from './connection.ts';
 import { isAlone } from './ephemeral.ts';
 import { type CallFailure, callFailureOf, repeatableErrorOf } from './failures.ts';
 import { lookFor, rowOf } from './find-sent.ts';
 import { messageNumber, replyTo } from './format.ts';
+import { createLanes } from './lanes.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { placeFields } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
@@ -35,7 +35,7 @@ const Stored = z.object({
 /** A message in which an answer grows, or has grown. */
 interface Growing extends z.infer<typeof Stored> {
   number: number | null;
-  /** What it shows, in HTML; absent where an earlier process wrote it. */
+  /** Its text, in HTML; absent where an earlier process wrote it. */
   text?: string;
   /** When the finished answer took its place; absent: it has not, in this process. */
   doneAt?: number;

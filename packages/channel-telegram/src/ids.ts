@@ -60,7 +60,7 @@ const group: IdForm = {
   },
 };
 
-/** Where a subscriber writes to a channel, as such a conversation is shown. */
+/** The thread in which a subscriber writes to a channel, as such a conversation is shown. */
 const SUBSCRIBER = /^direct:[1-9]\d{0,15}$/;
 
 const thread: IdForm = {

@@ -3,7 +3,7 @@ import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reasonOf } from '@parley/core';
 
-/** Where a Bot API server of one's own keeps a file: below its directory, in the bot's folder. */
+/** The place of a file on a self-hosted Bot API server: below its directory, in the bot's folder. */
 export interface LocalFile {
   readonly folder: string;
   readonly steps: readonly string[];

@@ -70,7 +70,7 @@ function menuWithin(share: number): typeof TELEGRAM_MENU {
   return { ...TELEGRAM_MENU, size: { ...size, max: Math.floor(size.max * share) } };
 }
 
-/** Of the wanted commands, not of what was accepted: only other commands make another attempt useful. */
+/** A fingerprint of the wanted commands, not of the accepted ones: only other commands make another attempt useful. */
 function printOf({ id }: Owner, menu: FittedMenu | undefined): string {
   return createHash('sha256')
     .update(JSON.stringify([id, groupEntriesOf(menu?.items ?? [])]))

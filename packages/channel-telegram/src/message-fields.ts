@@ -1,8 +1,8 @@
-/** What Parley does with a field of the Bot API (F16). */
-export type FieldDecision =
+/** The handling of a field of the Bot API (F16). */
+type FieldDecision =
   /** The agent reads it, or it decides who wrote, where and to whom. `named` stands for content of an unexpected form. */
   | { readonly decision: 'read'; readonly named?: string }
-  /** What a person sent and Parley cannot read, with its article. */
+  /** Content that a person sent and Parley cannot read, with its article. */
   | { readonly decision: 'named'; readonly named: string }
   /** Bookkeeping of the platform. */
   | { readonly decision: 'ignored'; readonly why: string }
@@ -168,7 +168,7 @@ function decisionOn(field: string): FieldDecision | undefined {
   return all[field];
 }
 
-/** What stands for content that is there and was not understood: its name, or `something` new. */
+/** The name of content that was not understood: its name, or `something` new. */
 export function unknownContent(message: object): string {
   const names = Object.keys(message).flatMap((field) => {
     const decision = decisionOn(field);

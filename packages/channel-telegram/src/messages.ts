@@ -23,7 +23,7 @@ export interface Messages extends Required<MessageCapability> {
   ): Promise<void>;
 }
 
-/** What can also be done to a message that one person alone sees, by another name. */
+/** Methods that have another name for messages that only one person sees. */
 const OF_EPHEMERAL: ReadonlySet<string> = new Set([
   'editMessageText',
   'editMessageCaption',
@@ -118,7 +118,7 @@ function changeIn(
   }
 }
 
-/** How a text is edited: with markup or plainly, as a message or below a file. */
+/** The form of an edit: with markup or plainly, as a message or below a file. */
 interface EditForm {
   /** As a rich message, if the text needs one. */
   readonly rich: boolean;

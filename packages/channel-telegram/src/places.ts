@@ -3,9 +3,9 @@ import type { WireMessage } from './wire.ts';
 import type { WireChat } from './wire-basics.ts';
 
 /**
- * Where in a chat a message belongs. Telegram shows several conversations under one chat id: topics of a forum or of a
- * private chat, the subscribers who write to a channel, and chats that a bot serves for a person's business account or
- * as a guest. Of the last two the ids may be those of unrelated chats of the bot.
+ * The place of a message in a chat. Telegram shows several conversations under one chat id: topics of a forum or of a
+ * private chat, the subscribers who write to a channel, and chats that a bot serves for a person's business account
+ * or as a guest. Of the last two the ids may be those of unrelated chats of the bot.
  */
 export type Place =
   | { readonly kind: 'chat' }
@@ -97,7 +97,7 @@ export function isElsewhere(threadId: string | undefined): boolean {
   return kind === 'business' || kind === 'guest';
 }
 
-/** What says where a message, or the message with a pressed button, is. */
+/** The fields that tell the place of a message, or of the message with a pressed button. */
 export type Placed = Pick<
   WireMessage,
   | 'chat'

@@ -11,7 +11,7 @@ const Stickers = z.array(
 const REMEMBERED = 1_000;
 /** Telegram lets a person set three; all of them are codes of a few characters. */
 const [MAX_REACTIONS, MAX_EMOJI] = [20, 64];
-/** Where nobody says which standard emoji a custom one stands for. */
+/** The text for a custom emoji whose standard one is unknown. */
 const CUSTOM = 'custom emoji';
 
 interface ReactionDeps {

@@ -39,7 +39,7 @@ interface Call {
   readonly payload: object;
 }
 
-/** What sending a part in whose place something has grown needs besides. */
+/** The additional services of sending a part that replaces a growing answer. */
 interface SendPartDeps extends SendFileDeps {
   readonly api: Pick<TelegramApi, 'send' | 'call'>;
   /** Called once the grown message is not there any more. */
@@ -153,7 +153,7 @@ function destinationOf(
   return { chat_id: chatId, ...placeFields(route.threadId), ...replyTo(quoted) };
 }
 
-/** How the text of an attempt is parsed. */
+/** The parse mode of an attempt. */
 function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
   return html ? { parse_mode: 'HTML' } : {};
 }
@@ -216,7 +216,7 @@ function notStarted(chatId: string): ChannelError {
   );
 }
 
-/** What sending files needs besides. */
+/** The additional services of sending files. */
 interface SendFileDeps extends SendDeps {
   readonly maxFileBytes: number;
   readonly values: AdapterValues;
@@ -267,7 +267,7 @@ async function sendFirst(
   }
 }
 
-/** What is left behind when this fails is one row that is not read again. */
+/** Forgets the state of a part. A failure leaves one row that is not read again. */
 async function forget({ values, note }: SendFileDeps, part: OutboundPart): Promise<void> {
   try {
     await values.set([{ kind: FILE_SENT, id: part.id, value: null }]);

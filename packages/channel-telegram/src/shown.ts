@@ -25,12 +25,12 @@ export type Showing = Cards &
     >
   >;
 
-/** What a message shows, apart from its files. */
-interface Shown {
-  /** What was typed: a text, a caption, or the text of a formatted message. */
+/** The visible content of a message, apart from its files. */
+export interface Shown {
+  /** The typed words: a text, a caption, or the text of a formatted message. */
   readonly words: string;
   readonly cards: readonly string[];
-  /** What cannot be read, with its article. */
+  /** Unreadable content, with its article. */
   readonly unread: string | undefined;
 }
 
@@ -68,9 +68,13 @@ function unreadIn(message: Showing): string | undefined {
   return field === undefined ? undefined : unknownContent({ [field]: true });
 }
 
-/** The text that the agent reads of a message that a person sent; `words` are those of `shownIn`, or a command. */
-export function textOfMessage(message: WireMessage, words: string, type: ChatType): string {
-  const { cards, unread } = shownIn(message);
+/** The text that the agent reads of a message that a person sent; `words` are those of `shown`, or a command. */
+export function textOfMessage(
+  { message, shown }: { readonly message: WireMessage; readonly shown: Shown },
+  words: string,
+  type: ChatType,
+): string {
+  const { cards, unread } = shown;
   const isNothing = words === '' && cards.length === 0 && filesIn(message).length === 0;
   const named = unread ?? (isNothing ? unknownContent(message) : undefined);
   return joined([words, ...cards, named === undefined ? '' : unreadText(named, type)]);
@@ -85,7 +89,10 @@ const LABELS: Readonly<Record<Attachment['kind'], string>> = {
   sticker: 'sticker',
 };
 
-/** What a message that is answered or quoted shows; of one without words, the kinds of its files, or that it is new. */
+/**
+ * The visible text of a message that is answered or quoted; of one without words, the kinds of its files, or that it
+ * is new.
+ */
 export function textOfQuoted(message: Showing | Answered, me?: BotIdentity): string {
   const { words, cards, unread } = shownIn(message, me);
   const named = unread === undefined ? '' : unreadText(unread, 'group');

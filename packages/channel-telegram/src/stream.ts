@@ -80,7 +80,7 @@ function isStopped({ stopped }: DraftState, turnId: string): boolean {
   return stopped.has(draftId(turnId));
 }
 
-/** What earlier drafts have taught. */
+/** The knowledge from earlier drafts. */
 interface DraftState {
   /** The server knows drafts. */
   known: boolean;

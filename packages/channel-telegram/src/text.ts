@@ -79,7 +79,7 @@ export function momentOf(seconds: number | undefined): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString().replace(/\.000Z$/, 'Z');
 }
 
-/** Where words are an address themselves, nothing is hidden. */
+/** The bare form of an address. Words that are an address themselves hide nothing. */
 export function bareAddress(address: string): string {
   return address
     .trim()

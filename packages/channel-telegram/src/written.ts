@@ -37,7 +37,7 @@ export function createMessageReaders(
 ) {
   const { account, commands, revise, seen, moved } = deps;
   const business = createBusinessAccounts(deps);
-  /** What a person wrote, for `then`; what says nothing to the agent is noted. */
+  /** Passes a person's message to `then`; messages without meaning for the agent are noted. */
   const admit = async (
     message: WireMessage,
     me: BotIdentity,

@@ -1,7 +1,7 @@
 import { type AdapterValues, BoundedMap } from '@parley/core';
 import { z } from 'zod';
 
-/** What the account remembers of a chat, because its answers depend on it. */
+/** The facts that the account remembers of a chat, because its answers depend on it. */
 const ChatFacts = z.object({
   /** The address that its person last wrote under, if that is not the id of the chat. */
   address: z.string().optional(),
@@ -12,7 +12,7 @@ const ChatFacts = z.object({
 });
 export type ChatFacts = z.infer<typeof ChatFacts>;
 
-/** What a message tells about its chat; absent: nothing. */
+/** The news of a message about its chat; absent: none. */
 export interface ChatNews {
   readonly address?: string | undefined;
   /** 0: messages stay. */
@@ -25,8 +25,8 @@ const KIND = 'chat';
 const REMEMBERED = 2_000;
 
 /**
- * How to answer in a chat: under the address that the person used, and disappearing where their messages do. Stored only
- * where that differs from what a chat is by default, and only when it changes.
+ * The way to answer in a chat: under the address that the person used, and disappearing where their messages do.
+ * Stored only where that differs from what a chat is by default, and only when it changes.
  */
 export class Chats {
   readonly #values: AdapterValues;
@@ -83,7 +83,7 @@ interface Known {
   readonly stored: string | null;
 }
 
-/** What cannot be read counts as nothing: the next message tells it again. */
+/** Reads the stored facts. Unreadable ones count as none: the next message tells it again. */
 function readFacts(stored: string | null): ChatFacts {
   try {
     return ChatFacts.safeParse(JSON.parse(stored ?? '{}')).data ?? {};

@@ -48,11 +48,11 @@ interface ConnectionDeps extends ChannelEnv {
   readonly monotonic: Monotonic;
 }
 
-/** How one socket ended. */
+/** The end of one socket. */
 interface Ending {
   readonly code: number | undefined;
   readonly reason: string;
-  /** How long it lasted, in ms. */
+  /** Its life, in ms. */
   readonly lasted: number;
 }
 
@@ -341,9 +341,9 @@ export class PairingCode implements HttpCapability {
   }
 }
 
-/** What tests replace. */
+/** The environment, which tests replace. */
 export interface WhatsAppEnv extends ChannelEnv {
-  /** How long the server may take to answer a message, in ms. */
+  /** The deadline of the server to acknowledge a message, in ms. */
   readonly ackTimeoutMs: number;
 }
 

@@ -128,7 +128,7 @@ function lookIn(message: RawMessage): Look {
   return unread === undefined ? lookAt(content, placeOf(message)) : unreadable(unread);
 }
 
-/** What it says, with the names of people for mentions, and where it was passed on from. */
+/** The words of a message, with the names of people for mentions, and its origin if forwarded. */
 function wordsOf(shown: Shown, { nameOf }: Pick<MessageFacts, 'nameOf'>): string {
   const words = withNames(shown.words, shown.context, nameOf);
   const origin = originOf(shown.context);
@@ -232,8 +232,8 @@ function authoredAfterEdit(
 }
 
 /**
- * What the sender typed or spoke. A quotation counts where it is of their own text, or of ours in a direct chat; the
- * recording of a quoted message never counts as spoken.
+ * The text that the sender typed or spoke. A quotation counts where it is of their own text, or of ours in a direct
+ * chat; the recording of a quoted message never counts as spoken.
  */
 function authoredIn(
   { isTyped, unread, context, files }: Shown,
@@ -279,7 +279,7 @@ function mentionsOf({ context }: Shown, { people }: Pick<MessageFacts, 'people'>
   return [...new Set(jids.map((jid) => publicId(people.get(jid) ?? jid)))];
 }
 
-/** What a message does to an earlier one of the same chat, or to the chat. */
+/** The change of a message to an earlier one of the same chat, or to the chat. */
 export type Change =
   | { readonly kind: 'edited'; readonly id: string; readonly content: proto.IMessage }
   | { readonly kind: 'deleted'; readonly id: string }

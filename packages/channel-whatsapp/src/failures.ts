@@ -120,7 +120,7 @@ interface Closing {
   readonly reason: string;
   /** Failures in a row before this one. */
   readonly failures: number;
-  /** Of those, how many were a 500. */
+  /** The number of those with a 500. */
   readonly brokenSessions: number;
 }
 

@@ -19,7 +19,7 @@ interface FilesDeps {
   readonly socket: () => WASocket | undefined;
   /** The account's server; see `mediaAddress`. */
   readonly server: string;
-  /** How long the phone may take to upload a file again, in ms. */
+  /** The deadline of the phone to upload a file again, in ms. */
   readonly patienceMs: number;
 }
 

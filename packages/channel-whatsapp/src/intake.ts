@@ -51,7 +51,7 @@ export async function readMessage(
   return rawMessage(envelope, decoded, people, clock);
 }
 
-/** What was decrypted. */
+/** The decrypted content. */
 type Decoded = Pick<RawMessage, 'content' | 'unread'>;
 
 /** A message with its envelope; undefined for an envelope without a sender or an id. */

@@ -11,9 +11,9 @@ import { albumText } from './kinds/media.ts';
 import type { Beside, Kind, Reading } from './kinds/reading.ts';
 import { attachmentOf, type MediaMessage, nameOfFile } from './media-ref.ts';
 
-/** What a message shows. */
+/** The visible content of a message. */
 export interface Shown {
-  /** What its sender typed, else what it shows in words; empty for a file alone. */
+  /** The words that its sender typed, else its content in words; empty for a file alone. */
   readonly words: string;
   /** Names of what cannot be read, with articles. */
   readonly unread: readonly string[];

@@ -82,7 +82,7 @@ const NOUNS: Readonly<Record<Attachment['kind'], string>> = {
   sticker: 'sticker',
 };
 
-/** What a file is called, without an article: `view-once picture`. */
+/** The name of a file, without an article: `view-once picture`. */
 export function nameOfFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOnce'>): string {
   return viewOnce === true ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
 }

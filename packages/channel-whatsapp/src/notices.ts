@@ -5,7 +5,7 @@ import type { RawMessage } from './content.ts';
 import { isGroup, personIds, personJid, publicId } from './people.ts';
 import { timeOf } from './times.ts';
 
-/** What a stanza holds that Baileys does not decrypt. */
+/** The content of a stanza that Baileys does not decrypt. */
 export type Unseen =
   /** Nothing for this account alone. */
   | { readonly kind: 'ignored'; readonly reason: string }

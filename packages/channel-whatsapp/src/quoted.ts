@@ -5,7 +5,7 @@ import { nameOfFile } from './media-ref.ts';
 import { shortName, withNames } from './mentions.ts';
 import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';
 
-/** What is needed to read a quotation. */
+/** The facts that are needed to read a quotation. */
 export interface QuoteFacts {
   /** All ids of the account. */
   readonly me: PersonIds;
@@ -22,10 +22,10 @@ export interface QuoteFacts {
 /** The message that another one answers or quotes. */
 export interface Quoted {
   readonly shown: Shown | undefined;
-  /** What the model reads of it; empty where the quotation shows nothing. */
+  /** The text that the model reads; empty where the quotation has none. */
   readonly text: string;
   readonly senderJid: string | undefined;
-  /** Where it is from, if that is another chat: a status, a group; undefined for this chat. */
+  /** Its origin, if that is another chat: a status, a group; undefined for this chat. */
   readonly elsewhere: string | undefined;
 }
 
@@ -125,7 +125,7 @@ export function quotationOf(
   return { quotation: { text, ...sender } };
 }
 
-/** What is quoted from elsewhere, or without an id by which it could be answered. */
+/** A quotation from elsewhere, or one without an id by which it could be answered. */
 function elsewhereIn(
   context: proto.IContextInfo | undefined,
   quoted: Quoted | undefined,

@@ -83,7 +83,10 @@ async function addressed({ chats }: TransmitDeps, chatId: string): Promise<Addre
   return { chatId, address: await chats.addressOf(chatId) };
 }
 
-/** How long a message of the chat stays, as the contexts of messages say it; undefined: until it is deleted. */
+/**
+ * The time for which a message of the chat stays, as the contexts of messages state it; undefined: until it is
+ * deleted.
+ */
 async function timerOf(
   { chats, groups }: TransmitDeps & Pick<QuoteDeps, 'groups'>,
   chatId: string,
@@ -106,7 +109,7 @@ function withTimer(content: proto.IMessage, timer: proto.IContextInfo | undefine
   return { ...content, [kind]: { ...content[kind], contextInfo } };
 }
 
-/** What this account sends; phones remove a deletion and a reaction together with the message they are about. */
+/** The messages of this account; phones remove a deletion and a reaction together with the message they are about. */
 const TIMED = [
   'extendedTextMessage',
   'imageMessage',
@@ -115,7 +118,7 @@ const TIMED = [
   'documentMessage',
 ] as const;
 
-/** Where the settings allow it, mentioned members of a group are notified (M05). */
+/** A text message. Where the settings allow it, mentioned members of a group are notified (M05). */
 async function textMessage(
   { groups }: SendDeps,
   { body: { text }, route }: OutboundPart,
@@ -199,7 +202,7 @@ interface TransmitDeps {
   readonly socket: () => WASocket | undefined;
   readonly sent: SentMessages;
   readonly chats: Pick<Chats, 'of' | 'addressOf'>;
-  /** How long the server may take to answer, in ms. */
+  /** The deadline of the server to answer, in ms. */
   readonly ackTimeoutMs: number;
 }
 

@@ -38,7 +38,7 @@ const Shape = z.looseObject({
   http: z.looseObject({ fetch: Work }).optional(),
 });
 
-/** What is wrong with the form of an adapter that was just made, for people; empty where nothing is. */
+/** Problems with the shape of an adapter that was just made, for people; empty when there are none. */
 export function shapeProblems(adapter: unknown): readonly string[] {
   const { error } = Shape.safeParse(adapter);
   return (error?.issues ?? []).map(({ path, message }) =>

@@ -8,11 +8,11 @@ export interface OptionalLibrary {
   readonly name: string;
   /** Its own parts that may be missing as well. */
   readonly parts?: readonly string[];
-  /** What a person should know before it is installed; empty: nothing. */
+  /** A note for people before they install it; empty: none. */
   readonly note?: string;
   /** As the person who configures the channel calls the platform. */
   readonly platform: string;
-  /** What of the channel holds without the library: answers are written in its format until then. */
+  /** Capabilities of the channel that are known without the library: answers are written in its format until then. */
   readonly capabilities: Pick<Capabilities, 'target' | 'idempotentSend'>;
 }
 

@@ -24,7 +24,7 @@ export function reconnectBackoff(failures: number, random: number): number {
   return shortened(Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures), random);
 }
 
-/** What to do after a connection failed or ended. */
+/** The decision after a connection failed or ended. */
 export type AfterConnectionFailure =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
   /** It does not recover by itself. */

@@ -14,7 +14,10 @@ function authoredIn(message: Told): Authored {
   return isPlain ? { text: true } : {};
 }
 
-/** How 0.1.0 began what nobody typed: `[Contact: …]`, `[Forwarded from …]`; polls of Discord had no brackets. */
+/**
+ * The beginnings that 0.1.0 gave to text that nobody typed: `[Contact: …]`, `[Forwarded from …]`; polls of Discord
+ * had no brackets.
+ */
 const MADE = /^(?:\[|Poll: )/;
 
 function isMade(text: string): boolean {
@@ -39,7 +42,7 @@ export function hasOutsideText(message: Told): boolean {
   return attachments.some(({ kind }) => kind !== 'voice' || authored.voice !== true);
 }
 
-/** What the adapter says that nobody typed can be no command, whatever it starts with. */
+/** Whether a message may be a command. Text that nobody typed, by the adapter, is none, whatever it starts with. */
 export function mayCommand({ authored }: Pick<InboundMessage, 'authored'>): boolean {
   return authored === undefined || authored.text === true;
 }

@@ -1,13 +1,14 @@
 import type { InboundMessage } from './inbound-message.ts';
 
-/** Of an answered message, in characters: it is mostly part of the context itself. */
+/** The longest quotation of an answered message, in characters: it is mostly part of the context itself. */
 const MAX_ANSWERED = 200;
 
 type Heard = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation'>;
 
 /**
- * What the next turn of a group reads of a message that did not address the bot (F06): its words, its files by kind and
- * name, the start of the message it answers, and what it quotes. Empty where it says nothing of its own.
+ * The text of a message that did not address the bot, as the next turn of the group reads it (F06): its words, its
+ * files by kind and name, the start of the message it answers, and what it quotes. Empty where it says nothing of its
+ * own.
  */
 export function contextText({ text, attachments = [], replyTo, quotation }: Heard): string {
   const files = attachments.map(({ kind, name }) => `[${[kind, name].filter(Boolean).join(': ')}]`);

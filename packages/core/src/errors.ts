@@ -1,8 +1,8 @@
-/** What every Parley error carries: `code` for programs, `retryable` for callers, `message` for people. */
+/** The fields of every Parley error: `code` for programs, `retryable` for callers, `message` for people. */
 export interface ParleyErrorInit {
   /** Stable kebab-case identifier, for example `store-newer`. */
   readonly code: string;
-  /** What happened, to what, and what to do about it, in one or two sentences. */
+  /** The event, its object and the remedy, in one or two sentences. */
   readonly message: string;
   /** True when the same call may succeed later without anyone changing anything. */
   readonly retryable: boolean;

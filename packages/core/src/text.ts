@@ -17,13 +17,13 @@ export function quotedLines(text: string): string {
 }
 
 /**
- * What chat templates of local models write between messages: a tokenizer that meets it in a text makes
- * the same control token of it, and the text could end its message and begin one of the system. The
- * families, by shape, so that a new model of a known family needs no new line:
- * `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML, Llama, Qwen, Phi, GLM, Command, Granite, gpt-oss, DeepSeek, Gemma),
- * `<s>`, `<start_of_turn>`, `<tool_call>` … (SentencePiece, Gemma, Qwen, T5, StarCoder, Seed), `<<SYS>>` (Llama 2),
- * `[INST]`, `[gMASK]` … (Mistral, GLM, BERT), `[|user|]` (EXAONE), `]~b]` (MiniMax).
- * Tokenizers compare letter by letter: other cases, blanks and invisible letters in between make no token.
+ * The tokens that chat templates of local models write between messages: a tokenizer that meets it in a text makes
+ * the same control token of it, and the text could end its message and begin one of the system. The families, by
+ * shape, so that a new model of a known family needs no new line: `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML,
+ * Llama, Qwen, Phi, GLM, Command, Granite, gpt-oss, DeepSeek, Gemma), `<s>`, `<start_of_turn>`, `<tool_call>` …
+ * (SentencePiece, Gemma, Qwen, T5, StarCoder, Seed), `<<SYS>>` (Llama 2), `[INST]`, `[gMASK]` … (Mistral, GLM, BERT),
+ * `[|user|]` (EXAONE), `]~b]` (MiniMax). Tokenizers compare letter by letter: other cases, blanks and invisible
+ * letters in between make no token.
  */
 const TOKEN = new RegExp(
   [
@@ -112,7 +112,7 @@ export function todoLines(
   return [`${done} of ${items.length} done:`, '', ...lines].join('\n');
 }
 
-/** Of the arguments of a tool that one line shows, in characters. */
+/** The longest arguments of a tool in one line, in characters. */
 const ARGUMENT_CHARACTERS = 120;
 
 /** The arguments of a tool call (JSON) in one line: its texts and numbers, without their names. */

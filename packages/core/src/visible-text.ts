@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * What nobody sees and what moves other text: control characters, line separators, everything that turns the
+ * Characters that nobody sees or that move other text: control characters, line separators, everything that turns the
  * writing direction, and characters that are ignored where they are shown. Joiners stay behind the letters and
  * pictures that they join (`👩‍🚀`, Persian, Hindi), and so do the tags of a flag (`🏴󠁧󠁢󠁥󠁮󠁧󠁿`).
  */

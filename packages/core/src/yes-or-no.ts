@@ -155,8 +155,8 @@ const MAX_CHARACTERS = 200;
 const QUOTED_LINE = /^[\s\p{Cf}]*[>＞].*$/gmu;
 
 /**
- * What a message in words means as the answer to a question of yes or no. `unclear`: it begins as one and goes on, as in
- * "yes, but only the first", asks in turn, as in "ok?", or has a quotation in it. Null: it is no such answer.
+ * Reads a message as the answer to a question of yes or no. `unclear`: it begins as one and goes on, as in "yes, but
+ * only the first", asks in turn, as in "ok?", or has a quotation in it. Null: it is no such answer.
  */
 export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
   const own = text.slice(0, MAX_CHARACTERS).replace(QUOTED_LINE, '');

@@ -8,7 +8,7 @@
 const HALF_CHARACTER = /[\r\ud800-\udbff]$/;
 /** Indent, quote marks and list markers. */
 const PREFIX = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*/;
-/** What may still become a list marker, heading, rule, underline, fence, row, delimiter row or task. */
+/** Text that may still become a list marker, heading, rule, underline, fence, row, delimiter row or task. */
 const HALF_LINE = /^(?:[-*+_=#~`|$>]+|\\\[?|\d{1,9}[.)]?|[|:\- \t]+|\[[ xX]?\]?)$/;
 const OPENS_FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
@@ -30,7 +30,7 @@ export function completed(markdown: string): string {
   return before.join('') + first.slice(0, start.column) + closeMarks(text);
 }
 
-/** What closes the code block that the text ends in, if it ends in one. */
+/** The fence that closes the code block at the end of the text, if there is one. */
 function openFence(lines: readonly string[]): string | undefined {
   let closing: string | undefined;
   for (const line of lines) {
@@ -56,7 +56,7 @@ function dropHalfLines(lines: string[]): void {
   else if (isHalf) lines.pop();
 }
 
-/** Where the last block's text begins; undefined if nothing that follows can belong to it. */
+/** The beginning of the last block's text; undefined if nothing that follows can belong to it. */
 function startOfText(
   lines: readonly string[],
 ): { readonly line: number; readonly column: number } | undefined {
@@ -82,7 +82,7 @@ function startOfText(
   }
 }
 
-/** Where the last bar is that no sign before it escapes; -1 where there is none. */
+/** The position of the last bar that no sign before it escapes; -1 where there is none. */
 function lastBar(text: string): number {
   let bar = -1;
   for (let at = 0; at < text.length; at += 1) {
@@ -98,7 +98,9 @@ const isFence = (content: string) => /^(?:```|~~~)/.test(content);
 const prefixOf = (line = '') => PREFIX.exec(line)?.[0] ?? '';
 const contentOf = (line = '') => line.slice(prefixOf(line).length);
 
-/** What is half at the very end: an escape, a bar or tilde, a character reference, a tag, a footnote's name. */
+/**
+ * An unfinished element at the very end: an escape, a bar or tilde, a character reference, a tag, a footnote's name.
+ */
 const HALF_END =
   /(?:\\|(?<!\|)\||(?<!~)~|&(?:#?\w{0,8})?|<(?:\/?(?:u|i|in|ins)?|br?\s*\/?)|\[\^[^\s\]]*\]?)$/i;
 const HALF_AUTOLINK = /<(?=[a-z][a-z\d+.-]{1,31}:[^\s<>]*$)/i;
@@ -106,7 +108,7 @@ const HALF_AUTOLINK = /<(?=[a-z][a-z\d+.-]{1,31}:[^\s<>]*$)/i;
 const HALF_LINK =
   /^\](?:\((?:\\.|[^()\s\\]|\((?:(?:\\.|[^()\s\\])*\))?)*(?:\s+(?:["'(][^"')]*)?)?|\[[^\]]*)?$/;
 
-/** What means something inside a paragraph; all but the named ones stay as they are. */
+/** Signs with a meaning inside a paragraph; all but the named ones stay as they are. */
 const SIGNS = new RegExp(
   [
     /\\\([^`]*?\\\)|\\\[[^`]*?\\\]|\\[^\w\s([]/,

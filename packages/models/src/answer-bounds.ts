@@ -7,11 +7,11 @@ import type { AnswerCut, ModelEvent, ModelToolCall } from './chat-model.ts';
  * connection to the provider is ended, so that no answer fills the memory, whatever a model writes.
  */
 export interface AnswerBounds {
-  /** Of its text. */
+  /** The length of its text. */
   readonly characters: number;
-  /** Of what it thinks before and between. */
+  /** The length of its reasoning before and between. */
   readonly reasoningCharacters: number;
-  /** Of the arguments of all its calls together. */
+  /** The size of the arguments of all its calls together. */
   readonly argumentBytes: number;
   readonly calls: number;
 }
@@ -24,7 +24,7 @@ export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
   calls: 20,
 };
 
-/** What is shown to the model of arguments that were cut off, in characters. */
+/** The beginning of cut arguments that the model is shown, in characters. */
 const HEAD_CHARACTERS = 100;
 
 /** A call whose arguments are arriving; most providers say only at the end which calls are complete. */

@@ -82,7 +82,7 @@ const OUTPUT_TOO_LARGE: readonly RegExp[] = [
 const N = String.raw`(\d[\d,_]*)`;
 const pattern = (source: string): RegExp => new RegExp(source, 'i');
 
-/** What one request may have at most; the first that is found counts. */
+/** Statements of the longest request; the first that is found counts. */
 const WINDOWS: readonly RegExp[] = [
   pattern(
     String.raw`max(?:imum)? (?:allowed )?(?:model )?context (?:length|size|window|limit)(?: of| is|:| =|\s*\()*(?: only)? ?${N}`,
@@ -104,7 +104,7 @@ const WINDOWS: readonly RegExp[] = [
   pattern(String.raw`(?:n_ctx|max_(?:model|seq|input)_?\w*|num_ctx)["']?[^\d\n]{0,5}${N}`),
 ];
 
-/** What the server counted of the request itself. */
+/** Statements of the length of the request by the server's count. */
 const PROMPTS: readonly RegExp[] = [
   pattern(String.raw`(?:prompt|input) is too long:? ?${N}`),
   pattern(String.raw`resulted in ${N} tokens`),
@@ -141,7 +141,7 @@ const OTHER_LIMITS: ReadonlySet<number> = new Set([401, 402, 403, 408, 414, 431,
 const OTHER_SENSES =
   /context (?:deadline|timeout|manager|cancel\w*)(?: exceeded)?|(?:ssl|tls|cuda|vulkan|device|execution|security|browser|rendering) context|out of (?:\w+ )?memory|(?:took|tak(?:es|ing)|wait(?:ed|ing)|ran|running|queued?(?: is)?) (?:far |much |way )?too long|time-?out exceeded/gi;
 
-/** What a refusal says about length; null where it is about something else. `said` is all that the server said. */
+/** Reads the length in a refusal; null where it is about something else. `said` is the whole text of the server. */
 export function readLengthRefusal(said: string, status: number | null): LengthRefusal | null {
   if (status !== null && OTHER_LIMITS.has(status)) return null;
   const text = said.replace(OTHER_SENSES, '');

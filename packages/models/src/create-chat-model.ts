@@ -35,7 +35,7 @@ export interface ChatModelDeps {
   readonly random?: () => number;
   /** Waits between two tries, for so many ms or until `signal` is aborted; a timer when absent. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** How long token counts may follow a complete answer, in ms; five seconds when absent. */
+  /** The time for which token counts may follow a complete answer, in ms; five seconds when absent. */
   readonly graceMs?: number;
   /** Nothing is counted when absent. */
   readonly meter?: Meter;
@@ -47,7 +47,7 @@ export interface ChatModelDeps {
   readonly fetch?: typeof globalThis.fetch;
   /** `DEFAULT_ANSWER_BOUNDS` when absent. */
   readonly bounds?: AnswerBounds;
-  /** Where to look for local servers instead of the usual ports, as base URLs. */
+  /** Base URLs of local servers to look for instead of the usual ports. */
   readonly localServers?: readonly string[];
 }
 
@@ -62,11 +62,11 @@ export interface ChosenModel {
 /** A model that may be chosen in a conversation. */
 export interface ChoosableModel {
   readonly model: ChatModel;
-  /** What it can take at a time, as far as is known by now. */
+  /** Its context window in tokens, as far as it is known. */
   readonly contextTokens: () => number;
 }
 
-/** What a model can take at a time: what its server has said, where that is less than what is known of it. */
+/** The context window of a model: the one its server has stated, where that is smaller than the known one. */
 export function windowOf(
   { learnedTokens }: Pick<ChatModel, 'learnedTokens'>,
   known: number,
@@ -212,7 +212,7 @@ interface AutoModel {
   readonly first: Promise<LocalServer | null>;
 }
 
-/** How often to look again while no server is there, in ms, and only when a message comes in. */
+/** The least interval between looks while no server is there, in ms; only an incoming message causes one. */
 const RECHECK_MS = 30_000;
 
 /**

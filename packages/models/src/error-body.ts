@@ -1,4 +1,4 @@
-/** What the body of a failed answer says, in whatever shape the server wrote it. */
+/** The content of the body of a failed answer, whatever its shape. */
 export interface ErrorBody {
   /** Sentences for people in their order, without repetitions. */
   readonly messages: readonly string[];

@@ -3,7 +3,7 @@ import type { ModelFailure, TooLong } from './chat-model.ts';
 /** Longest quotation of a provider's message, in characters. */
 const MAX_QUOTE = 200;
 
-/** Who failed, for people. */
+/** The model that failed, for people. */
 export interface FailedModel {
   /** `provider/model`. */
   readonly id: string;

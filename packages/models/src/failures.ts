@@ -16,7 +16,7 @@ import {
 } from './failure-words.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** What is known of a failed call, taken from whatever was thrown. */
+/** The facts of a failed call, from the thrown value. */
 export interface FailureFacts {
   readonly name: string;
   /** The most specific sentence of the server, else that of the error. */
@@ -50,7 +50,7 @@ const NETWORK_CODE =
 const BROKEN_OFF =
   /goaway|socket hang up|premature close|other side closed|connection (?:was |has been )?(?:reset|closed|lost|aborted|terminated)|network (?:error|connection lost)|^terminated$|^fetch failed$/i;
 
-/** How deep a chain of causes is followed; `fetch` nests two, the AI SDK adds up to two. */
+/** The depth to which a chain of causes is followed; `fetch` nests two, the AI SDK adds up to two. */
 const MAX_CAUSES = 6;
 
 /** Reads facts out of anything thrown, by shape: loading the AI SDK's error classes would cost 100 ms. */
@@ -170,7 +170,7 @@ function saidIn({ type, message, body }: FailureFacts): string {
 const OVERLOADED_WITH_ANY_STATUS =
   /overloaded|model (?:is |was |has |has been )?(?:unloaded|crashed)|context deadline exceeded/i;
 
-/** What is searched of what a server said, in characters: a body may echo the whole request. */
+/** The searched part of a server's text, in characters: a body may echo the whole request. */
 const MAX_SAID = 8_000;
 
 function classifyText(facts: FailureFacts, now: number): ModelFailure | null {

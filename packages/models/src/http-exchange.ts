@@ -1,9 +1,9 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 
-/** How long a connection may take, its TLS handshake included, in ms; the same as in Node's `fetch`. */
+/** The deadline of a connection, its TLS handshake included, in ms; the same as in Node's `fetch`. */
 const CONNECT_MS = 10_000;
-/** How long the unread rest of an answer may take before its connection is ended, in ms. */
+/** The deadline of the unread rest of an answer, in ms; then its connection is ended. */
 const RELEASE_MS = 1_000;
 
 /** The answer of a server; names of headers are in lower case. */
@@ -138,7 +138,7 @@ export function decoderOf(answer: IncomingMessage): Transform | null {
   return zlib.createUnzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH });
 }
 
-/** What was sent before a connection broke is unpacked, too; then its error is thrown. */
+/** Unpacks an answer. Data sent before a connection broke is unpacked, too; then its error is thrown. */
 async function* unpacked(
   answer: IncomingMessage,
   decoder: Transform,

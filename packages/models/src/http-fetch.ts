@@ -59,7 +59,7 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-/** What arrived together is one piece of the body. */
+/** The body as a stream. Data that arrived together is one piece. */
 function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
   const decoder = decoderOf(answer);
   const { pipeline } = process.getBuiltinModule('node:stream');

@@ -84,7 +84,7 @@ function throwIfStopped(signal: AbortSignal): void {
 /** Why the offline model answers. */
 export type OfflineReason = 'nothing-found' | 'by-choice' | 'all-failed';
 
-/** What the offline model knows when it answers. */
+/** The facts for an answer of the offline model. */
 interface OfflineFacts {
   readonly reason: OfflineReason;
   /** Names of what came with the message. */
@@ -204,7 +204,7 @@ export interface LocalServer {
 }
 
 /** The JSON that a server answers to GET; null: it answers something else than 200. */
-export type ReadJson = (url: string, signal: AbortSignal) => Promise<unknown>;
+type ReadJson = (url: string, signal: AbortSignal) => Promise<unknown>;
 
 /** The servers to look at and the means to do so. */
 interface DetectDeps {
@@ -215,7 +215,7 @@ interface DetectDeps {
   readonly candidates?: readonly string[];
 }
 
-/** How long a local server may take to list its models, in ms. */
+/** The deadline of a local server to list its models, in ms. */
 const DETECT_MS = 400;
 
 /** The best server that `detectLocalServers` finds. Never throws. */
@@ -283,8 +283,8 @@ const NOT_FOR_CHAT =
 const ModelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })).max(10_000) });
 
 /**
- * Where to look for a local server, as base URLs ending in `/v1`, best first. `ollamaHost` is the
- * variable OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. What cannot be read as one is left out.
+ * The places to look for a local server, as base URLs ending in `/v1`, best first. `ollamaHost` is the variable
+ * OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. What cannot be read as one is left out.
  */
 export function localCandidates(ollamaHost: string | undefined): string[] {
   const usual = LOCAL_PORTS.map((port) => `http://127.0.0.1:${port}/v1`);

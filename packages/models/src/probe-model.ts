@@ -11,7 +11,7 @@ import { providerModel } from './provider-model.ts';
 
 export { detectLocalServers, usualServerAt };
 
-/** What a probe may use; `fetch` is `httpFetch` when absent. */
+/** The means of a probe; `fetch` is `httpFetch` when absent. */
 export interface ModelProbeEnv {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -19,7 +19,7 @@ export interface ModelProbeEnv {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** What one small call to a model has found. Texts hold no key. */
+/** The result of one small call to a model. Texts hold no key. */
 export type ModelProbe = {
   /** `provider/model`. */
   readonly id: string;

@@ -41,15 +41,15 @@ export interface ProviderModelInit {
   readonly clock: Clock;
   /** `httpFetch` when absent. */
   readonly fetch?: typeof globalThis.fetch;
-  /** How long token counts may follow a complete answer, in ms; that of the client when absent. */
+  /** The time for which token counts may follow a complete answer, in ms; that of the client when absent. */
   readonly graceMs?: number;
-  /** What was odd about an answer that was understood all the same. */
+  /** Reports oddities of an answer that was understood all the same. */
   readonly report?: ReportOddities;
   /** A call that the model wrote into its text was not run. */
   readonly onDropped?: (why: DroppedWhy) => void;
 }
 
-/** What has arrived of an answer so far. */
+/** The part of an answer that has arrived so far. */
 interface Answer {
   text: string;
   readonly aside: AsideRecord;
@@ -146,7 +146,7 @@ function reasonOf({ reason, rawReason }: ProviderFinish): FinishReason {
   return reason === 'other' && rawReason !== null ? finishReasonOf(rawReason) : reason;
 }
 
-/** What the provider said about the answer beyond the usual. */
+/** The facts of the provider about the answer beyond the usual ones. */
 function saidOf(
   { choice }: ProviderModelInit,
   { reason, rawReason, servedModel }: ProviderFinish,

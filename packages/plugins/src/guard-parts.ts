@@ -17,7 +17,7 @@ const TIMEOUT_MS = 2_000;
 const LOAD_MS = 10_000;
 
 const Cut = z.object({ shown: z.number(), total: z.number() });
-/** What a layer returns. */
+/** The result of a layer. */
 const Rendered = z.union([
   z.object({ absent: z.string() }),
   z.object({

@@ -17,7 +17,7 @@ export interface LoadPluginsOptions {
   readonly taken: Omit<Taken, 'layers'>;
   /** Hears where the code of a plugin lies before any of it runs. */
   readonly onFound?: (place: { readonly use: string; readonly folder: string }) => void;
-  /** How long importing a plugin and its setup may take, each; 10 s when absent. In ms. */
+  /** The deadline of importing a plugin and of its setup, each, in ms; 10 s when absent. */
   readonly patienceMs?: number;
 }
 
@@ -114,7 +114,7 @@ interface Taken {
   readonly channels: readonly string[];
 }
 
-/** What is left of a plugin's parts, what was left out and why, and what is taken afterwards. */
+/** The accepted parts of a plugin, those left out with the reasons, and those accepted later. */
 interface Settled {
   readonly parts: LoadedParts;
   readonly left: readonly string[];
@@ -157,7 +157,7 @@ function describable(tools: LoadedParts['tools']) {
   };
 }
 
-/** What a schema throws here it would throw in the middle of reading the settings. */
+/** Checks the schemas of channels: an error here would otherwise come in the middle of reading the settings. */
 function checkable(channels: LoadedParts['channels']) {
   const faults = channels.map(({ settings }) => {
     try {

@@ -28,7 +28,7 @@ interface OpenPluginDeps {
   readonly clock: Clock;
   /** Hears where the code lies before any of it runs. */
   readonly onFound: (place: { readonly use: string; readonly folder: string }) => void;
-  /** How long importing and the setup may take, each. In ms. */
+  /** The deadline of importing and of the setup, each, in ms. */
   readonly patienceMs: number;
 }
 
@@ -97,7 +97,7 @@ async function refuseInside(workspace: string, paths: readonly string[]): Promis
   const real = await realpath(workspace).catch(() => resolve(workspace));
   if (!paths.some((path) => !/^\.\.(\/|$)/.test(relative(real, path)))) return;
   throw new PluginError(
-    'plugin-place',
+    'plugin-location',
     `it lies in the workspace ${real}, where the agent itself can write. Move it elsewhere.`,
   );
 }
@@ -112,7 +112,7 @@ async function attempt<Result>(
   try {
     return await withTimeLimit({ ms }, async (signal) => work(signal));
   } catch (error) {
-    const why = error instanceof TimeUpError ? 'plugin-late' : code;
+    const why = error instanceof TimeUpError ? 'plugin-timeout' : code;
     throw new PluginError(why, `${what}: ${reasonOf(error)}`, error);
   }
 }
@@ -126,7 +126,7 @@ async function skillFolder(skill: string, folder: string) {
   }
 }
 
-/** Where a plugin is: its folder and the file to import, both real paths. */
+/** The location of a plugin: its folder and the file to import, both real paths. */
 interface FoundPlugin {
   readonly folder: string;
   readonly entry: string;
@@ -138,7 +138,7 @@ const Target = z.union([
 ]);
 const Manifest = z.looseObject({ exports: z.unknown().optional(), main: z.string().optional() });
 
-/** What is tried in a folder that does not say. */
+/** The entry files that are tried in a folder that names none. */
 const USUAL = ['index.ts', 'index.js', 'index.mjs', 'src/index.ts'];
 
 /**
@@ -221,7 +221,10 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** What plugins may import although their own folder has no node_modules. The bundle has a module for each. */
+/**
+ * The packages that plugins may import although their own folder has no node_modules. The bundle has a module for
+ * each.
+ */
 const SHARED: ReadonlySet<string> = new Set([
   '@parley/plugins',
   '@parley/agent',

@@ -3,7 +3,7 @@ import type { PluginLayer } from './plugin.ts';
 
 const RANK: Readonly<Record<Volatility, number>> = { static: 0, session: 1, turn: 2 };
 
-/** What the layout is made of, to know how often each of its layers changes. */
+/** The layers of the layout, with the volatility of each. */
 type LayerOf = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefined;
 
 /**
@@ -60,7 +60,7 @@ function byVolatility(
   return Math.max(first === -1 ? entries.length : first, safety);
 }
 
-/** How often a layer of the system prompt changes; nothing for one before the person's text. */
+/** The rank of a system layer by its volatility; empty for a layer before the person's text. */
 function rankIn(entry: LayoutEntry, layerOf: LayerOf): readonly number[] {
   const layer = layerOf(entry.layer);
   if (layer === undefined || layer.placement === 'user' || entry.placement === 'user') return [];

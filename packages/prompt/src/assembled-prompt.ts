@@ -25,7 +25,7 @@ export interface SystemPart extends PromptPart {
 /** Data for the model that is placed before the person's own text in the user message. */
 export type UserPart = Omit<SystemPart, 'stable'>;
 
-/** What became of one layer, for the inspector (P17). */
+/** The report on one layer, for the inspector (P17). */
 export type LayerReport = { readonly layer: LayerId; readonly placement: Placement } & (
   | {
       readonly outcome: 'present';
@@ -80,7 +80,7 @@ export function enforceAudience<Part extends PromptPart>(
   };
 }
 
-/** What a rendering became: its line of the report, and its part where the reader may see it. */
+/** A composed rendering: its line of the report, and its part where the reader may see it. */
 interface Composed {
   readonly line: LayerReport;
   readonly part: SystemPart | null;
@@ -234,8 +234,8 @@ function anyCase(line: string): RegExp {
 export type SentParts = WeakMap<object, SentPart>;
 
 /**
- * What leaves for the model, for the record (P17). The parts decide, not the report: what a later
- * check took out is reported as withheld, and what a hook added is there although no layer reported it.
+ * The prompt that leaves for the model, for the record (P17). The parts decide, not the report: text that a later
+ * check removed is reported as withheld, and text that a hook added is there although no layer reported it.
  */
 export function sentPromptOf(
   { layout, system, userContext, report }: AssembledPrompt,

@@ -24,8 +24,8 @@ export interface AssemblerOptions {
 }
 
 /**
- * What hooks say besides the layers of a turn (P16). It is placed after them and before the ephemeral
- * prompt; what the reader may not see is withheld like any other part.
+ * The additions of hooks to the layers of a turn (P16). They are placed after the layers and before the ephemeral
+ * prompt; parts that the reader may not see are withheld like any other.
  */
 export interface PromptAdditions {
   readonly system?: readonly PromptPart[];
@@ -129,7 +129,7 @@ async function allOf(
   return done;
 }
 
-/** What hooks add, as if each part were a layer; a fixed system prompt takes none of it (P05). */
+/** Renders the additions of hooks, as if each part were a layer; a fixed system prompt takes none of it (P05). */
 function renderAdditions(
   { system = [], userContext = [] }: PromptAdditions,
   mode: PromptMode,
@@ -178,7 +178,7 @@ function logDefect(log: Logger, line: LayerReport): void {
   }
 }
 
-/** What a layer said in the first turn; `null` where it said nothing. */
+/** The text of a layer in the first turn; `null` for none. */
 const Kept = z.nullable(
   z.object({
     text: z.string(),

@@ -1,14 +1,14 @@
 import type { SentPart, SentPrompt } from '@parley/core';
 import { estimateTokens } from '@parley/workspace';
 
-/** How large a piece of a prompt is. Bytes are those of UTF-8, tokens an estimate. */
+/** The size of a piece of a prompt. Bytes are those of UTF-8, tokens an estimate. */
 export interface PromptSize {
   readonly characters: number;
   readonly bytes: number;
   readonly tokens: number;
 }
 
-/** What became of one part from one prompt to the next. */
+/** The change of one part from one prompt to the next. */
 export interface PartComparison {
   readonly layer: string;
   readonly placement: SentPart['placement'];
@@ -145,7 +145,7 @@ export function compareTexts(before: string, after: string): readonly TextPiece[
   return pieces;
 }
 
-/** How long the beginning is that two texts share, in characters; never half of a surrogate pair. */
+/** The length of the beginning that two texts share, in characters; never half of a surrogate pair. */
 export function sharedPrefix(before: string, after: string): number {
   const most = Math.min(before.length, after.length);
   let shared = 0;

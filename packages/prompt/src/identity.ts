@@ -9,11 +9,11 @@ export interface IdentitySource {
   readonly emoji?: string | undefined;
 }
 
-/** Where an identity comes from, strongest first (W05). */
+/** The sources of an identity, strongest first (W05). */
 export interface IdentitySources {
   readonly global?: IdentitySource;
   readonly agent?: IdentitySource;
-  /** What IDENTITY.md says. */
+  /** The identity in IDENTITY.md. */
   readonly file?: IdentitySource;
 }
 
@@ -28,7 +28,7 @@ export function identityOf({ global, agent, file }: IdentitySources): Identity {
   return { name, ...rest };
 }
 
-/** What several sources say together, strongest first; a field that none sets is left out. */
+/** The fields of several sources together, strongest first; a field that none sets is left out. */
 export function firstSet(sources: readonly (IdentitySource | undefined)[]): Partial<Identity> {
   const first = (field: keyof IdentitySource): string | undefined =>
     sources.map((source) => oneLine(source?.[field])).find((value) => value !== '');
@@ -89,7 +89,7 @@ function oneLine(value: string | undefined): string {
   return (value ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH);
 }
 
-/** What the settings, or the profile they name, say about how the agent plays its part (P14, P15). */
+/** The persona and output format of the settings, or of the profile they name (P14, P15). */
 export interface Character {
   readonly persona?: NamedText | undefined;
   readonly format?: NamedText | undefined;

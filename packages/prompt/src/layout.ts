@@ -44,7 +44,7 @@ export interface ContextFence {
   readonly close: string;
 }
 
-/** What the settings say of workspace files, whatever the layout has; absent: as the layout has it. */
+/** The limits of workspace files in the settings, whatever the layout has; absent: those of the layout. */
 export interface FileLimits {
   readonly fileCharacters?: number | undefined;
   readonly totalFileCharacters?: number | undefined;
@@ -183,7 +183,7 @@ export function builtInLayers(channelFormats: ChannelFormats = {}): readonly Lay
   ];
 }
 
-/** How to write for each dialect, in a few sentences for the model (M07). */
+/** Notes on writing for each dialect, in a few sentences for the model (M07). */
 export type ChannelFormats = Readonly<Partial<Record<Dialect, string>>>;
 
 /**
@@ -221,9 +221,8 @@ const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat
 const MAX_ANSWER = 50_000;
 
 /**
- * How to write for this chat's screen, from `config/channel-formats`; `formats/<dialect>.md` in the
- * workspace takes its place (M07). The renderer enforces what a platform allows (M02): these notes
- * only help it to look good.
+ * Notes on writing for this chat's screen, from `config/channel-formats`; `formats/<dialect>.md` in the workspace
+ * takes its place (M07). The renderer enforces what a platform allows (M02): these notes only help it to look good.
  */
 export function formatLayer(notes: ChannelFormats): Layer {
   return {

@@ -8,8 +8,8 @@ import { QueueError, type RedisLocation } from './redis-location.ts';
 export type RedisConnection = Redis | Cluster;
 
 /**
- * What a connection is for. `ask`: a command that cannot be answered now fails now, because a caller
- * waits for it. `work` (BullMQ’s workers) and `listen` (live events): it waits until Redis is back.
+ * The purpose of a connection. `ask`: a command that cannot be answered now fails now, because a caller waits for it.
+ * `work` (BullMQ’s workers) and `listen` (live events): it waits until Redis is back.
  */
 type RedisUse = 'ask' | 'work' | 'listen';
 
@@ -21,7 +21,7 @@ const CONNECT_MS = 5_000;
 /** TCP asks after a connection that has been quiet for so long. In ms. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
-/** How long a worker waits for a job in one command; then it asks again. */
+/** The seconds that a worker waits for a job in one command; then it asks again. */
 export const BLOCK_SECONDS = 4;
 /**
  * A connection that says nothing for so long while it owes an answer is dead, whatever TCP believes.
@@ -50,7 +50,7 @@ export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnecti
   });
 }
 
-/** How long to wait at a start for a Redis that may not be there. In ms. */
+/** Deadline at a start for a Redis that may not be there, in ms. */
 const OPEN_MS = 5_000;
 
 /** The text for people; a connection to a cluster gives no reason of its own. */
@@ -113,7 +113,7 @@ function optionsFor(place: RedisLocation, use: RedisUse): Options {
 /** Without an option that changes the types of all answers. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
-/** How long to wait before the next try, in ms. */
+/** The pause before the next try, in ms. */
 function pauseBefore(tries: number): number {
   return Math.min(tries * 100, RECONNECT_AT_MOST_MS);
 }
@@ -138,7 +138,7 @@ export interface RedisOutage {
   note(error: unknown, message?: string, facts?: object): QueueError;
 }
 
-/** What ioredis says when it cannot reach the server, besides the codes of the system. */
+/** Messages of ioredis when it cannot reach the server, besides the codes of the system. */
 const AWAY =
   /connection is closed|isn't writeable|timed out|socket timeout|retries per request|failed to refresh slots|startup nodes|sentinels|no answer within/i;
 
@@ -167,7 +167,7 @@ export function redisOutage(what: string, place: RedisLocation, log: Logger): Re
   };
 }
 
-/** Where it is, without a password. */
+/** The name of the server, without a password. */
 function nameOf({ url, sentinel, cluster }: RedisLocation): string {
   if (sentinel !== undefined) return `Redis ${sentinel.name}`;
   return `Redis${cluster === undefined ? '' : ' cluster'} at ${new URL(url).host}`;
@@ -205,7 +205,7 @@ interface Complaint {
 /** BullMQ’s scripts want 6.2; it begins at 5, with timers that are less exact. */
 const OLDEST = { major: 6, minor: 2 };
 
-/** What is wrong with a server, by its own `INFO`. */
+/** Problems of a server, by its own `INFO`. */
 export function complaints(info: string): readonly Complaint[] {
   const fact = (name: string): string | undefined =>
     new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
@@ -231,7 +231,7 @@ export function complaints(info: string): readonly Complaint[] {
   return found;
 }
 
-/** What one look at Redis has found. Texts hold no password. */
+/** The result of one look at Redis. Texts hold no password. */
 export type RedisProbe =
   | { readonly kind: 'works'; readonly version: string; readonly complaints: readonly string[] }
   | { readonly kind: 'problem'; readonly reason: string };

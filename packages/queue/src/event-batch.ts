@@ -127,7 +127,7 @@ export function forOthers(event: LiveEvent): LiveEvent {
   return due;
 }
 
-/** What other processes are sent; `from` names the process, which knows its own events already. */
+/** Encodes events for other processes; `from` names the process, which knows its own events already. */
 export function encodeEvents(from: string, events: readonly LiveEvent[]): string {
   return JSON.stringify({ from, events });
 }

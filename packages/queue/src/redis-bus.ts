@@ -13,7 +13,7 @@ import { prefixOf } from './redis-location.ts';
 
 type Topic = NonNullable<BusOptions['receives']>;
 
-/** How often the listening connection, which owes no answer otherwise, is checked. In ms. */
+/** Check interval of the listening connection, which otherwise expects no answer, in ms. */
 const PING_MS = 5_000;
 
 /**
@@ -60,7 +60,7 @@ export async function openRedisBus(options: BusOptions, local: LiveBus): Promise
   };
 }
 
-/** What workers obey; everything else is for gateways. */
+/** The events for workers; everything else is for gateways. */
 const ORDERS: ReadonlySet<LiveEvent['type']> = new Set([
   'stop-turn',
   'message-waiting',

@@ -21,7 +21,7 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** What an agent is called in files, logs and ids of conversations. */
+/** The name of an agent in files, logs and ids of conversations. */
 export const AgentName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and hyphens, at most 32');
@@ -145,7 +145,7 @@ export const Skills = section(
   },
 );
 
-/** How SOUL.md changes: proposals, their evaluation, and who decides (W06). */
+/** The changes of SOUL.md: proposals, their evaluation, and who decides (W06). */
 export const Soul = section('Who the agent is (SOUL.md), and how that may change.', {
   apply: choice(
     ['after-veto-time', 'ask', 'never'],

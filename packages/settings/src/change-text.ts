@@ -40,7 +40,7 @@ export type SettingsChange =
 
 const MAX_COMMENT = 80;
 
-/** What became of a text; `problems` say what cannot be changed, and why. */
+/** The result of changing a text; `problems` name the changes that are impossible, with the reasons. */
 export type ChangedText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
@@ -125,7 +125,7 @@ function remove(document: Document, path: SettingsPath): void {
   else block.comment = joined(block.comment);
 }
 
-/** What is written below the last entry of a block. */
+/** The comments below the last entry of a block. */
 function commentsAtEnd(node: unknown): (string | null | undefined)[] {
   if (!isMap(node) && !isSeq(node)) return [];
   const last = node.items.at(-1);

@@ -14,7 +14,10 @@ import {
 /** YAML reads a bare platform id as a number; it is text to everything else. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
-/** Who may talk to the bot on one account (F05). Closed by default: only owners, and people whom they allow. */
+/**
+ * The people who may write to the bot on one account (F05). Closed by default: only owners, and people whom they
+ * allow.
+ */
 export const AccessSettings = z.strictObject({
   direct: choice(
     ['pairing', 'allowlist', 'open', 'disabled'],
@@ -50,7 +53,7 @@ export type AccessSettings = z.infer<typeof AccessSettings>;
 export const Activation = z.enum(['mention', 'always', 'never']);
 export type Activation = z.infer<typeof Activation>;
 
-/** How answers look on one account, as far as an operator has a say. */
+/** The form of answers on one account, as far as an operator decides it. */
 export const AnswerSettings = z.strictObject({
   mentions: choice(
     ['dead', 'live'],
@@ -97,7 +100,7 @@ export type ChannelAccount =
       readonly activation: Activation;
       readonly answers: AnswerSettings;
       readonly whenUncertain: 'notify' | 'resend';
-      /** What the channel's own schema made of the rest. */
+      /** The rest, parsed by the channel's own schema. */
       readonly settings: unknown;
     }
   | {

@@ -126,7 +126,7 @@ function problem(
   );
 }
 
-/** What to say of a missing key where an unknown key beside it is nearly the same word. */
+/** The problem of a missing key where an unknown key beside it is nearly the same word. */
 function misspelt(
   { path }: LeafIssue,
   input: unknown,
@@ -150,7 +150,7 @@ type Issue = z.core.$ZodIssue;
 interface LeafIssue {
   readonly path: SettingsPath;
   readonly issue: Issue;
-  /** What is expected, over all alternatives that failed at this very place. */
+  /** The expected value, over all alternatives that failed at this place. */
   readonly expected: string;
 }
 
@@ -192,9 +192,9 @@ function weight(branch: readonly Issue[]): number {
 }
 
 /**
- * What would fit, as a phrase that completes both "expected: …" and "SETTING must be …". A schema's own message is
- * such a phrase; zod's messages are sentences, and what they found is shown apart. Channels and plugins of others may
- * write a sentence, too.
+ * The expected value, as a phrase that completes both "expected: …" and "SETTING must be …". A schema's own message
+ * is such a phrase; zod's messages are sentences, and what they found is shown apart. Channels and plugins of others
+ * may write a sentence, too.
  */
 function expectation(issue: Issue): string {
   const { message } = issue;

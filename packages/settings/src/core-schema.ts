@@ -52,7 +52,7 @@ const Cluster = z
   })
   .describe('`url` is one node of a Redis Cluster; the others are found by it.');
 
-/** Where wake-ups and live events go between processes. */
+/** The queue for wake-ups and live events between processes. */
 const Queue = z
   .strictObject({
     url: z

@@ -79,7 +79,7 @@ export function upgradeDocument(document: Document, steps: readonly SettingsStep
   return { kind: 'upgraded', from, to, renamed };
 }
 
-/** What it changed, for people. */
+/** Applies an edit and describes its changes for people. */
 function apply(document: Document, edit: SettingsEdit): readonly string[] {
   if (edit.kind === 'move') {
     return pathsOf(document, edit.from).flatMap((from) => {
@@ -159,7 +159,7 @@ function setVersion(document: Document, version: number): void {
   else sectionAt(document, []).items.unshift(document.createPair('version', node));
 }
 
-/** What became of the file; `kept` is where the old one lies. */
+/** The result of the upgrade; `kept` is the path of the old file. */
 type SettingsUpgrade =
   | Exclude<VersionCheck, { kind: 'upgraded' }>
   | { readonly kind: 'missing' | 'broken' }

@@ -27,7 +27,7 @@ export interface EditSettingsOptions {
   readonly now: Date;
 }
 
-/** What became of the changes. */
+/** The result of the changes. */
 export type SettingsEdited =
   /** `kept` is where the file as it was lies; null where there was none. */
   | { readonly kind: 'written'; readonly kept: string | null }
@@ -124,7 +124,7 @@ function writeSettings(text: string, { file, check, now }: EditSettingsOptions):
   }
 }
 
-/** Where the settings of an account are: a channel with one account may have them without a name. */
+/** The path of the settings of an account: a channel with one account may have them without a name. */
 export function accountPath(
   file: string,
   { channel, account }: { readonly channel: string; readonly account: string },

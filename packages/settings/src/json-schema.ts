@@ -91,7 +91,7 @@ function toJson(schema: z.ZodType): JsonSchema {
 
 type Schema = JsonSchema | boolean;
 
-/** What may replace any single value. */
+/** The value that may replace any single one. */
 const REFERENCE: JsonSchema = {
   type: 'string',
   pattern: '\\$\\{.+\\}',

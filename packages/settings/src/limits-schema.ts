@@ -87,7 +87,7 @@ const Cap = z.strictObject({
     .describe('US dollars; holds only for models whose price is known.'),
 });
 
-/** How much of the models may be used in a day (G17). */
+/** The daily use of the models (G17). */
 export const Spend = section(
   'Bounds on tokens and money; a day ends at midnight in the time zone of the agent.',
   {
@@ -106,7 +106,7 @@ export const Spend = section(
 export type Spend = z.infer<typeof Spend>;
 
 /**
- * What a stranger may use in a day where the settings say nothing: more than a hundred short messages where the provider
+ * The daily cap of a stranger unless the settings name one: more than a hundred short messages where the provider
  * reports no cached input, and a dollar where prices are known. docs/costs.md has the figures.
  */
 const DEFAULT_STRANGER_CAP = { tokens: 1_500_000, usd: 1 } as const;

@@ -37,7 +37,7 @@ import {
   type SettingsSource,
 } from './source.ts';
 
-/** What `loadSettings` needs from the outside world. */
+/** The options of `loadSettings`. */
 export interface LoadSettingsOptions<Model>
   extends SettingsLocation,
     Pick<ForeignSchemas, 'channelSchemas'>,
@@ -55,7 +55,7 @@ export interface LoadSettingsOptions<Model>
 export type SettingsResult<Model = unknown> =
   | {
       readonly kind: 'ok';
-      /** Of the whole installation, and of its default agent. */
+      /** The settings of the whole installation and of its default agent. */
       readonly settings: Settings<Model>;
       /**
        * The whole settings of each agent of `agents` by its name (F14). Their `spend` holds the caps of that
@@ -177,8 +177,8 @@ function wholeSettings<Model>(
 }
 
 /**
- * What is wrong with an id is said by its platform, also where a schema refuses it, too. Those that no schema refuses
- * keep nothing from starting: they had no effect in earlier versions either.
+ * Explains problems of ids in the platform's words, also where a schema refuses the id, too. Those that no schema
+ * refuses keep nothing from starting: they had no effect in earlier versions either.
  */
 function explainIds(
   ids: readonly SettingsProblem[],

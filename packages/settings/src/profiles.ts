@@ -64,7 +64,7 @@ function homelessModel({ modelName }: Profile, source: SettingsSource): Settings
   return [problemOf({ kind: 'missing', path: ['model'], expected }, source)];
 }
 
-/** Where profiles are looked for and how they are checked. */
+/** The folders of profiles and the check of a profile. */
 export interface ProfileScope {
   /** The first folder that has the file is taken. */
   readonly folders: readonly string[];
@@ -72,7 +72,7 @@ export interface ProfileScope {
   readonly modelSchema: z.ZodType;
 }
 
-/** What became of a profile file. `secrets` is what logs must never show. */
+/** The result of reading a profile. `secrets` are values that logs must never show. */
 export type LoadedProfile =
   | { readonly kind: 'missing' }
   | (Pick<ProfiledSettings, 'warnings' | 'secrets' | 'files'> &
@@ -180,7 +180,9 @@ export function withProfile(written: Block, profile: Profile): Block {
   });
 }
 
-/** What is no block stays as it is written: the check after this says what is wrong with it. */
+/**
+ * Puts a profile below the written settings. A value that is no block stays as written: the later check explains it.
+ */
 function under(written: unknown, profile: Block | undefined): unknown {
   if (written === undefined) return profile;
   if (!isBlock(written) || profile === undefined) return written;

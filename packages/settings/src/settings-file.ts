@@ -130,7 +130,7 @@ export function keepLongNumbers(document: Document, keep: (digits: string) => un
   });
 }
 
-/** Where a text lies until it has taken the place of `file`: in the same folder, so that relative paths in it hold. */
+/** The path of a text until it replaces `file`: in the same folder, so that relative paths in it hold. */
 export function draftOf(file: string): string {
   return `${file}.new`;
 }

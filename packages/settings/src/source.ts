@@ -10,13 +10,13 @@ export interface SettingsSource {
   allowedAt(path: SettingsPath): Allowed;
 }
 
-/** What is allowed at one place of the settings. */
+/** The keys and values that are allowed at one place of the settings. */
 export interface Allowed {
   readonly keys: readonly string[];
   readonly values: readonly string[];
 }
 
-/** What a check found, before it is placed in the file. */
+/** A finding of a check, before it is located in the file. */
 export interface Finding {
   readonly kind: SettingsProblem['kind'];
   readonly path: SettingsPath;
@@ -99,7 +99,7 @@ export interface SettingsProblem {
   readonly position?: Position;
   /** The value as written, shortened; a reference is shown as `${NAME}`, without its value. */
   readonly found?: string;
-  /** What is expected there, as a phrase: `one of pretty, json`. */
+  /** The expected value, as a phrase: `one of pretty, json`. */
   readonly expected: string;
   /** The valid key or value that was probably meant. */
   readonly nearest?: string;
@@ -213,8 +213,8 @@ interface FoundSecret {
 }
 
 /**
- * What may be secret inside a text that is none as a whole: user and password, queries and long random
- * steps of a URL's path, credentials behind a scheme, `--api-key=…`. As written and, in URLs, as meant.
+ * Possible secrets inside a text that is none as a whole: user and password, queries and long random steps of a URL's
+ * path, credentials behind a scheme, `--api-key=…`. As written and, in URLs, as meant.
  */
 export function secretsWithin(value: string): readonly FoundSecret[] {
   const urls = [...value.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi)].flatMap(([url]) =>

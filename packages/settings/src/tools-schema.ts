@@ -146,7 +146,7 @@ const Search = section('Search engines; without one the agent cannot search.', {
     .describe('Brave Search; asked where there is no SearXNG, or it fails.'),
 });
 
-/** What the agent may read on the web (G02, G06). */
+/** The agent's access to the web (G02, G06). */
 export const Web = section('The web.', { fetch: Fetch, search: Search });
 export type Web = z.infer<typeof Web>;
 

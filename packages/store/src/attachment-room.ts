@@ -19,15 +19,15 @@ const TOO_LATE = 'its message was answered or dropped before it had arrived';
 /** Files of which the bytes are dropped in one transaction. */
 const FILES_AT_ONCE = 5;
 
-/** How much is kept of files, and what goes to make room. */
+/** The room for files, and the files that are removed to make room. */
 export function attachmentRoom(deps: RoomDeps) {
   const { database } = deps;
   return {
-    /** How many bytes are kept of all accounts together, files of the agent included. */
+    /** The number of bytes kept of all accounts together, files of the agent included. */
     async bytesKept(): Promise<number> {
       return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
     },
-    /** How many files of a sender are kept, and their bytes together. */
+    /** The number of files kept of a sender, and their bytes together. */
     async keptOf(sender: SenderKey): Promise<{ readonly files: number; readonly bytes: number }> {
       return (await database.read((sql) => sql.get(KEPT_OF, sender))) ?? { files: 0, bytes: 0 };
     },

@@ -31,7 +31,7 @@ import {
 import type { Row } from './tables.ts';
 import { countHangs, dropTurn, type TurnRun, withRun } from './turn-runs.ts';
 
-/** What a claim found: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */
+/** The result of a claim: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */
 export type ClaimResult =
   | { kind: 'turn'; turn: ClaimedTurn }
   | { kind: 'none' }
@@ -210,13 +210,13 @@ async function beginTurn(
   return { turnId: claim.newTurnId, conversationId, session, ...started };
 }
 
-/** Who asks, and since when; the time is null where no person does, so that no wait of theirs is measured. */
+/** The people who ask, and since when; the time is null where no person does, so that no wait of theirs is measured. */
 function askedBy(messages: readonly InboxRow[], { message: { channel, sender } }: InboxRow) {
   const askedAt = messages.find(isOfPerson)?.receivedAt ?? null;
   return { personId: `${channel}:${sender.id}`, askedAt };
 }
 
-/** What the policy says of the chat in which the newest message that waits was written. */
+/** The policy's mode for the chat of the newest waiting message. */
 async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Promise<BusyMode> {
   // A run is a turn of its own, with an end of its own.
   if (isLane(conversationId, HEARTBEAT_LANE)) return 'followup';
@@ -225,7 +225,7 @@ async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Pr
   return newest === undefined ? 'collect' : busyIn(policy, readInboxRow(newest).message);
 }
 
-/** What waits in a lane, oldest first; as much of it as one turn can take. */
+/** The waiting messages of a lane, oldest first; as much of it as one turn can take. */
 export async function waitingMessages(
   sql: Sql,
   conversationId: string,
@@ -282,7 +282,7 @@ const STEPS = statement(
   'select step_index, content from turn_step where turn_id = :turnId order by step_index',
 ).rows<{ readonly step_index: number; readonly content: string }>();
 
-/** What of the waiting messages becomes a turn now, or when something will (ms). */
+/** The waiting messages that become a turn now, or the time in ms until some do. */
 type Ready =
   | { readonly kind: 'now'; readonly rows: readonly InboxRow[] }
   | { readonly kind: 'later'; readonly at: number }

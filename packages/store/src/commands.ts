@@ -20,8 +20,8 @@ import {
 import { type Stopped, startSession, stopConversation, stopOwn } from './stop.ts';
 
 /**
- * What a chat command can do in the transaction that stores it. A command awaits nothing else there: on SQLite every
- * other writer waits for it.
+ * The actions of a chat command in the transaction that stores it. A command awaits nothing else there: on SQLite
+ * every other writer waits for it.
  */
 export type CommandTransaction = ReturnType<typeof openTransaction>['transaction'];
 
@@ -151,7 +151,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
   return { transaction, parts, named };
 }
 
-/** Who was allowed by `/pair`, and who still waits. */
+/** The people allowed by `/pair`, and those who still wait. */
 export interface Pairing {
   readonly approved: PairingRequest | null;
   readonly pending: readonly PairingRequest[];

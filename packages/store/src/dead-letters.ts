@@ -161,7 +161,7 @@ const UNCERTAIN = statement(`
   DeadLetterRow & Answering & PartRow & { readonly conversationId: string | null }
 >();
 
-/** What a part answers: the messages of a turn, or one by its `seq`. */
+/** The messages that a part answers: the messages of a turn, or one by its `seq`. */
 interface Answering {
   readonly turnId: string | null;
   readonly answers: number | null;

@@ -29,7 +29,7 @@ export interface PendingApproval extends Pick<Approval, 'code' | 'tool' | 'appro
   readonly expiresAt: number;
 }
 
-/** How the turn of a message went. Times in ms. */
+/** The story of a message's turn. Times in ms. */
 export interface TurnStory {
   readonly startedAt: number;
   readonly finishedAt: number | null;
@@ -37,7 +37,7 @@ export interface TurnStory {
   readonly reason: string | null;
   /** Only of a turn that is `running` in name: it waits. */
   readonly awaits?: PendingApproval;
-  /** How often it was started. */
+  /** The number of times it was started. */
   readonly attempts: number;
   /** Parts of its answer: delivered, on their way, of unknown fate, given up. */
   readonly parts: Readonly<Record<'sent' | 'waiting' | 'unknown' | 'failed', number>>;
@@ -45,13 +45,13 @@ export interface TurnStory {
 
 /** All that is known of the outcome of one message, or of an alert that went there (D08). */
 export interface MessageStory {
-  /** Of an alert the id of its run. */
+  /** The message id; for an alert the id of its run. */
   readonly messageId: string;
   readonly at: number;
   readonly outcome: NotTaken | 'command' | 'waiting' | 'withdrawn' | 'set-aside' | 'turn' | 'alert';
   /** Why it was taken or not; null for what was stored before reasons were. Of an alert the task. */
   readonly reason: string | null;
-  /** How often its turn was ended by a later message; absent where it never was. */
+  /** The number of times its turn was ended by a later message; absent where it never was. */
   readonly interruptions?: number;
   /** Only of `turn` and `alert`. */
   readonly turn: TurnStory | null;
@@ -60,14 +60,14 @@ export interface MessageStory {
 /** Enough to explain yesterday on a busy installation, in about 20 MB. */
 const KEPT = 100_000;
 
-/** Of one chat: a flood there must not make the reasons of all others be forgotten. */
+/** The decisions kept of one chat: a flood there must not displace those of all others. */
 const KEPT_OF_CHAT = 20_000;
 
-/** How often a chat is looked through for what is too much. */
+/** The number of new rows after which the excess of a chat is removed. */
 const CHECK_EVERY_ROWS = 500;
 
 /**
- * What ingress decided, and the outcome. Ingress writes the table `decision`, `/why` and the page read
+ * The decisions of ingress and their outcomes. Ingress writes the table `ingress_decision`, `/why` and the page read
  * it. A power cut may take the last ones: they explain, nothing depends on them.
  */
 export function decisionRepository(database: Database) {
@@ -99,18 +99,18 @@ export function decisionRepository(database: Database) {
 }
 
 const RECORD = statement(`
-  insert into decision (channel, account, chat_id, message_id, sender_id, outcome, reason, decided_at,
+  insert into ingress_decision (channel, account, chat_id, message_id, sender_id, outcome, reason, decided_at,
     sent_at)
   values (:channel, :account, :chatId, :messageId, :senderId, :outcome, :reason, :at, :sentAt)
   on conflict (channel, account, chat_id, message_id) do nothing returning seq`).rows<{
   readonly seq: number;
 }>();
 
-const FORGET = statement('delete from decision where seq <= :until');
+const FORGET = statement('delete from ingress_decision where seq <= :until');
 
 const FORGET_OF_CHAT = statement(`
-  delete from decision where ${OF_CHAT} and seq <= (
-    select seq from decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
+  delete from ingress_decision where ${OF_CHAT} and seq <= (
+    select seq from ingress_decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
 
 async function notTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
   const rows = await sql.all(NOT_TAKEN, { ...chat, limit });
@@ -118,7 +118,7 @@ async function notTaken(sql: Sql, chat: ChatKey, limit: number): Promise<Message
 }
 
 const NOT_TAKEN = statement(`
-  select message_id as "messageId", decided_at as at, outcome, reason from decision
+  select message_id as "messageId", decided_at as at, outcome, reason from ingress_decision
   where ${OF_CHAT} order by seq desc limit :limit`).rows<Omit<MessageStory, 'turn'>>();
 
 /** A message with its turn, if it has one. */
@@ -266,7 +266,7 @@ export function whyRepository(database: Database) {
       const { answerWhy } = await reading();
       return database.read((sql) => answerWhy(sql, question, now));
     },
-    /** Who gave the newest answer of a session, and in place of which model; null where that is not known. */
+    /** The model of a session's newest answer, and the one it replaced; null where that is not known. */
     async answeredBy(conversationId: string, session: number) {
       const { newestAnswerBy } = await reading();
       return database.read((sql) => newestAnswerBy(sql, conversationId, session));

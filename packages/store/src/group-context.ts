@@ -6,7 +6,7 @@ import type { GroupContextMessage } from './rows.ts';
 /** Messages that the next turn of a conversation gets, where the caller sets no other number (F06). */
 const KEPT = 50;
 
-/** Of each message, in characters: 50 of them are at most a few thousand tokens. */
+/** The longest part of each message, in characters: 50 of them are at most a few thousand tokens. */
 const MAX_CHARACTERS = 500;
 
 /** The sender of what Parley sent by itself; no platform has ids with a space. Not the message's id: senders may choose that. */
@@ -21,7 +21,7 @@ export function isOwnMessage({ senderId }: Pick<GroupContextMessage, 'senderId'>
 export interface OwnMessage {
   /** Unique in its chat. */
   readonly key: string;
-  /** What it is, for the model. */
+  /** Its kind, for the model. */
   readonly what: string;
   readonly text: string;
 }
@@ -101,7 +101,7 @@ async function addGroupContext(
 
 const KEEP = statement(`
   insert into group_context (conversation_id, channel, account, chat_id, message_id, sender_id,
-    sender_name, text, heard_at)
+    sender_name, text, received_at)
   values (:conversationId, :channel, :account, :chatId, :messageId, :senderId,
     :senderName, :text, :now)
   on conflict (channel, account, chat_id, message_id) do nothing`);
@@ -121,7 +121,7 @@ const PRUNE_OWN = statement(`
   delete from group_context where ${OWN} and seq < (
     select seq from group_context where ${OWN} order by seq desc limit 1 offset ${KEPT - 1})`);
 
-/** What a turn has and what waits, but no more of it than the turn had, or the usual number. */
+/** The context of a turn and the waiting lines, but no more than the turn had, or the usual number. */
 const ITS_OWN = 'conversation_id = :conversationId and (turn_id is null or turn_id = :turnId)';
 const PRUNE_BEFORE_RELEASE = statement(`
   delete from group_context where ${ITS_OWN} and seq < (

@@ -35,7 +35,7 @@ export interface HeartbeatSlot {
 export interface HeartbeatOrder {
   /** Unique: names the run and the message that starts it. */
   readonly id: string;
-  /** Of an event: `HOOK_AGENT` and the name of the hook. */
+  /** For an event: `HOOK_AGENT` and the name of the hook. */
   readonly agent: string;
   /** The task’s name in HEARTBEAT.md, or the name of the hook. */
   readonly task: string;
@@ -89,7 +89,7 @@ export interface HeartbeatAlert {
   readonly heldUntil?: number;
 }
 
-/** How the turn of a run ends. `commit` has no parts: only the alert is sent. */
+/** The end of a run's turn. `commit` has no parts: only the alert is sent. */
 export interface HeartbeatEnd {
   readonly id: string;
   readonly commit: TurnCommit;
@@ -149,7 +149,7 @@ export interface NotedEvent {
   readonly agent: string;
   readonly task: string;
   readonly lane: string;
-  /** What came of it. */
+  /** The reason of its outcome. */
   readonly reason: string;
 }
 
@@ -291,7 +291,7 @@ const RELEASE = statement(`
     and target in (select value from json_each(:targets))
   returning id, target, turn_id as "turnId", entry, parts, finished_at as "endedAt"`).rows<Released>();
 
-/** What was said is in the history and in the outbox now. */
+/** Empties a run: its text is in the history and in the outbox now. */
 const EMPTY = statement(
   'update heartbeat_run set entry = null, parts = null, held_until = null where id = :id',
 );

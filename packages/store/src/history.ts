@@ -22,7 +22,7 @@ interface SinceSummary {
   readonly entries: readonly NumberedEntry[];
 }
 
-/** Of the history that was read last, in characters of its JSON; about three bytes each. */
+/** The size of the history kept in memory, in characters of its JSON; about three bytes each. */
 const REMEMBERED = 1_500_000;
 
 /**
@@ -134,10 +134,10 @@ const SUMMARIES = `
 
 const SINCE_SUMMARY = statement(`
   select * from (${ENTRIES} and seq > coalesce(
-      (select max(reaches) ${SUMMARIES} and reaches > :after), cast(:after as bigint))
+      (select max(last_seq) ${SUMMARIES} and last_seq > :after), cast(:after as bigint))
     order by seq desc limit :limit) as newest
-  union all select reaches, 'summary', content, 0, null ${SUMMARIES}
-    and reaches = (select max(reaches) ${SUMMARIES})`).rows<SinceSummaryRow>();
+  union all select last_seq, 'summary', content, 0, null ${SUMMARIES}
+    and last_seq = (select max(last_seq) ${SUMMARIES})`).rows<SinceSummaryRow>();
 
 const OLDEST = statement(`${ENTRIES} and seq > :after order by seq limit :limit`).rows<EntryRow>();
 

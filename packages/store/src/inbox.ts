@@ -7,7 +7,7 @@ import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import { reviseGroupContext } from './group-context.ts';
 import { chatsOf, ownerChats, ownerRoute, recentOf, typedCommands } from './inbox-reads.ts';
-import { findReplaced, replaceEarlier } from './replacing.ts';
+import { findReplaced, replaceEarlier } from './message-replacement.ts';
 import {
   type AdmittedMessage,
   type FileRef,
@@ -61,7 +61,9 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
     revise: (key: MessageKey, message: InboundMessage | null) =>
       database.write((sql) => revise(sql, key, message)),
 
-    /** Where an owner of an agent last wrote to it in a direct chat, and in which conversation; null: none did recently. */
+    /**
+     * The direct chat in which an owner of an agent last wrote to it, and its conversation; null: none did recently.
+     */
     ownerRoute: (agent?: string) => database.read((sql) => ownerRoute(sql, agent)),
 
     /**
@@ -71,19 +73,19 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
     ownerChats: () => database.read(ownerChats),
 
     /**
-     * How often each command was typed among the newest 2,000 messages, by its name in lower case with `_` for `-`. Read
-     * only when a platform's menu has no room for all commands.
+     * The number of times each command was typed among the newest 2,000 messages, by its name in lower case with `_`
+     * for `-`. Read only when a platform's menu has no room for all commands.
      */
     typedCommands: () => database.read(typedCommands),
 
-    /** How many messages of all conversations wait for a turn. */
+    /** The number of messages of all conversations that wait for a turn. */
     totalWaiting: (): Promise<number> =>
       database.read(async (sql) => (await sql.get(TOTAL_WAITING))?.count ?? 0),
 
-    /** How many messages of a conversation wait for a turn. */
+    /** The number of messages of a conversation that wait for a turn. */
     waiting: (conversationId: string) => database.read((sql) => countWaiting(sql, conversationId)),
 
-    /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */
+    /** The messages of a chat, oldest first, the newest `limit` rows; for the web history. */
     recent: (chat: ChatKey, limit: number) => database.read((sql) => recentOf(sql, chat, limit)),
 
     /**

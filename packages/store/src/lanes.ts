@@ -300,7 +300,7 @@ async function acquireLane(
   return { kind: 'busy', retryInMs: await waitForLease(sql, conversationId, length) };
 }
 
-/** How long to wait for the lease of another worker, in ms; one from before the clock was set back is shortened. */
+/** The wait for the lease of another worker, in ms; one from before the clock was set back is shortened. */
 async function waitForLease(
   sql: Sql,
   conversationId: string,

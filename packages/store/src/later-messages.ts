@@ -14,7 +14,7 @@ export interface Joining {
   readonly mode: ClaimedTurn['mode'];
   /** Whether the turn may answer this one, too; the first that may not, and all behind it, wait. */
   readonly mayJoin: (row: InboxRow) => boolean;
-  /** What is stored in the journal together with the messages. */
+  /** The steps that are stored in the journal together with the messages. */
   readonly steps: (rows: readonly InboxRow[]) => readonly JournalStep[];
 }
 
@@ -23,7 +23,7 @@ export type Interruption =
   | { readonly kind: 'interrupted' }
   /** Nothing waits that could end it, or its messages have been interrupted often enough. */
   | { readonly kind: 'goes-on' }
-  /** What waits may not be whole yet: ask again after this many ms. */
+  /** The waiting messages may not be complete yet: ask again after this many ms. */
   | { readonly kind: 'later'; readonly retryInMs: number }
   | { readonly kind: 'fenced' };
 
@@ -71,7 +71,7 @@ async function joiningNow(
 /** A person who writes without a pause gets an answer after this many interruptions in a row. */
 const MAX_IN_A_ROW = 3;
 
-/** How soon to look again for a file that is being fetched, in ms. */
+/** The interval of looking for a file that is being fetched, in ms. */
 const FILE_MS = 1_000;
 
 interface Interrupt {

@@ -11,25 +11,25 @@ export interface Link {
   readonly mainConversation: string;
 }
 
-/** What `/link` is asked to do. A code is taken only if the person has none that is valid. */
+/** The action of `/link`. A code is taken only if the person has none that is valid. */
 export type LinkAction =
   | { readonly kind: 'make'; readonly code: string }
   | { readonly kind: 'type'; readonly code: string }
   /** Takes an account out of the link that the person belongs to. */
   | { readonly kind: 'leave'; readonly personId: string };
 
-/** Who asks `/link` for something. */
+/** The person who uses `/link`. */
 export interface LinkAsker {
   readonly personId: string;
-  /** Of the agent that they ask. */
+  /** Whether they own the agent that they ask. */
   readonly isOwner: boolean;
   /** The owners of each agent, where there are several (F14). */
   readonly ownersOfAgents?: readonly (readonly string[])[];
 }
 
 /**
- * What `/link` found. An owner's account takes two steps: another account types the code, then the owner
- * types it again where it was made. Otherwise the first typing links.
+ * The result of `/link`. An owner's account takes two steps: another account types the code, then the owner types it
+ * again where it was made. Otherwise the first typing links.
  */
 export type LinkResult =
   /** `typist`: the account that typed the code and waits for the owner's confirmation. */
@@ -50,7 +50,7 @@ export type LinkResult =
       readonly kind: 'to-confirm';
       readonly code: string;
       readonly makerRoute: ReplyRoute;
-      /** Of the maker's other accounts too; null: they have none, or it is no owner's. */
+      /** The main conversation of the maker's accounts; null: they have none, or it is no owner's. */
       readonly mainConversation: string | null;
     }
   | {
@@ -162,7 +162,7 @@ async function makeCode(
   const members = (await linkOf(sql, personId))?.members ?? [];
   const valid = await sql.get(CODE_OF, { personId });
   if (valid !== undefined) {
-    return { kind: 'code', code: valid.code, members, typist: valid.typist_id };
+    return { kind: 'code', code: valid.code, members, typist: valid.redeemer_id };
   }
   const maker = { personId, isOwner: isOwner ? 1 : 0, route: toJson(route) };
   sql.send(MAKE_CODE, { code, ...maker, expiresAt: now + VALID_MS });
@@ -178,12 +178,12 @@ async function typeCode(
 ): Promise<LinkResult> {
   const code = await sql.get(CODE, { code: typed });
   if (code === undefined) return { kind: 'unknown-code' };
-  if (code.maker_id === asker.personId) return confirm(sql, asker, code, now);
-  if (code.typist_id !== null) return { kind: 'taken' };
-  if (await bringsRights(sql, asker, code.maker_id)) return { kind: 'owner-must-make' };
-  if (code.maker_is_owner === 1) return waitForOwner(sql, asker, code, route);
+  if (code.creator_id === asker.personId) return confirm(sql, asker, code, now);
+  if (code.redeemer_id !== null) return { kind: 'taken' };
+  if (await bringsRights(sql, asker, code.creator_id)) return { kind: 'owner-must-make' };
+  if (code.creator_is_owner === 1) return waitForOwner(sql, asker, code, route);
   if (asker.isOwner) return { kind: 'owner-must-make' };
-  return link(sql, code, asker.personId, routeOf(code.maker_route), now);
+  return link(sql, code, asker.personId, routeOf(code.creator_route), now);
 }
 
 /** Whether the typist owns an agent that the maker of the code does not: the maker would own it too. */
@@ -201,10 +201,10 @@ async function bringsRights(
 
 /** The owner's second typing: only now does the other account get anything. */
 async function confirm(sql: Sql, asker: LinkAsker, code: Code, now: number): Promise<LinkResult> {
-  if (code.typist_id === null || code.typist_route === null) return { kind: 'own-code' };
+  if (code.redeemer_id === null || code.redeemer_route === null) return { kind: 'own-code' };
   // A former owner cannot grant owner rights.
   if (!asker.isOwner) return { kind: 'unknown-code' };
-  return link(sql, code, code.typist_id, routeOf(code.typist_route), now);
+  return link(sql, code, code.redeemer_id, routeOf(code.redeemer_route), now);
 }
 
 async function waitForOwner(
@@ -215,8 +215,8 @@ async function waitForOwner(
 ): Promise<LinkResult> {
   const claim = { code: code.code, personId, route: toJson(route) };
   if ((await sql.run(CLAIM_CODE, claim)) === 0) return { kind: 'taken' };
-  const makerRoute = routeOf(code.maker_route);
-  const mainConversation = mainOf(await linkOf(sql, code.maker_id));
+  const makerRoute = routeOf(code.creator_route);
+  const mainConversation = mainOf(await linkOf(sql, code.creator_id));
   return { kind: 'to-confirm', code: code.code, makerRoute, mainConversation };
 }
 
@@ -228,8 +228,8 @@ async function link(
   now: number,
 ): Promise<LinkResult> {
   if ((await sql.run(USE_CODE, { code: code.code })) === 0) return { kind: 'unknown-code' };
-  const byOwner = code.maker_is_owner === 1;
-  const joining = { host: code.maker_id, newcomer, linkId: code.code, byOwner };
+  const byOwner = code.creator_is_owner === 1;
+  const joining = { host: code.creator_id, newcomer, linkId: code.code, byOwner };
   const joined = await join(sql, joining, now);
   const members = joined?.members ?? [];
   return { kind: 'linked', members, otherRoute, mainConversation: mainOf(joined) };
@@ -268,7 +268,7 @@ const REMOVE_MEMBER = statement(
   'delete from person_link where person_id = :personId returning link_id',
 ).rows<Pick<LinkRow, 'link_id'>>();
 
-/** Of a link with one member left. */
+/** Dissolves a link with one member left. */
 const DISSOLVE = statement(`
   delete from person_link where link_id = :linkId
     and (select count(*) from person_link where link_id = :linkId) = 1`);
@@ -277,14 +277,14 @@ const FORGET_CODES = statement('delete from link_code where expires_at <= :now')
 
 const CODE = statement('select * from link_code where code = :code').rows<Code>();
 
-const CODE_OF = statement('select * from link_code where maker_id = :personId').rows<Code>();
+const CODE_OF = statement('select * from link_code where creator_id = :personId').rows<Code>();
 
 const MAKE_CODE = statement(`
-  insert into link_code (code, maker_id, maker_is_owner, maker_route, expires_at)
+  insert into link_code (code, creator_id, creator_is_owner, creator_route, expires_at)
   values (:code, :personId, :isOwner, :route, :expiresAt)`);
 
 const CLAIM_CODE = statement(`
-  update link_code set typist_id = :personId, typist_route = :route
-  where code = :code and typist_id is null`);
+  update link_code set redeemer_id = :personId, redeemer_route = :route
+  where code = :code and redeemer_id is null`);
 
 const USE_CODE = statement('delete from link_code where code = :code');

@@ -12,10 +12,10 @@ export interface MessageAnswer {
   readonly turnId: string | null;
   /** Its turn waits for a person; `parts` are then what its chat was sent since it came. */
   readonly isSuspended: boolean;
-  /** Of its turn so far. */
+  /** The usage of its turn so far. */
   readonly usage: AnswerUsage;
   readonly parts: readonly AnswerPart[];
-  /** Of a command: the message of its chat whose turn is not over, if there is one. */
+  /** For a command: the message of its chat whose turn is not over, if there is one. */
   readonly pending: string | null;
 }
 

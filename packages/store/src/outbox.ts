@@ -48,7 +48,7 @@ function outboxUnder({ database, newId, files }: OutboxParts, lease: NamedLease 
   return { ...deliveryOf(database, newId, lease), ...chatsOf(database, newId, files) };
 }
 
-/** What moves a part on, fenced by the lease where there is one. */
+/** The steps of a part's delivery, fenced by the lease where there is one. */
 function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) {
   const epoch = lease?.epoch ?? null;
   const fence = { epoch, lease: lease?.name ?? null };
@@ -72,7 +72,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       (await database.change('power-cut', TAKE_OVER, { partId, ...fence })) > 0 ||
       isNotLost(database, lease),
 
-    /** What was known before this part was marked as being sent; for finding it at the platform after a crash. */
+    /** The facts from before this part was marked as being sent; for finding it at the platform after a crash. */
     before: (partId: string) => database.read((sql) => beforePart(sql, partId)),
 
     // A power cut that undoes a receipt leaves the part in `sending`, which counts as uncertain.
@@ -172,7 +172,7 @@ function chatsOf(database: Database, newId: NewId, files: StoredFiles) {
     /** The agent's own messages in a chat of a conversation, the newest `limit`, newest first. */
     ownAnswers: (chat: AnsweredChat, limit: number): Promise<readonly OwnAnswer[]> =>
       database.read((sql) => ownAnswers(sql, chat, limit)),
-    /** What a chat was sent, oldest first, the newest `limit` rows; for the web history. */
+    /** The parts sent to a chat, oldest first, the newest `limit` rows; for the web history. */
     recent: async (chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]> => {
       const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
       return rows.reverse().map((row) => ({

@@ -25,18 +25,18 @@ export interface PromptSummary {
   readonly place: PromptTarget;
   /** The platform's ids of the messages that the turn answered. */
   readonly messageIds: readonly string[];
-  /** Of several agents, which one and by what rule (F14), as text. */
+  /** For several agents: the one that answers and the rule (F14), as text. */
   readonly answeredBy?: string;
 }
 
 /** The whole prompt of a turn. */
 export interface StoredPrompt extends PromptSummary, SentRequest {
   readonly messages: readonly PromptMessage[];
-  /** What the model wrote besides its answer, by steps of the turn. */
+  /** The model's text besides its answer, by steps of the turn. */
   readonly asides: readonly StepAside[];
 }
 
-/** What a turn has to say of its prompt; totals and hashes are made here. */
+/** The record of a turn's prompt; totals and hashes are made here. */
 export interface NewPrompt
   extends Omit<PromptSummary, 'characters' | 'tokens' | 'answeredBy'>,
     SentPrompt,
@@ -135,7 +135,7 @@ export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "convers
 export interface SummaryRow extends Omit<PromptSummary, 'place' | 'messageIds' | 'answeredBy'> {
   readonly place: string;
   readonly messageIds: string;
-  /** Of the newest message: access, activation and, of several agents, which. */
+  /** The reason for the newest message: access, activation and, for several agents, the chosen one. */
   readonly reason?: string | null;
 }
 

@@ -11,7 +11,7 @@ import { matchChoice } from './match-choice.ts';
 import type { InboxRow, JournalStep } from './rows.ts';
 import { storeStep } from './turns.ts';
 
-/** What `/answer` found. `others`: another person was asked. */
+/** The result of `/answer`. `others`: another person was asked. */
 export type AnswerVerdict =
   | { readonly kind: 'answered' | 'closed'; readonly question: Approval }
   | { readonly kind: 'others' | 'elsewhere' | 'unknown' };

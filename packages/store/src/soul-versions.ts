@@ -13,7 +13,7 @@ export type SoulState = 'proposed' | 'refused' | 'passed' | 'applied' | 'vetoed'
 /** A result of the evaluation, for people. */
 export interface SoulFinding {
   readonly rule: string;
-  /** What it takes off the score. */
+  /** The points that it takes off the score. */
   readonly points: number;
   /** Whatever the score: a text with such a finding does not pass. */
   readonly blocks: boolean;
@@ -47,7 +47,7 @@ export interface SoulVersion {
   readonly appliesAt: number | null;
   /** Null: it has never been in use. */
   readonly appliedAt: number | null;
-  /** Who applied or vetoed it; null where time did. */
+  /** The person who applied or vetoed it; null where time did. */
   readonly decidedBy: string | null;
 }
 
@@ -64,13 +64,13 @@ export type SoulProposal =
   | { readonly kind: 'proposed' | 'known'; readonly version: SoulVersion }
   | { readonly kind: 'full' };
 
-/** What the evaluation came to. */
+/** The verdict of the evaluation. */
 export interface SoulVerdict extends Pick<SoulVersion, 'findings' | 'appliesAt'> {
   readonly state: 'passed' | 'refused';
   readonly score: number;
 }
 
-/** What a look every few seconds reads. */
+/** The status that a look every few seconds reads. */
 export interface SoulStatus {
   /** Number of the version in use; null before the seed. */
   readonly inUse: number | null;
@@ -89,7 +89,7 @@ export interface SoulVersionRow extends Omit<SoulVersion, 'findings'> {
 }
 
 /** The columns that make a `SoulVersionRow`. */
-export const SOUL_COLUMNS = `agent, number, text, head, author, by_whom as "by", reason,
+export const SOUL_COLUMNS = `agent, number, text, head, author, proposed_by as "by", reason,
   based_on as "basedOn", diff, score, findings, state, created_at as "createdAt",
   judged_at as "judgedAt", applies_at as "appliesAt", applied_at as "appliedAt",
   decided_by as "decidedBy"`;
@@ -143,7 +143,7 @@ export function selectVersions<const Rest extends string>(rest: Rest) {
 
 const APPLIED = selectVersions("state = 'applied'");
 const BY_NUMBER = selectVersions('number = :number');
-const ASKED_BY = selectVersions('asked_by = :askedBy');
+const ASKED_BY = selectVersions('request_key = :askedBy');
 
 /** The version in use; null before the seed. */
 export const appliedVersion = (sql: Sql, agent: string) => found(sql.get(APPLIED, { agent }));

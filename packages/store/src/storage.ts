@@ -10,24 +10,24 @@ import {
 } from './retention-rules.ts';
 import { TABLE_LIST } from './tables.ts';
 
-/** What a table takes, its indexes included. */
+/** The space of a table, its indexes included. */
 export interface TableUse {
   readonly table: string;
   readonly bytes: number;
   readonly rows: number;
   /** The ages that bound it, or a text about what does. */
   readonly bound: readonly (keyof RetentionAges)[] | string;
-  /** What the next thorough round would remove. */
+  /** The rows that the next thorough round would remove. */
   readonly old: { readonly rows: number; readonly bytes: number };
 }
 
-/** What a database takes. */
+/** The space of a database. */
 export interface StorageUse {
   /** The largest first. */
   readonly tables: readonly TableUse[];
   /** On the disk, without the log of SQLite. */
   readonly bytes: number;
-  /** Of these, free for new rows; null where the database does not say. */
+  /** The part of these that is free for new rows; null where the database does not tell. */
   readonly freeBytes: number | null;
   /** The files of messages in the folder beside the database; null where they are in the table `file_piece`. */
   readonly files: FolderUse | null;
@@ -138,7 +138,7 @@ export async function bytesUsed(database: Database, most: number): Promise<numbe
 }
 
 const SAMPLE = 200;
-/** Of a row besides its columns: header and pointer. */
+/** The size of a row besides its columns: header and pointer. */
 const ROW_BYTES = 28;
 
 async function estimated(database: Database, { table, by }: RetentionRule): Promise<number> {

@@ -9,7 +9,7 @@ import type { TurnUsage } from './spend.ts';
 import { addSpend } from './spend.ts';
 import { markHung } from './turn-runs.ts';
 
-/** What `parley status` says about recent turns. */
+/** The report of `parley status` about recent turns. */
 interface TurnTotals {
   readonly answered: number;
   readonly failed: number;
@@ -93,7 +93,7 @@ export function turnRepository(database: Database, newId: NewId) {
   };
 }
 
-/** What people had seen of an answer when they stopped it. */
+/** The part of an answer that people had seen when they stopped it. */
 type StoppedAnswer = Pick<TurnCommit, 'turnId' | 'entries' | 'parts'> & {
   readonly conversationId: string;
 };
@@ -290,7 +290,7 @@ function remember(
 
 type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'costUsd'>;
 
-/** What no step has charged yet: mostly the last call, whose share of cached input holds. */
+/** The usage that no step has charged yet: mostly the last call, whose share of cached input holds. */
 function rest({ cachedShare, ...usage }: TurnUsage, counted: Counted) {
   const cached = (usage.cachedInputTokens ?? 0) - (counted.cachedInputTokens ?? 0);
   return {

@@ -11,7 +11,7 @@ const SUMMED = [
 type Sums = Readonly<Record<(typeof SUMMED)[number], number>>;
 
 /**
- * What turns have used, in which `failed` ones are included. `cachedTokens` are those of `inputTokens` that providers
+ * The usage of turns, in which `failed` ones are included. `cachedTokens` are those of `inputTokens` that providers
  * had in their caches. `costUsd` is in US dollars, as far as prices are known; `unpriced` turns used a model whose
  * price is not.
  */
@@ -21,7 +21,7 @@ export interface UsageFigures extends Sums {
 }
 
 /**
- * How long people waited: from the moment at which the first message of a turn was accepted until the answer was
+ * The time that people waited: from the moment at which the first message of a turn was accepted until the answer was
  * committed; sending it is not included. In ms, rounded to two digits.
  */
 interface UsageLatency {
@@ -29,7 +29,7 @@ interface UsageLatency {
   readonly p95: number;
 }
 
-/** What is added up: sums over some turns, of which those with a latency (in ms) all took as long. */
+/** The sums: sums over some turns, of which those with a latency (in ms) all took as long. */
 export interface Counted extends Sums {
   /** -1: they are no answers to people. */
   readonly latency: number;
@@ -40,7 +40,7 @@ export interface Counted extends Sums {
 /** Sums that grow. */
 export interface Tally {
   readonly sums: Record<(typeof SUMMED)[number], number>;
-  /** How many answers took so many ms. */
+  /** The number of answers that took so many ms. */
   readonly latencies: Map<number, number>;
   newest: string;
 }
@@ -71,7 +71,7 @@ export function figuresOf({ sums, latencies }: Tally): UsageFigures {
   return { ...sums, latency: latencyOf(latencies) };
 }
 
-/** Who used most comes first: money, else tokens, else turns. */
+/** The order of the rows, the largest usage first: money, else tokens, else turns. */
 export function byUse({ sums: one }: Tally, { sums: other }: Tally): number {
   const tokens = other.inputTokens + other.outputTokens - one.inputTokens - one.outputTokens;
   return other.costUsd - one.costUsd || tokens || other.turns - one.turns;
@@ -137,7 +137,7 @@ function startOfDay(utc: number, clock: LocalClock): number {
   return clock(first) >= utc ? first : second;
 }
 
-/** What the clocks of a place show at a moment (ms), as if it was UTC; in whole seconds. */
+/** The wall time of a place at a moment (ms), as if it was UTC; in whole seconds. */
 type LocalClock = (at: number) => number;
 
 /** Made once for many moments: making a formatter costs a hundred times using it. */

@@ -20,7 +20,7 @@ export interface AgentFile {
   readonly canOpen: boolean;
 }
 
-/** What a person decided: everyone may read the file, or still the owner alone. */
+/** The decision of a person: everyone may read the file, or still the owner alone. */
 export type AgentFileDecision = 'open' | 'keep';
 
 interface AgentFilesOptions {

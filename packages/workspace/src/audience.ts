@@ -79,9 +79,9 @@ export function isOwnersByDefault(name: string): boolean {
 }
 
 /**
- * Who may read a workspace file by its name and front matter. Some files are the owner's always; any
- * other when its front matter says so (W03), by default, or when the meant audience is unknown. Files
- * below `skills/` also need an open SKILL.md: `fileAudience` decides that.
+ * The audience of a workspace file by its name and front matter. Some files are the owner's always; any other when
+ * its front matter says so (W03), by default, or when the meant audience is unknown. Files below `skills/` also need
+ * an open SKILL.md: `fileAudience` decides that.
  */
 export function audienceOf(
   name: string,

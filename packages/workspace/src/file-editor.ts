@@ -19,7 +19,7 @@ import type { WorkspaceView } from './workspace-view.ts';
 /** A Markdown file, for the person to whom the workspace belongs. */
 export interface EditorFile {
   readonly name: string;
-  /** Who may see its text in a turn: as the views decide. */
+  /** The readers of its text in a turn, as the views decide. */
   readonly readers: 'owner' | 'everyone' | 'conversation';
   /** Why it is the owner's alone, or not read at all. */
   readonly problem: string | null;
@@ -29,7 +29,7 @@ export interface EditorFile {
   readonly changedAt: number;
 }
 
-/** What became of a change; `outdated`: the file has changed since `base`, and nothing was written. */
+/** The result of a change; `outdated`: the file has changed since `base`, and nothing was written. */
 export type EditorChange = { readonly kind: 'written' | 'outdated' };
 
 interface FileEditorOptions {

@@ -44,7 +44,7 @@ interface WriteOrder extends Writer {
   readonly approval?: WriteApproval | undefined;
 }
 
-/** What a write would do, or why it would be refused. */
+/** The effect of a write, or the reason to refuse it. */
 export type WritePlan = ({ readonly kind: 'planned' } & PlannedWrite) | NotWritten | Unchanged;
 
 type NotWritten = WriteRefusal | DiskRefusal | Refused;
@@ -75,7 +75,7 @@ export class FileWriter {
     return this.#locked((hold) => writeOne(this.#options, order, text, hold));
   }
 
-  /** What `write` or `change` would do now; nothing is written. */
+  /** Plans what `write` or `change` would do now, without writing. */
   async plan(order: WriteOrder, make: MakeText): Promise<WritePlan> {
     const text = await make();
     if (text === null) return { kind: 'unchanged' };

@@ -163,7 +163,7 @@ export interface ParsedFile {
   readonly declared: 'owner' | 'everyone' | undefined;
   /** Why it cannot be known for whom the file is, for people; it is then the owner's. */
   readonly problem: string | null;
-  /** What is doubtful about how its bytes were decoded, as a sentence; null: nothing. */
+  /** A doubt about the decoding of its bytes, as a sentence; null: none. */
   readonly warning: string | null;
 }
 

@@ -34,7 +34,7 @@ export interface OpenWorkspaceOptions {
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is decided elsewhere (W06). */
   readonly governed?: ManagedFile;
-  /** Where several processes share the folder, what lets one at a time write; else this process alone. */
+  /** The lock that lets one process at a time write, where several share the folder. */
   readonly lock?: WorkspaceLock;
   readonly log?: Logger;
   readonly clock?: Clock;
@@ -50,9 +50,9 @@ export interface Workspace {
   readonly created: readonly string[];
   /** The life of BOOTSTRAP.md (W08). */
   readonly bootstrap: Bootstrap;
-  /** What commands of the shell may do here (W09). */
+  /** The rules for shell commands here (W09). */
   readonly commands: Pick<ShellCommands, 'run'>;
-  /** What agents made that waits for a person to open it, for the owner alone (W09). */
+  /** Files of agents that wait for a person to open them, for the owner alone (W09). */
   readonly agentFiles: AgentFiles;
   /** Its files as their owner edits them, outside of any turn. */
   readonly editor: FileEditor;

@@ -51,8 +51,8 @@ const NAME_LABEL =
 const LABELLED = /^[ \t>*_+-]*([^:：*_\n]{1,40})[*_]*[ \t]*[:：][*_]*[^\S\n]*(\S.*)$/gmu;
 
 /**
- * What of USER.md recognises its owner in other files: names, and values with a digit, `@` or `/`, such as
- * a time zone or an address.
+ * The parts of USER.md that identify its owner in other files: names, and values with a digit, `@` or `/`, such as a
+ * time zone or an address.
  */
 export function ownersMarks(user: string): readonly string[] {
   const marks = Array.from(user.matchAll(LABELLED), ([, label = '', raw = '']) => {

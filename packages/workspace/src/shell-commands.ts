@@ -32,7 +32,7 @@ export interface CommandRules {
   readonly timeoutMs: number;
 }
 
-/** What a command must only be able to read. Paths in the workspace; `''` is all of it. */
+/** The paths that a command can only read. Paths in the workspace; `''` is all of it. */
 export interface CoveredPaths {
   /** They are there until the last command has ended, and none may be written, made or moved. */
   readonly closed: readonly string[];
@@ -62,9 +62,9 @@ const MAX_COVERED = 200;
 const MARGIN_MS = 60_000;
 
 /**
- * What shell commands may do to a workspace (W09). They run where private parts can be reached, and what
- * they write passes no view: so they can only read what others can read and what becomes prompt text, and
- * each file that they make is the owner's, as if the owner's turn had written it.
+ * The access of shell commands to a workspace (W09). They run where private parts can be reached, and what they write
+ * passes no view: so they can only read what others can read and what becomes prompt text, and each file that they
+ * make is the owner's, as if the owner's turn had written it.
  */
 export type ShellCommands = ReturnType<typeof openShellCommands>;
 
@@ -169,7 +169,7 @@ async function handOver(
   return true;
 }
 
-/** What is there now: `open` for the note, `readOnly` for the command. */
+/** Scans the folder: `open` for the note, `readOnly` for the command. */
 async function scan(
   { folder, files }: ShellCommandsOptions,
   closed: readonly string[],

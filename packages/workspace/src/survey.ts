@@ -21,13 +21,13 @@ export interface SurveyedEntry {
   readonly content:
     | {
         readonly kind: 'markdown';
-        /** Who would see it in a workspace. */
+        /** Its audience in a workspace. */
         readonly audience: 'owner' | 'everyone';
         /** The audience in its front matter, if any. */
         readonly declared?: 'owner' | 'everyone' | undefined;
         /** Why it is the owner's alone until it is fixed. */
         readonly problem: string | null;
-        /** What is doubtful about how its bytes were decoded; null: nothing. */
+        /** A doubt about the decoding of its bytes; null: none. */
         readonly warning: string | null;
         readonly isBlank: boolean;
       }
@@ -129,7 +129,7 @@ export async function openForReading(
   return ownersReader(new FileCache({ folder: await realpath(path), clock, log: silentLogger }));
 }
 
-/** What is doubtful about how a Markdown file was decoded, or that it was not; null: nothing. */
+/** A doubt about the decoding of a Markdown file, or that it was not decoded; null: none. */
 export function encodingDoubt({ content }: SurveyedEntry): string | null {
   if (content.kind === 'markdown') return content.warning;
   return content.kind === 'refused' && content.isNoText === true ? content.reason : null;
@@ -165,7 +165,7 @@ export interface CopyOrder {
   readonly from: string;
   readonly to: string;
   readonly name: string;
-  /** What the copy has instead of the bytes of the original. */
+  /** Changes the bytes of the original for the copy. */
   readonly edit?: (bytes: Uint8Array) => Uint8Array;
 }
 

@@ -24,7 +24,7 @@ function withoutComments(text: string): string {
   }
 }
 
-/** How much of a text is shown, in characters (UTF-16 units). */
+/** The part of a text that is shown, in characters (UTF-16 units). */
 export interface Cut {
   readonly shown: number;
   readonly total: number;

@@ -17,7 +17,7 @@ export interface WorkspaceFile extends PromptPart {
   /** Length of `text` in characters, with the cut notice where there is one. */
   readonly characters: number;
   readonly cut: Cut | null;
-  /** What is doubtful about how its bytes were decoded, as a sentence (W10); absent: nothing. */
+  /** A doubt about the decoding of its bytes, as a sentence (W10); absent: none. */
   readonly warning?: string;
 }
 
@@ -73,9 +73,9 @@ export interface WorkspaceView {
     change: ChangeText,
     approval?: WriteApproval,
   ): Promise<WriteResult | Unchanged>;
-  /** What `change` would do now, for a person to approve; nothing is written. */
+  /** Plans a change for a person to approve, without writing. */
   plan(name: string, change: ChangeText): Promise<WritePlan>;
-  /** What MEMORY.md was before (H07); for an owner in a direct chat alone, and not where memory is off. */
+  /** Earlier versions of MEMORY.md (H07); for an owner in a direct chat alone, and not where memory is off. */
   readonly versions?: MemoryVersions;
   /** Earlier versions of files, for what is to be forgotten there, too. */
   readonly history?: Pick<FileHistory, 'forget'>;
@@ -84,7 +84,7 @@ export interface WorkspaceView {
 /** A new text for an old one; called once, or not at all. */
 export type ChangeText = (text: string | null) => string | null;
 
-/** What all views of a workspace share. */
+/** The sources that all views of a workspace share. */
 interface ViewSources {
   readonly files: FileCache;
   /** All Markdown files of the folder, for all readers. */
@@ -156,7 +156,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   };
 }
 
-/** What the owner's view reads of a folder that is not opened as a workspace: nothing is made or changed in it. */
+/** Reads like the owner's view in a folder that is not opened as a workspace: nothing is made or changed in it. */
 export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
   const sources = { files, governed: undefined, unmade: new WeakSet<ParsedFile>() };
   const order = {
@@ -228,7 +228,7 @@ async function visible(
   return { ...file, audience: { kind: 'conversation', conversationId: reader.conversationId } };
 }
 
-/** What is no text, or too much of it, can still be bytes for its owner. */
+/** Whether a file can be read as bytes. Its owner can, also where it is no text or too long. */
 function isForBytes({ reason }: AbsentFile, { kind }: Reader): boolean {
   return kind === 'owner' && ['empty', 'too-large', 'unreadable'].includes(reason);
 }

@@ -45,7 +45,7 @@ export async function lookAgain(folder: string, name: FileName): Promise<void> {
   await handle?.close();
 }
 
-/** How a file is written. */
+/** The options of writing a file. */
 export interface WritingFile {
   /** Names the temporary file beside it. */
   readonly newId: NewId;

@@ -22,7 +22,7 @@ export interface WriteRefusal {
   readonly detail: string;
 }
 
-/** Who writes. */
+/** The author of a write. */
 export interface Writer {
   readonly reader: Reader;
   /** The one file a guest may write. */
@@ -56,8 +56,8 @@ export function refuseWriter(
 }
 
 /**
- * Who answers for an owner's turn that writes what others can read (W09): a person who was shown the
- * whole file and approved it, or a person whose own command changes a file that is open already.
+ * The approval of an owner's turn that writes files others can read (W09): a person who was shown the whole file and
+ * approved it, or a person whose own command changes a file that is open already.
  */
 export type WriteApproval =
   | { readonly by: 'approval'; readonly content: string }
@@ -77,7 +77,7 @@ export interface PlannedWrite {
   readonly access: 'closed' | 'open' | 'opened';
 }
 
-/** What a write would replace. */
+/** The file that a write would replace. */
 export interface WriteTarget {
   readonly name: string;
   /** The whole file as it is now, null when there is none. */

@@ -26,7 +26,7 @@ type ShownAgentFile = OutputOf<'approvals/files'>['files'][number];
 /** Questions come by themselves: it is asked for this often, in ms. */
 const POLL_INTERVAL_MS = 8_000;
 
-/** What waits for the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
+/** The pending decisions of the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
 export function ApprovalsView(): VNode {
   const waiting = useOperation('approvals/waiting', {}, POLL_INTERVAL_MS);
   const files = useOperation('approvals/files', {});
@@ -118,7 +118,7 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
   );
 }
 
-/** What is decided about, to its last character. */
+/** The whole text of a decision, to its last character. */
 function Whole({ title, text }: { readonly title: string; readonly text: string }): VNode {
   return (
     <details class="whole" open>

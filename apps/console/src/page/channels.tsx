@@ -184,7 +184,7 @@ const DIRECT = {
   token: 'Clients with a token of the settings',
 } as const;
 
-/** What the settings allow on an account. */
+/** The rules of the settings for an account. */
 function Rules({ access }: Pick<ShownAccount, 'access'>): VNode | null {
   if (access === undefined) return null;
   const { direct, allow, groups, allowGroups } = access;

@@ -8,7 +8,7 @@ const BROKEN = 'The gateway failed to do that; its log says why.';
 /** A gateway that does not answer for so long is treated as gone, in ms. An audit takes the longest. */
 const TIMEOUT_MS = 60_000;
 
-/** Of this origin alone: another port of the same machine has a storage of its own. */
+/** The key of this origin's storage: another port of the same machine has a storage of its own. */
 const KEY = 'parley.session';
 /** Sent to this window when it is signed in or out; other tabs get a storage event. */
 const CHANGED = 'parley-session';
@@ -105,7 +105,7 @@ export async function fileOf(path: string): Promise<Blob | null> {
   return response?.ok ? response.blob() : null;
 }
 
-/** What the gateway answered, or why it did not. */
+/** The gateway's answer, or the reason why there is none. */
 export type Answer<Value> = { readonly kind: 'here'; readonly value: Value } | Failure;
 
 /** Why there is no answer, for people, with what to do; `retryable`: asking again may help. */
@@ -150,7 +150,7 @@ export async function post<Value>(
   return { text: textOf(answer.value), isTrouble: false };
 }
 
-/** Where a read is asked with GET. */
+/** The path of a read, for GET. */
 export function readPath<Name extends OperationName>(name: Name, input: InputOf<Name>): string {
   const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([field, value]) => [field, String(value)]));

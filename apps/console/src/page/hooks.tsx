@@ -121,7 +121,7 @@ const addressOf = (name: string) => `${location.origin}/hooks/${name}`;
 
 const SAMPLE = '{"text": "The build of main failed."}';
 
-/** What a sender needs. The token is in the settings file from now on, and not shown again. */
+/** The address and token for a sender. The token is in the settings file from now on, and not shown again. */
 function Address({ name, token }: Made): VNode {
   const lines = [
     `curl ${addressOf(name)} \\`,

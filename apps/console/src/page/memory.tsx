@@ -20,7 +20,7 @@ type MemoryReport = OutputOf<'memory/report'>;
 type PersonMemories = MemoryReport['people'][number];
 type ShownMemory = PersonMemories['memories'][number];
 
-/** What is known about whom, and how it is forgotten (G15). `#/memory/WORDS` is a search. */
+/** The memories about people, and their removal (G15). `#/memory/WORDS` is a search. */
 export function MemoryView({ args: [words = ''] }: Route): VNode {
   const data = useOperation('memory/report', words === '' ? {} : { words });
   const { outcome, run } = useWork();
@@ -126,7 +126,7 @@ interface PersonProps extends PersonMemories {
   readonly run: Work['run'];
 }
 
-/** What is saved about one person, the newest first. */
+/** The memories about one person, the newest first. */
 function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
   const title = person === null ? 'Nobody in particular' : (name ?? person);
   return (

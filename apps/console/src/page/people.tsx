@@ -10,7 +10,7 @@ import { ActionButton, ConfirmButton, List, OutcomeNote, Section, Show } from '.
 type ShownSession = OutputOf<'sessions/list'>['sessions'][number];
 type ShownSignIn = OutputOf<'people/list'>['people'][number];
 
-/** Who may use the page, with what role, and the browsers in which they are signed in (U03). */
+/** The people who may use the page, with their roles, and the browsers in which they are signed in (U03). */
 export function PeopleView(): VNode {
   const people = useOperation('people/list', {});
   const sessions = useOperation('sessions/list', {});

@@ -1,8 +1,8 @@
-/** What the page shows; it is in the address, after `#`, so that the browser can go back to it. */
+/** The view of the page; it is in the address, after `#`, so that the browser can go back to it. */
 export interface Route {
   /** The id of a view, `prompt`. */
   readonly view: string;
-  /** What follows it in the address: an id, a filter. The view says what each means. */
+  /** The arguments behind it in the address: an id, a filter. The view defines the meaning of each. */
   readonly args: readonly string[];
   /** The agent that it is about (F14): `?agent=` at its end, or that of a chat. Absent: the default one, of lists all. */
   readonly agent?: string | undefined;

@@ -344,7 +344,7 @@ async function signOut(): Promise<void> {
   if ((await order('sessions/leave', {})) === undefined) forgetEverything();
 }
 
-/** What waits for the owner is asked for this often, in ms. */
+/** The interval at which pending decisions are requested, in ms. */
 const WAITING_MS = 15_000;
 
 interface BadgeProps<Report> {
@@ -354,7 +354,7 @@ interface BadgeProps<Report> {
   readonly what: readonly [one: string, several: string];
 }
 
-/** How many wait for the owner (F05, G05); nothing where none does. */
+/** The number of entries that wait for the owner (F05, G05); nothing for none. */
 function WaitingBadge<Report>({ path, count, what }: BadgeProps<Report>): VNode | null {
   const { value } = useData<Report>(path, WAITING_MS);
   const waiting = value === undefined ? 0 : count(value);

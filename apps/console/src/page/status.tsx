@@ -126,7 +126,7 @@ function endSignIn(search: string): Promise<Outcome> {
   );
 }
 
-/** Who answers, where there are several agents (F14). */
+/** The section about the agents, where there are several (F14). */
 function AgentsSection(): VNode | null {
   const { all } = useContext(AgentsHere);
   if (all.length === 0) return null;

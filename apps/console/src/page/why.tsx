@@ -8,7 +8,10 @@ import { spanOf } from './ui/format.ts';
 import { EntryLink, SplitView } from './ui/frames.tsx';
 import { List, Show } from './ui/widgets.tsx';
 
-/** What happened to a message, stage by stage, or the exact reason for silence (D08); without one in the address, to the newest. */
+/**
+ * The story of a message, stage by stage, or the exact reason for silence (D08); without one in the address, to the
+ * newest.
+ */
 export function WhyView({ args: [message = ''] }: Route): VNode {
   const recent = useOperation('why/recent', {});
   const why = useOperation('why/message', { message: message || 'last' });
@@ -89,7 +92,7 @@ function MessageList(props: {
   );
 }
 
-/** Who wrote what. Texts of people, shown as text. */
+/** The author and text of a message. Texts of people, shown as text. */
 function said({ from, text }: RecentMessage): string {
   if (text === '') return from ?? 'A message that was not taken';
   return `${from ?? 'Parley'}: ${text}`;
@@ -106,11 +109,11 @@ function keyOf({ channel, account, chatId, messageId }: MessageName): string {
 
 interface SheetProps {
   readonly why: WhyAnswer;
-  /** What the message is called; absent: by its ids. */
+  /** The title of the message; absent: its ids. */
   readonly of?: string;
 }
 
-/** What happened to a message, if it is known. */
+/** The story of a message, if it is known. */
 export function WhySheet({ why, of }: SheetProps): VNode {
   switch (why.kind) {
     case 'unknown':

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 const textOf = async (path: string) => (await page.request(path)).text();
 
-/** What the chat may take of a slow connection, in bytes after gzip, which is how it is served. */
+/** The size of the chat for a slow connection, in bytes after gzip, which is how it is served. */
 const FIRST_LOAD = 150_000;
 
 describe('the files of the page', () => {

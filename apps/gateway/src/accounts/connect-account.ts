@@ -77,7 +77,7 @@ export type AccountState =
   | ChannelState
   | { readonly kind: 'paused'; readonly by: string; readonly since: number };
 
-/** What every account of a gateway shares. */
+/** The services that every account of a gateway shares. */
 export interface AccountDeps {
   readonly store: Store;
   readonly turns: Pick<WakeUpQueue, 'wake' | 'check'>;
@@ -105,7 +105,7 @@ export interface AccountDeps {
   readonly rights?: AccountRights | undefined;
   /** The secret that all gateways share, for requests they pass on. */
   readonly token?: (() => string) | undefined;
-  /** What an earlier life of this gateway was sending; absent: that is not known. */
+  /** The notes of an earlier process about its sends; absent: not known. */
   readonly sendNotes?: SendNotes | undefined;
   /** Hears how each account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
@@ -117,20 +117,20 @@ export interface AccountPlan {
   readonly account: string;
   readonly settings: unknown;
   readonly rules: DecisionRules;
-  /** Of a part that may have arrived; `notify` when absent. */
+  /** The handling of a part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: DeliveryDeps['whenUncertain'];
 }
 
 export interface AdapterDeps extends AccountDeps {
-  /** Of this account. */
+  /** The log of this account. */
   readonly log: Logger;
-  /** Of its ingress, as the settings have them now. */
+  /** The rules of its ingress, as the settings have them now. */
   readonly rules: () => DecisionRules;
   /** Other gateways may serve the account at the same time. */
   readonly isShared: boolean;
-  /** What was received, or changed, may have brought files. */
+  /** Wakes the fetching of files that a received or changed message may have brought. */
   readonly wakeFiles: () => void;
-  /** What the adapter remembers; it may write while this gateway has the account. */
+  /** The values of the adapter; it may write while this gateway has the account. */
   readonly values: AdapterValues;
   readonly holdsAccount: () => boolean;
   readonly report: (state: ChannelState) => void;
@@ -299,7 +299,7 @@ function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
 /** An account while it is connected. */
 export interface AccountSession {
   readonly mayPreview: DeliveryWorker['mayPreview'];
-  /** What was received may have brought files. */
+  /** Wakes the fetching of files that a received message may have brought. */
   wakeFiles(): void;
   /** Takes no new messages; what is being stored is stored first. */
   stopReceiving(): Promise<void>;
@@ -307,10 +307,10 @@ export interface AccountSession {
   close(graceMs: number): Promise<void>;
 }
 
-/** What connecting needs besides the adapter. */
+/** The services of connecting besides the adapter. */
 export interface ConnectDeps extends AccountDeps {
   readonly name: AccountName;
-  /** Of this account. */
+  /** The log of this account. */
   readonly log: Logger;
   readonly right: AccountRight;
   /** Fires when the adapter has failed: it gets nothing more to send. */

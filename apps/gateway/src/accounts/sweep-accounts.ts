@@ -3,7 +3,7 @@ import { type StartSweep, startSweep } from '@parley/queue';
 import type { AccountWork, OutboxRepository } from '@parley/store';
 import type { AccountName } from './account-rights.ts';
 
-/** How late a part or a file may be whose wake-up was lost. In ms. */
+/** The longest delay of a part or file whose wake-up was lost, in ms. */
 const SWEEP_MS = 5_000;
 
 /** Looks for lost work of all accounts of a gateway with one query. */

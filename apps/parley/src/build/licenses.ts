@@ -14,7 +14,7 @@ export interface BundledLibrary {
   readonly version: string;
   /** As SPDX writes it. */
   readonly license: string;
-  /** What its authors want to be passed on with it; empty where the package has no such file. */
+  /** The notice that its authors want passed on with it; empty where the package has no such file. */
   readonly text: string;
 }
 

@@ -24,7 +24,7 @@ export async function showToken({ folder, env, print }: Cli): Promise<number> {
   return 0;
 }
 
-/** Where a gateway with these settings would be. */
+/** The address that a gateway with these settings would have. */
 function addressOf({ host, port }: LoadedSettings['settings']['http']): string {
   return reachableAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }

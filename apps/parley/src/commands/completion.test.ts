@@ -38,7 +38,7 @@ describe.runIf(bash)('the completion of commands in bash', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** What bash offers for a line whose last word is being typed. */
+  /** The completions of bash for a line whose last word is being typed. */
   function offered(...line: string[]): string[] {
     const ask = `source ${join(folder, 'parley.bash')}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const out = execFileSync(bash ?? '', ['-c', ask, '-', ...line], { encoding: 'utf8' });

@@ -89,6 +89,7 @@ export function skillTable(all: readonly SkillStatus[], limits: SkillLimits): st
   return `${tableText([head, ...rows])}\n\n${summary(all, limits)}`;
 }
 
+/** The details of one skill, for a terminal. */
 export function skillPage(skill: SkillStatus): string {
   const { name, emoji, source, state, reason, command, install, primaryEnv, warnings } = skill;
   const lines = [

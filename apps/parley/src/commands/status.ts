@@ -83,7 +83,7 @@ function statusLines(report: GatewayStatus, address: string, folder: DataFolder)
   ];
 }
 
-/** Where there are several; the lines above are those of the default one. */
+/** The lines of several agents; the lines above are those of the default one. */
 function agentLines(agents: readonly ShownAgent[]): readonly string[] {
   return agents.flatMap(({ name, title, model, workspace = '-', isDefault, routes }) => {
     if (isDefault) return [];

@@ -1,11 +1,11 @@
 import { type FatalEnds, NO_ENDS, type Work } from '@parley/core';
 import { z } from 'zod';
 
-/** What the record of an ended process says. */
+/** The record of an ended process. */
 export interface EndedProcess {
-  /** What it worked on when it ended, by number. */
+  /** The work in progress when it ended, by number. */
   readonly inProgress: ReadonlyMap<number, Work>;
-  /** How often earlier work had ended processes before, by `workName`. */
+  /** The number of times earlier work had ended processes, by `workName`. */
   readonly ends: ReadonlyMap<string, CountedEnds>;
   /** Present: its event loop stood still. */
   readonly stall?: Stall;
@@ -16,7 +16,7 @@ export interface CountedEnds extends FatalEnds {
   readonly at: number;
 }
 
-/** What the main thread ran: the number of that work, null for none, undefined where it could not answer. */
+/** The work of the main thread: the number of that work, null for none, undefined where it could not answer. */
 export interface Stall {
   readonly work: number | null | undefined;
   readonly stack: string | undefined;
@@ -113,7 +113,7 @@ export function blameFor({ inProgress, stall }: EndedProcess): Blame {
   return { hung: running === undefined ? [] : [running], died: [] };
 }
 
-/** What was counted so long ago and never came back is forgotten. In ms. */
+/** Counts that did not change for this long are forgotten, in ms. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const MAX_COUNTED = 1_000;
 

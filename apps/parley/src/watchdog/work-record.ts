@@ -37,7 +37,7 @@ export interface OpenWorkRecord extends WorkRecord {
 
 export interface WorkRecordOptions {
   readonly folder: string;
-  /** Of this process, unique among those that run. */
+  /** The name of this process, unique among those that run. */
   readonly name: string;
   /** Whether the process that wrote this record has ended, so that this one counts its end. */
   readonly hasEnded: (name: string) => boolean;

@@ -6,7 +6,7 @@ import { renderParts, withFile } from '../post-message.ts';
 /** Messages of one answer in a chat: a long answer fits, and no one scrolls through more. */
 export const DEFAULT_ANSWER_MESSAGES = 20;
 
-/** Of an answer that goes as a file, what the chat shows of it. */
+/** The parts that a chat shows of an answer that is sent as a file. */
 const SHOWN_BESIDE_FILE = 1;
 
 /** Each attempt to fit a beginning into its messages leaves out so much more. */
@@ -54,13 +54,13 @@ async function beginningOf(
   return { parts: [], length: 0 };
 }
 
-/** How an answer ended: at a bound of the settings, and as the provider says. */
+/** The end of an answer: at a bound of the settings, and as the provider says. */
 interface AnswerEnd {
   readonly cut?: AnswerCut | undefined;
   readonly finishReason: string;
 }
 
-/** What is put behind a text that the model did not end itself; nothing where it did. */
+/** The note behind a text that the model did not end itself; empty where it did. */
 export function endNote(text: string, end: AnswerEnd): string {
   const note = noteOf(end);
   if (note === null) return '';

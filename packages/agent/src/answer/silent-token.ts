@@ -2,7 +2,7 @@ import { QUIET_TOKEN, SILENT_TOKEN } from '@parley/core';
 
 const TOKENS = [SILENT_TOKEN, QUIET_TOKEN] as const;
 
-/** What a person could read: letters, digits and pictures, but not the mark of the system. */
+/** Characters that a person could read: letters, digits and pictures, but not the mark of the system. */
 const SEEN = '[[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const UNSEEN = '[^[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const VISIBLE = new RegExp(SEEN, 'v');
@@ -145,7 +145,7 @@ function unwrapped(before: string, after: string): readonly [string, string] {
   return unwrapped(before.slice(0, -1), after.slice(1));
 }
 
-/** How much of a growing text cannot become a token at its end any more, in UTF-16 units. */
+/** The length of a growing text whose end can no longer become a token, in UTF-16 units. */
 export function settledLength(text: string): number {
   let end = text.length;
   for (let pattern = MAY_BECOME; end > 0; pattern = IS_OVER) {

@@ -129,7 +129,7 @@ async function ask(
 
 export interface QuestionRoute {
   readonly route: ReplyRoute;
-  /** Of that chat; the question can be decided only there. */
+  /** The conversation of that chat; the question can be decided only there. */
   readonly conversationId: string;
   readonly toDecider: boolean;
   /** Set where another person asked: who, and where to notify them. */
@@ -142,7 +142,7 @@ interface Deciders {
 }
 
 /**
- * Where a turn asks: in its own chat, except for a direct chat with a person who may not decide. Then an
+ * The chat in which a turn asks: in its own chat, except for a direct chat with a person who may not decide. Then an
  * owner is asked in the chat they used last; null when no owner has one.
  */
 async function placeToAsk(

@@ -11,7 +11,7 @@ export interface ApprovalRules {
   readonly ask: readonly string[];
   /** Approved in advance: names of tools, or `tool:pattern`. */
   readonly auto: readonly string[];
-  /** Who may decide besides owners: `telegram:42`. */
+  /** The people besides owners who may decide: `telegram:42`. */
   readonly approvers: readonly string[];
   readonly waitMs: number;
 }
@@ -45,8 +45,8 @@ export function isSpared(
 }
 
 /**
- * What one call needs. `subject`: the first argument in the order of the schema, which the model cannot
- * change; null when it is not a string. `isSpared`: the tool says that this call needs no approval.
+ * Decides whether a call needs an approval. `subject`: the first argument in the order of the schema, which the model
+ * cannot change; null when it is not a string. `isSpared`: the tool says that this call needs no approval.
  * `proposal`: what the call would change.
  */
 export function needOf(
@@ -122,7 +122,7 @@ function sentence(
 
 export interface ReadInTurn {
   readonly messages: readonly InboundMessage[];
-  /** Of tools; `foreign`: outsiders may have written it. */
+  /** Results of tools; `foreign`: outsiders may have written it. */
   readonly results: readonly { readonly foreign: boolean }[];
   /** The turn that gave a sub-agent its task had read text of outsiders. */
   readonly inherited?: boolean;

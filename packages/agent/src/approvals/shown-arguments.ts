@@ -43,7 +43,7 @@ export function writtenOut(text: string): string {
 /** Letters that are written from right to left turn round the order of their neighbors. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** What of ASCII would change its place between them and matter. */
+/** The ASCII characters that would move between them with a change of meaning. */
 const ORDERED = /[^\s.,!?]/;
 
 function writtenLine(line: string): string {

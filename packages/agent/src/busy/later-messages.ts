@@ -64,7 +64,7 @@ export function mayJoin(
   );
 }
 
-/** Who wrote where, and with which variables: all that the facts of a turn say of its message. */
+/** The sender, place and variables of a message: everything that the facts of a turn say about it. */
 function placeOf({ message: { channel, account, chat, sender, variables } }: InboxRow): string {
   const said = Object.entries(variables).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([channel, account, chat.id, chat.type, chat.threadId, sender.id, said]);

@@ -95,7 +95,7 @@ export async function compactIfAsked(
   }
 }
 
-/** What is left of a message without `/compact`: the words after it and its files are answered. */
+/** The rest of a message without `/compact`: the words after it and its files are answered. */
 function withoutCompact(row: InboxRow): readonly InboxRow[] {
   const command = compactIn(row.message);
   if (command === null) return [row];
@@ -141,7 +141,7 @@ export interface Compacting extends SnapshotKey {
 
 export interface CompactServices extends SummaryServices {
   readonly history: HistoryLimits;
-  /** What the model can take at a time; all that is wanted when absent. */
+  /** The context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   /** Saves what must not be lost, before the summary replaces the text. */
   readonly beforeCompact?: ((compacting: Compacting) => Promise<void>) | undefined;

@@ -60,7 +60,7 @@ function summaryWithin(text: string, budget: number): readonly Said[] {
   return share < MIN_NOTES ? [] : [asSaid('user', fitText(text, share, 'these notes'))];
 }
 
-/** What the entries say, and after each whether that reached the chat, as the system reports (D05, G08). */
+/** The text of the entries, and after each whether that reached the chat, as the system reports (D05, G08). */
 function saidIn(entries: readonly RememberedEntry[]): readonly Said[] {
   const said: Said[] = [];
   for (const entry of entries) {
@@ -151,7 +151,7 @@ function undeliveredNotice(reason: string): string {
 export interface HistoryLimits {
   readonly entries: number;
   readonly tokens: number;
-  /** What it gets at least, also where the prompt seems to leave no room; nothing when absent. */
+  /** Its least share, also where the prompt seems to leave no room; nothing when absent. */
   readonly least?: number;
 }
 
@@ -192,8 +192,8 @@ export function historyBudget(
 }
 
 /**
- * What the results of tools may cost of what is left beside `fixed` (without them) and the newest message,
- * in tokens: a turn that has read too much must not be refused for it.
+ * The budget for results of tools beside `fixed` (without them) and the newest message, in tokens: a turn that has
+ * read too much must not be refused for it.
  */
 export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize): number {
   const answer = Math.min(MAX_ANSWER, contextTokens / 8);
@@ -202,13 +202,13 @@ export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize)
 
 const MAX_SUMMARY = 1_500;
 
-/** What a summary may cost, in tokens: it must leave room for what was said since. */
+/** The budget of a summary, in tokens: it must leave room for what was said since. */
 export function summaryBudget(contextTokens: number): number {
   return Math.min(MAX_SUMMARY, Math.floor(contextTokens / 8));
 }
 
 export interface HistoryFill {
-  /** Of all there is since the last summary, that summary included; in tokens. */
+  /** The size of everything since the last summary, that summary included; in tokens. */
   readonly tokens: number;
   readonly entries: number;
   readonly budget: number;
@@ -231,7 +231,7 @@ interface RequestPieces {
   readonly now: UserMessage;
 }
 
-/** What one picture costs, about, in tokens. */
+/** The approximate cost of one picture, in tokens. */
 const PICTURE = 1_000;
 
 export function requestSize({ system, tools, rounds, now }: RequestPieces): RequestSize {
@@ -244,7 +244,7 @@ function pictureTokens(message: ModelMessage): number {
   return message.role === 'user' ? (message.images?.length ?? 0) * PICTURE : 0;
 }
 
-/** What a message costs, its pictures and calls included; an estimate. */
+/** The estimated size of a message in tokens, its pictures and calls included. */
 export function messageTokens(message: ModelMessage): number {
   return sizeOf(message) + pictureTokens(message);
 }
@@ -267,7 +267,7 @@ export function fitText(text: string, budget: number, what: string): string {
   return cutText(text, length, what).text;
 }
 
-/** What is left of a result at least, in tokens. */
+/** The least part of a result that stays, in tokens. */
 const MIN_RESULT_TOKENS = 50;
 /** A last line up to this length stays, in characters: it may be the end of a frame around foreign text. */
 const MAX_LAST_LINE = 200;
@@ -276,9 +276,9 @@ const MAX_LAST_LINE = 200;
 const SHORT_ARGUMENTS = 200;
 
 /**
- * What a turn has done so far within a budget of tokens: the longest results of tools are cut, all to the
- * same length, and say so. Where that is not enough, long arguments of calls are left out; what the model said
- * itself stays as it is. The journal keeps all.
+ * Fits the rounds of a turn into a budget of tokens: the longest results of tools are cut, all to the same length,
+ * and say so. Where that is not enough, long arguments of calls are left out; what the model said itself stays as it
+ * is. The journal keeps all.
  */
 export function fitRounds(
   messages: readonly ModelMessage[],

@@ -18,7 +18,7 @@ import { withTimeLimit } from '../time.ts';
 import { audienceOf } from '../turn/turn.ts';
 import { entryText, fitText, summaryBudget } from './history.ts';
 
-/** What is kept of a conversation that is no longer shown verbatim. */
+/** The summary of a conversation that is no longer shown verbatim. */
 export const Summary = z.object({
   decisions: z.array(z.string()),
   facts: z.array(z.string()),
@@ -87,7 +87,7 @@ function shortened(point: string): string {
   return `${point.slice(0, MAX_POINT).toWellFormed()}… [cut: ${MAX_POINT} of ${point.length} characters]`;
 }
 
-/** What goes beyond the limit is left out and counted, the least important first (P10). */
+/** Leaves out and counts lines beyond the limit, the least important first (P10). */
 function bounded(summary: Summary, mostTokens: number): Summary {
   const kept: Summary = { decisions: [], facts: [], openTasks: [], remembered: [], tone: [] };
   let left = mostTokens;
@@ -160,7 +160,7 @@ export interface SummaryServices
 interface ToSumUp {
   readonly before: Summary | null;
   readonly entries: readonly NumberedEntry[];
-  /** What the model can take at a time, in tokens; all that is wanted when absent. */
+  /** The context window of the model, in tokens; unlimited when absent. */
   readonly room?: number;
   /** Sentences that should be remembered beyond this conversation are wanted, too. */
   readonly quotes?: boolean;
@@ -282,7 +282,7 @@ export async function claimSummary(
 export class SaidChangedError extends ParleyError {
   constructor() {
     super({
-      code: 'said-changed',
+      code: 'history-changed',
       message: 'The conversation changed during its summary; it is summarized again later.',
       retryable: true,
     });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => talk.scene.close());
 
-/** Where else than in the owner's chat, or only for a look at the prompt. */
+/** Another place than the owner's chat, or a preview of the prompt. */
 interface Place {
   readonly conversationId?: string;
   readonly preview?: boolean;

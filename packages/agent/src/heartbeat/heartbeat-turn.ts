@@ -145,7 +145,10 @@ async function endOfTask(
   return { id: beat.id, commit, state: 'alerted', reason: null, alert };
 }
 
-/** Of a standing task nobody hears: it runs again. An event does not come again, so its failure is reported. */
+/**
+ * The end of a failed run. The failure of a standing task is not reported, since it runs again. An event does not
+ * come again, so its failure is reported.
+ */
 async function failedEnd(
   services: TurnServices,
   current: HeartbeatTurn,

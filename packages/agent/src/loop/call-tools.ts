@@ -185,7 +185,10 @@ async function journalStart(journal: TurnJournal, tool: Tool, key: string): Prom
   return await journal.append({ kind: 'started', call: key });
 }
 
-/** Where the lease was lost the turn is left, as where it waits: the worker that has the lane now goes on. */
+/**
+ * Holds a call. The turn is left when its lease is lost, as when it waits: the worker that has the lane now
+ * continues.
+ */
 function heldCall(
   journal: TurnJournal,
   { key, call, held }: JournalledCall,
@@ -216,7 +219,10 @@ async function withFiles(
   return `${text}\n\n${givenText(given)}`;
 }
 
-/** What a call would change, for people to see. What cannot be planned is not asked about: the tool says why. */
+/**
+ * The change that a call would make, for people to see. A call that cannot be planned is not asked about: the tool
+ * says why.
+ */
 async function proposalOf(
   running: RunningTurn,
   tool: Tool,
@@ -249,7 +255,7 @@ async function verdictOn(
   return verdict.kind === 'run' ? verdict : { text: verdict.text, failed: true };
 }
 
-/** Where no approver can be asked, only calls that need no approval run, and reads that the settings allow. */
+/** Without an approver to ask, only calls that need no approval run, and reads that the settings allow. */
 function withoutAsking(
   rules: Pick<ApprovalRules, 'ask' | 'auto'> = NO_RULES,
   tools: ToolSet,
@@ -271,7 +277,7 @@ function withoutAsking(
 
 const NO_RULES = { ask: [], auto: [] };
 
-/** What an earlier result says was framed when it came. */
+/** Repeats an earlier result; its text was framed when it came. */
 function again({ result, remark }: RepeatedCall): Outcome {
   const { text, failed, foreign } = result;
   return { text: `[${remark}]\n\n${text}`, failed, foreign };
@@ -299,7 +305,7 @@ function unknownTool({ name }: ModelToolCall, { names }: ToolSet): ToolOutcome {
   return { text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. ${known}`, failed: true };
 }
 
-/** What has been said in a turn up to now, from its messages and its journal. */
+/** The text of a turn up to now, from its messages and its journal. */
 function momentOf(turn: Turn, journal: TurnJournal): CallMoment {
   const { reader, purpose } = turn;
   const origin = purpose.kind === 'chat' ? undefined : purpose.origin;

@@ -13,14 +13,14 @@ import {
 } from '@parley/store';
 import { z } from 'zod';
 
-/** What asking the model has used. */
+/** The usage of asking the model. */
 export const StepUsage = z.object({
   model: z.string(),
   inputTokens: z.number(),
   outputTokens: z.number(),
   /** Those of `inputTokens` that the provider had in its cache. */
   cachedInputTokens: z.number().optional(),
-  /** How much of a token each of these counts against caps; a whole one when absent. */
+  /** The share of a token that each cached one counts against caps; a whole token when absent. */
   cachedShare: z.number().optional(),
   costUsd: z.number().nullable(),
 });
@@ -49,7 +49,7 @@ function sumOfCached(sum: StepUsage, one: StepUsage) {
   return { cachedInputTokens, ...(isShared && { cachedShare: counted / cachedInputTokens }) };
 }
 
-/** What the model wrote besides its answer, for people who look for a cause (P17); no model reads it. */
+/** The model's text besides its answer, for people who look for a cause (P17); no model reads it. */
 const Aside = z.object({
   reasoning: z.string(),
   reasoningCharacters: z.number(),
@@ -141,7 +141,7 @@ export interface JournalledCall {
   readonly call: ModelToolCall;
   /** It may have changed something: nothing was kept since it was started last. */
   readonly started: boolean;
-  /** What its tool has kept, in order. */
+  /** The content that its tool has kept, in order. */
   readonly held: readonly unknown[];
   readonly result: ResultStep | null;
 }
@@ -157,13 +157,13 @@ export interface Round {
 /** Asks the store to give a turn what waits. */
 export type AskToJoin = (steps: Joining['steps']) => ReturnType<LaneRepository['join']>;
 
-/** What a turn has done so far, also in earlier runs; each step is stored before the next is started (G16). */
+/** The record of a turn, earlier runs included; each step is stored before the next is started (G16). */
 export interface TurnJournal {
   /** The answer that an earlier run had got. */
   readonly answer: FinalStep | null;
   /** As of now, oldest first. */
   rounds(): readonly Round[];
-  /** What these have used; null before the first. */
+  /** The usage of these steps; null before the first. */
   spent(): StepUsage | null;
   /** Usage of these steps that no account has been charged with yet. */
   uncounted(): StepUsage | null;
@@ -180,13 +180,13 @@ export interface TurnJournal {
   join(ask: AskToJoin, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
 }
 
-/** What the model said last, and when. */
+/** The last answer of the model, and its time. */
 export interface TimedAnswer {
   readonly step: ModelStep;
   readonly timing: NonNullable<JournalStep['timing']>;
 }
 
-/** What a journal is written with. */
+/** The services of a journal. */
 export interface JournalDeps {
   readonly turns: Pick<TurnRepository, 'appendStep'>;
   readonly clock: Clock;

@@ -98,7 +98,7 @@ function watchCalls({ turn, means, run }: LoopTurn) {
 
 const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };
 
-/** What the model said in one step; `continues`: it is asked for the rest. */
+/** The model's answer in one step; `continues`: it is asked for the rest. */
 interface StepAnswer extends ModelAnswer {
   readonly continues: boolean;
 }
@@ -221,7 +221,7 @@ function leftCut(running: LoopTurn, rounds: readonly Round[], shown: ShownStep):
   return ended(running, { ...answer, timing }, rounds, 'the rest cannot be had', shown);
 }
 
-/** How often the model is asked again for an answer that fits the response format. */
+/** The number of times the model is asked again for an answer that fits the response format. */
 const REPAIRS = 1;
 
 /** Throws `ResponseFormatError` once all repairs are used up; the repairs before a restart count as well. */

@@ -109,11 +109,11 @@ function unansweredNote(server: string, notes: readonly string[]): string {
 
 /** By its code, so that the protocol is not loaded where no server is configured. */
 function isLost(error: unknown): boolean {
-  const lost: McpError['code'] = 'mcp-lost';
+  const lost: McpError['code'] = 'mcp-disconnected';
   return error instanceof Error && 'code' in error && error.code === lost;
 }
 
-/** What the settings say of one MCP server, besides how it is reached. */
+/** The rules of the settings for one MCP server, besides its address. */
 export interface McpRules {
   readonly tools: {
     readonly allow?: readonly string[] | undefined;
@@ -128,7 +128,7 @@ export interface McpRules {
 
 export type McpRulesByServer = Readonly<Record<string, McpRules>>;
 
-/** What the strictest provider takes. */
+/** The longest name that the strictest provider takes. */
 const MAX_NAME_LENGTH = 64;
 const MARK = 6;
 

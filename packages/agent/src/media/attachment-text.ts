@@ -10,7 +10,7 @@ export const FILES_NOTE =
 
 /** Longest transcript of one recording that the model is shown, in characters: half an hour of speech. */
 const MAX_SPEECH = 30_000;
-/** What the history keeps of a document, in characters. */
+/** The beginning of a document that the history keeps, in characters. */
 const REMEMBERED = 400;
 
 /** A stored attachment with what the message says about it. */
@@ -66,7 +66,7 @@ function rememberedDocument(named: SeenAttachment, read: DocumentPart): string {
     : `[${label}; ${readAs(named)}; it begins: ${said}]`;
 }
 
-/** How the model names a document of its conversation. */
+/** The id by which the model names a document of its conversation. */
 function documentId({ messageSeq, index }: AttachmentKey): string {
   return `${messageSeq}-${index}`;
 }
@@ -102,7 +102,7 @@ export function readOn(
   return [`[${shown} ${pagesLeft === 0 ? 'This is its end.' : 'No more of it can be read.'}]`];
 }
 
-/** How far the text can be trusted to be what was written, in Parley's own words. */
+/** Doubts whether the text was read correctly, in Parley's own words. */
 export function doubt({ warning }: Pick<DocumentPart, 'warning'>): readonly string[] {
   return warning === null ? [] : [`[About this file: ${warning}]`];
 }
@@ -124,7 +124,7 @@ function framed(label: string, text: string): string {
   return frameUntrusted(`${label}\n---\n${text}`, { tag: 'file', note: null });
 }
 
-/** What is said of an attachment: its kind, and what its sender and the platform say about it. */
+/** The description of an attachment: its kind, and what its sender and the platform say about it. */
 interface Named extends Pick<Attachment, 'kind' | 'seconds' | 'description'> {
   readonly name?: string | null | undefined;
   readonly isViewOnce?: 0 | 1 | undefined;

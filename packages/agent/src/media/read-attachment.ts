@@ -29,13 +29,13 @@ export interface MediaDeps {
   readonly fetch: typeof globalThis.fetch;
   /** Without it answers are text alone. */
   readonly speech?: Speech | undefined;
-  /** What the model is shown of all documents of one turn together. */
+  /** The most characters of all documents of one turn together. */
   readonly characters: number;
 }
 
 /**
- * What an attachment turned out to be. `why` is for everyone and follows "because"; `hint` is what an
- * owner can do about it.
+ * The result of reading an attachment. `why` is for everyone and follows "because"; `hint` is what an owner can do
+ * about it.
  */
 export type ReadAttachment =
   | { readonly kind: 'image'; readonly image: ModelImage }
@@ -57,7 +57,7 @@ export interface SentAttachment {
 export interface TurnMediaDeps {
   readonly store: Pick<Store, 'attachments'>;
   readonly media: MediaDeps;
-  /** What the model can take at a time, in tokens; unlimited when absent. */
+  /** The context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   readonly clock: () => number;
   readonly log: Logger;
@@ -116,7 +116,7 @@ async function lookAt(
 }
 
 /**
- * What Anthropic takes of one picture, with room for Base64 in its 5 MB; others take more
+ * The largest picture that Anthropic takes, with room for Base64 in its 5 MB; others take more
  * (https://docs.anthropic.com/en/docs/vision).
  */
 const TAKEN = { bytes: 3_750_000, side: 8_000 };
@@ -145,7 +145,7 @@ const TOO_LARGE =
 
 const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or describe it';
 
-/** What phones make and few programs open; chats turn them into JPEGs if they are sent as photos. */
+/** Refuses a format that phones make and few programs open; chats turn them into JPEGs if they are sent as photos. */
 function cannotOpen(type: 'image/avif' | 'image/heic'): ReadAttachment {
   const name = type === 'image/heic' ? 'HEIC' : 'AVIF';
   return unread(

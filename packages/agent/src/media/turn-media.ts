@@ -30,7 +30,7 @@ export interface TurnMedia {
   readonly notice: string | null;
 }
 
-/** Of one request; providers take between 20 and 100 pictures and about 30 MB. */
+/** Pictures in one request; providers take between 20 and 100 pictures and about 30 MB. */
 const MAX_IMAGES = 10;
 const MAX_IMAGE_BYTES = 20 * 1_024 * 1_024;
 
@@ -177,7 +177,7 @@ function noticeOf(all: readonly Read[], reader: Reader): string | null {
   return lines.length === 0 ? null : lines.join('\n\n');
 }
 
-/** What is doubtful about how documents were decoded, with their names (W10). */
+/** Doubts about the decoding of documents, with their names (W10). */
 function doubts(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {

@@ -189,7 +189,7 @@ async function remove(
   return { removal, forgotten, left: isOwner ? await stillIn(view, texts) : [] };
 }
 
-/** Whose messages are removed, and in what words the proof calls them. */
+/** The people whose messages are removed, and the words for them in the proof. */
 interface Whom {
   readonly persons: readonly string[];
   /** Everything that any owner has said, too. */

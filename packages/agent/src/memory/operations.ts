@@ -14,7 +14,7 @@ import type { MemoryService } from './memory-service.ts';
 export interface MemoryChat {
   readonly title: string;
   readonly conversationId: string;
-  /** Of whom it is the direct chat. */
+  /** The person of the direct chat; null for other chats. */
   readonly person: string | null;
 }
 
@@ -44,7 +44,7 @@ interface ShownMemory {
   readonly facts: string;
 }
 
-/** What is saved about one person; `person` is null for lines that name none. */
+/** The memories about one person; `person` is null for lines that name none. */
 interface PersonMemories {
   /** `telegram:42`. */
   readonly person: string | null;
@@ -52,7 +52,7 @@ interface PersonMemories {
   readonly memories: readonly ShownMemory[];
 }
 
-/** What is saved, or what of it was found. */
+/** The saved memories, or those that were found. */
 interface MemoryReport {
   /** Memory is switched off in the settings. */
   readonly isOff: boolean;
@@ -65,12 +65,12 @@ interface MemoryReport {
   readonly found: readonly { readonly file: string; readonly text: string }[];
 }
 
-/** What belongs to one chat is read through the view of that chat, everything else as its owner does. */
+/** Memories of one chat are read through the view of that chat, everything else as its owner does. */
 const OWNER: Reader = { kind: 'owner', conversationId: 'page' };
 const MAX_FOUND = 30;
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
-/** What is known about whom, and how it is forgotten (G15): `/memory` and `/forget` from outside of a chat. */
+/** Lists and forgets what is saved about people (G15): `/memory` and `/forget` from outside of a chat. */
 export const operations = {
   report: read(
     'What is saved, or what of it was found by words',

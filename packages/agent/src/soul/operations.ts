@@ -106,7 +106,7 @@ function shownVersion(version: SoulVersion, frozen: Frozen, { localTime }: Opera
   };
 }
 
-/** What the owner can decide about a version. */
+/** The decisions of an owner about a version. */
 type SoulAction = 'apply' | 'veto' | 'rollback';
 
 function actionsOn({ state, appliedAt }: SoulVersion, isFrozen: boolean): readonly SoulAction[] {

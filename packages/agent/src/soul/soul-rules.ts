@@ -44,7 +44,7 @@ export function judgeSoul(
   return { state: 'refused', score, findings: [...findings, worse] };
 }
 
-/** Where only the agent may change SOUL.md: the text of a person is kept as a version, and never used. */
+/** The refusal where only the agent may change SOUL.md: a person's text is kept as a version and never used. */
 export function refusedToPeople(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgement {
   const text = `${onlyAgentReason(settings)} This text is kept here to copy from: ask the agent in your direct chat to propose it. You can veto proposals and roll back.`;
   return {
@@ -68,6 +68,7 @@ const SMALL_STEP = 0.35;
 const LITTLE = 200;
 const HEAVY = 60;
 
+/** The rules that a proposed text breaks. */
 export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
   if (isBlank(text)) return [heavy('empty', 'It says nothing.')];

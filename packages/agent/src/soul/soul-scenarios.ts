@@ -39,7 +39,7 @@ const MAX_KNOWN = 200;
 export interface ScenarioServices extends AskOnceServices {
   readonly judge: ChatModel;
   readonly scenarios: readonly SoulScenario[];
-  /** What went wrong with a text in a scenario, null: nothing; so a failure of a model costs nothing twice. */
+  /** The fault of a text in a scenario, null: none; so a failure of a model costs nothing twice. */
   readonly known: Map<string, string | null>;
 }
 

@@ -293,7 +293,7 @@ export class SoulService implements ManagedFile {
   }
 }
 
-/** What a text changes in the version in use. */
+/** The difference between a text and the version in use. */
 function against(inUse: SoulVersion, text: string) {
   return { basedOn: inUse.number, diff: soulDiff(inUse.text, text) };
 }

@@ -13,7 +13,7 @@ export interface SoulSettings {
   readonly apply: 'after-veto-time' | 'ask' | 'never';
   readonly vetoHours: number;
   /**
-   * What happens to texts of people after the seed. `propose`: they are proposals; `seed-only`: they are refused and
+   * The handling of texts of people after the seed. `propose`: they are proposals; `seed-only`: they are refused and
    * kept; `until-first-proposal`: the latter once a proposal of the agent has been applied.
    */
   readonly humanEdits: 'until-first-proposal' | 'propose' | 'seed-only';

@@ -12,7 +12,7 @@ import {
 } from '../tools/tool.ts';
 import { addressesIn, isKnownAddress } from '../tools/web-tools.ts';
 
-/** How deep a task may be delegated, how many sub-agents run at a time, and what one may use over all its turns (G07). */
+/** The depth of delegation, the number of sub-agents at a time, and the usage of one over all its turns (G07). */
 export interface SubAgentLimits
   extends SubAgentBounds,
     Pick<TurnLimits, 'steps' | 'turnMs' | 'tokens'> {}
@@ -127,7 +127,7 @@ function refusal(
   }
 }
 
-/** What a sub-agent must know of the turn that delegates: it cannot ask later. */
+/** The facts of the delegating turn that a sub-agent needs: it cannot ask later. */
 export interface TaskOrigin {
   /** Addresses that a person named, or that a search found and the task holds. */
   readonly named: readonly string[];

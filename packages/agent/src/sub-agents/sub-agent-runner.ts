@@ -210,7 +210,7 @@ function commitOf(turn: Turn, answer: Found, journal: TurnJournal): TurnCommit {
   return { ...base, outcome: 'answered', entries: [asked, textEntry('assistant', text)], usage };
 }
 
-/** What is left for the next turn: at least one step, so that the model reports what it has. */
+/** The limits left for the next turn: at least one step, so that the model reports what it has. */
 function limitsLeft(
   run: Pick<SubAgentRun, 'steps' | 'inputTokens' | 'outputTokens' | 'startedAt'>,
   { turn, all }: { readonly turn: TurnLimits; readonly all: SubAgentLimits },
@@ -225,7 +225,7 @@ function limitsLeft(
   };
 }
 
-/** Of a result that its parent reads, in characters; about 5,000 tokens. */
+/** The longest result that a parent reads, in characters; about 5,000 tokens. */
 const RESULT_CHARACTERS = 20_000;
 
 type SubAgentEnd =

@@ -16,7 +16,7 @@ const require = createRequire(import.meta.url);
 export interface ExecDeps {
   readonly approval: 'ask' | 'never';
   readonly network: boolean;
-  /** Of a command for which the model asks for nothing else. */
+  /** The time limit of a command for which the model names none. */
   readonly seconds: number;
   readonly maxSeconds: number;
   readonly maxCharacters: number;
@@ -25,7 +25,7 @@ export interface ExecDeps {
   readonly diskMb: number;
   /** Its folder is the only one that a command reaches. */
   readonly workspace: Pick<Workspace, 'folder' | 'commands'>;
-  /** What becomes prompt text: commands can only read it. */
+  /** The files that become prompt text: commands can only read them. */
   readonly promptFiles: Pick<PromptFiles, 'patterns'>;
   /** Parley's data and the home; a workspace around them is refused. */
   readonly forbidden: readonly string[];
@@ -123,7 +123,7 @@ function plain(output: string): string {
 
 const MAX_FILES = 20;
 
-/** Where commands run and what they have left there, for the prompt of an owner (P06). */
+/** The folder of commands and the files in it, for the prompt of an owner (P06). */
 export function sandboxSource(
   {
     network,

@@ -104,7 +104,7 @@ type FoundChat =
   | {
       readonly kind: 'chat';
       readonly route: ReplyRoute;
-      /** Of the lane that this chat belongs to; null where nothing was said in that thread yet. */
+      /** The conversation of this chat; null if nothing was said in that thread yet. */
       readonly conversationId: string | null;
       readonly isOwners: boolean;
     }

@@ -120,14 +120,14 @@ function mimeTypeOf(path: string): string {
   return TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
 }
 
-/** What platforms show by themselves; everything else is a document. */
+/** The files that platforms show by themselves; everything else is a document. */
 const SHOWN: readonly (readonly [RegExp, OutboundFile['kind']])[] = [
   [/^image\/(png|jpeg|gif|webp)$/, 'image'],
   [/^video\/mp4$/, 'video'],
   [/^audio\//, 'audio'],
 ];
 
-/** How a file of this type is sent. */
+/** The kind as which a file of this type is sent. */
 export function kindOf(mimeType: string, as?: 'document' | 'voice'): OutboundFile['kind'] {
   if (as === 'document') return 'document';
   const kind = SHOWN.find(([type]) => type.test(mimeType))?.[1] ?? 'document';

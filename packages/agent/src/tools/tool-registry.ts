@@ -25,7 +25,7 @@ export interface ToolRegistryOptions {
 }
 
 export interface ToolProblem {
-  readonly code: 'tool-name' | 'tool-clash' | 'tool-schema';
+  readonly code: 'tool-name' | 'tool-duplicate' | 'tool-schema';
   readonly tool: string;
   readonly from: string;
   readonly message: string;
@@ -39,7 +39,7 @@ export interface ToolSet {
   readonly tokens: number;
   /** Names of the tools whose results outsiders may have written. */
   readonly foreign: ReadonlySet<string>;
-  /** How much work it is to check the arguments of tools that Parley has not written. */
+  /** The cost of checking the arguments of tools that Parley has not written. */
   readonly sizes: ReadonlyMap<string, SchemaSize>;
 }
 
@@ -131,7 +131,7 @@ function addTools(
 
 type Fault = Pick<ToolProblem, 'code' | 'message'>;
 
-/** What an operator of an MCP server can do about a tool; the author of a plugin changes its code instead. */
+/** The remedy of an operator of an MCP server for a tool; the author of a plugin changes its code instead. */
 const BLOCK = 'or add it to “tools.block” of the server';
 
 function isOfServer({ tier }: Tool): boolean {
@@ -143,7 +143,7 @@ function clash(tool: Tool, holder: string): Fault {
     ? `Give the server another name in the settings, ${BLOCK}.`
     : 'Give it another name.';
   const message = `There is a tool of this name already, from ${holder}. ${remedy}`;
-  return { code: 'tool-clash', message };
+  return { code: 'tool-duplicate', message };
 }
 
 function entryOf(tool: Tool): Entry | Fault {

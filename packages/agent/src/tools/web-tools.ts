@@ -42,7 +42,7 @@ export function webSearchTool({
   results,
 }: {
   readonly search: SearchWeb;
-  /** How many are shown, unless the model asks for fewer. */
+  /** The number of results, unless the model asks for fewer. */
   readonly results: number;
 }): Tool {
   return defineTool({
@@ -104,7 +104,7 @@ export function webFetchTool({
   approval = 'after-untrusted-text',
 }: {
   readonly readPage: ReadPage;
-  /** Of a page, shown at a time. */
+  /** The part of a page that is shown at a time, in characters. */
   readonly maxCharacters: number;
   readonly approval?: FetchApproval;
 }): Tool {
@@ -176,11 +176,12 @@ function isGiven(url: string, moment: CallMoment): boolean {
   return isKnownAddress(url, { said: allSaid, results });
 }
 
-/** What is cut, how long the whole page is, and how to get the rest (P10). */
+/** A warning about how the page was read. */
 function doubtOf({ warning }: WebPage): string {
   return warning === undefined ? '' : `[About this page: ${warning}]`;
 }
 
+/** The part that is shown, the length of the whole page, and the way to get the rest (P10). */
 function noteOf(total: number, from: number, most: number): string {
   if (total === 0) return '[There is no text on this page.]';
   if (from === 0 && total <= most) return '';
@@ -197,7 +198,7 @@ function count(characters: number): string {
 /** With its scheme, or a name with a dot: each run of signs is looked at once, however long it is. */
 const ADDRESS =
   /https?:\/\/[^\s<>"'`\\]+|(?<![\p{L}\p{N}_.-])[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+(?:[:/?#][^\s<>"'`\\]*)?/giu;
-/** Of a search the lines that are an address and nothing else. */
+/** The lines of search results that are an address and nothing else. */
 const FOUND = /^ {3}(https?:\/\/\S+)$/gm;
 /** Signs that end a sentence rather than an address. */
 const TRAILING = /(?<![.,;:!?)\]}*_~|。，；：！？）」』】])[.,;:!?)\]}*_~|。，；：！？）」』】]+$/u;
@@ -252,7 +253,7 @@ function urlOf(address: string): URL | null {
   return URL.parse(/^https?:\/\//i.test(address) ? address : `https://${address}`);
 }
 
-/** What is asked of which server; null for what is no address. http and https are one here. */
+/** The server and path of an address; null if it is none. http and https are one here. */
 function keyOf(address: string): string | null {
   const url = urlOf(address);
   if (url === null || url.username !== '' || url.password !== '') return null;

@@ -43,8 +43,8 @@ export function writeTool(promptFiles: PromptFiles): Tool {
 }
 
 /**
- * What a person has to see of a write before it is done (W09): the whole file, where others can read
- * it or follow it afterwards, and where later turns of the owner follow it. Null for the owner's notes.
+ * The proposal that a person has to see before a write (W09): the whole file, where others can read it or follow it
+ * afterwards, and where later turns of the owner follow it. Null for the owner's notes.
  */
 function proposalOf(promptFiles: PromptFiles, plan: WritePlan): Proposal | null {
   if (plan.kind !== 'planned') return null;
@@ -136,7 +136,7 @@ function editOf(name: string, text: string, old: string, replacement: string): E
   };
 }
 
-/** Where `wanted` begins; found again behind each of its letters, since passages may overlap. */
+/** The positions at which `wanted` begins; searched again behind each of its letters, since passages may overlap. */
 function placesOf(text: string, wanted: string): number[] {
   const places: number[] = [];
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
@@ -176,8 +176,8 @@ function lineAt(text: string, at: number): number {
 const MAX_LINES = 12;
 
 /**
- * What a replacement changed, as whole lines with `-` and `+`, so that a model sees its own mistakes.
- * `at`: where `old` begins in `before`.
+ * The lines that a replacement changed, as whole lines with `-` and `+`, so that a model sees its own mistakes. `at`:
+ * where `old` begins in `before`.
  */
 function replacedLines(before: string, at: number, old: string, replacement: string): string {
   const start = before.lastIndexOf('\n', at - 1) + 1;

@@ -16,7 +16,7 @@ import type { Run } from './run.ts';
 import { deliversElsewhere, type Turn } from './turn.ts';
 import { messagesText, quotableMessages, textEntry } from './turn-text.ts';
 
-/** How a run of a turn ended. `reason`: why it failed or stayed silent. */
+/** The end of a run of a turn. `reason`: why it failed or stayed silent. */
 export interface Ending {
   readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
   readonly reason?: string;
@@ -62,7 +62,7 @@ export async function commitAnswer(
   return commit(services, run, { ...said, outcome: 'answered', parts: all, isPlan });
 }
 
-/** What people see of an answer (G08–G10); JSON for a program is all of it. */
+/** The visible text of an answer (G08–G10); JSON for a program is all of it. */
 export function visibleAnswer(
   { text, isJson }: FinalStep,
   quotable: QuotableMessages,
@@ -148,7 +148,7 @@ export async function savePartialAnswer(
   }
 }
 
-/** What the run has not stored yet. */
+/** The results of the run that are not stored yet. */
 function unstored({ turn, run }: EndingTurn) {
   return {
     turnId: turn.turnId,

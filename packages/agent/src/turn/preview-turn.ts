@@ -9,7 +9,10 @@ import { sentRequestOf } from './record-prompt.ts';
 import { CHAT, startTurn, type Turn } from './turn.ts';
 
 export interface PreviewChange {
-  /** Of the turn of a chat; a heartbeat run has its own. `minimal`: a sub-agent whose task is the text of the message. */
+  /**
+   * The mode of a chat's turn; a heartbeat run has its own. `minimal`: a sub-agent whose task is the text of the
+   * message.
+   */
   readonly mode?: PromptMode | undefined;
   /** The turn is a heartbeat run (H10) whose alerts go to this conversation. */
   readonly heartbeat?: { readonly target: string } | undefined;

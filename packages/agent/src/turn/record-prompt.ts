@@ -70,7 +70,7 @@ function promptOf(
   };
 }
 
-/** What a record and a preview have in common. */
+/** The common part of a record and a preview. */
 function recordOf(
   { prompt, request: { messages, tools = [] }, reader }: BuiltRequest,
   known: SentParts = new WeakMap(),

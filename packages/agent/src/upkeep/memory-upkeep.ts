@@ -50,7 +50,7 @@ interface UpkeepRun {
   readonly bounds?: UpkeepBounds | undefined;
 }
 
-/** How a run ended; `reason` is for the log and `/heartbeat`. */
+/** The end of a run; `reason` is for the log and `/heartbeat`. */
 export interface UpkeepEnd {
   readonly state: 'quiet' | 'unclear' | 'failed';
   readonly reason: string;
@@ -60,8 +60,8 @@ export interface UpkeepEnd {
 
 const Line = z.object({ id: z.string(), date: z.string(), text: z.string() });
 /**
- * What the journal keeps of a proposal, so that a later run continues with it (G16): the fingerprint of
- * the MEMORY.md and the lines of notes that were shown, and the model's answer.
+ * The part of a proposal that the journal keeps, so that a later run continues with it (G16): the fingerprint of the
+ * MEMORY.md and the lines of notes that were shown, and the model's answer.
  */
 const Step = z.object({ basis: z.string(), notes: z.array(Line).readonly(), said: z.string() });
 type UpkeepStep = z.output<typeof Step>;

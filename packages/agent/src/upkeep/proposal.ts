@@ -58,7 +58,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** How many daily notes are read, and from how many tokens on MEMORY.md is trimmed (H07). */
+/** The number of daily notes that are read, and the tokens from which MEMORY.md is trimmed (H07). */
 export interface UpkeepBounds {
   readonly notes: number;
   readonly tokens: number;

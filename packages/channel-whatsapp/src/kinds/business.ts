@@ -21,12 +21,12 @@ function choices(labels: readonly (string | null | undefined)[]): string {
   return shown.map((label) => `- ${label}`).join('\n');
 }
 
-/** Where a message of a business has no words, it is named. */
+/** Names a message of a business without words. */
 function readOrNamed(what: string, shown: string, files: readonly FoundFile[]): Reading {
   return shown === '' && files.length === 0 ? { unread: what } : { shown, files };
 }
 
-/** What a header can show above the words. */
+/** The content of a header above the words. */
 type Header = Pick<
   Message,
   'imageMessage' | 'videoMessage' | 'documentMessage' | 'locationMessage' | 'productMessage'
@@ -177,8 +177,8 @@ export function readTemplateChoice(choice: proto.Message.ITemplateButtonReplyMes
 }
 
 /**
- * What was chosen, or filled in, below a message of a business: as the person saw it, else its id. Parley sends no such
- * messages: phones do not show those of programs, so its own choices are numbered text.
+ * The choice or form below a message of a business: as the person saw it, else its id. Parley sends no such messages:
+ * phones do not show those of programs, so its own choices are numbered text.
  */
 export function readInteractiveChoice(answer: proto.Message.IInteractiveResponseMessage): Reading {
   return readFlowAnswer(answer.body?.text, answer.nativeFlowResponseMessage?.paramsJson);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { amountOf } from './payments.ts';
 import { labelled, linesOf, oneLine, type Reading } from './reading.ts';
 
-/** What the JSON of a button shows; each field on its own, so that an odd one loses itself alone. */
+/** The JSON of a button; each field on its own, so that an odd one loses itself alone. */
 const text = z.string().optional().catch(undefined);
 const Row = z.object({ title: text, description: text }).catch({});
 const Section = z.object({ title: text, rows: z.array(Row).catch([]) }).catch({ rows: [] });
@@ -51,12 +51,12 @@ export function paymentIn(buttons: readonly FlowButton[]): Reading {
 
 const Fields = z.record(z.string(), z.unknown());
 const Answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
-/** What the app needs to know which form was filled in. */
+/** The fields by which the app knows which form was filled in. */
 const OF_THE_APP: ReadonlySet<string> = new Set(['id', 'flow_token', 'screen']);
 /** Fields of a form that are shown. */
 const MAX_FIELDS = 50;
 
-/** What was chosen, or filled in: as the person saw it, else its id, and each field of a form. */
+/** The choice or form: as the person saw it, else its id, and each field of a form. */
 export function readFlowAnswer(
   shown: string | null | undefined,
   json: string | null | undefined,

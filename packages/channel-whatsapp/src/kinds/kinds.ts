@@ -162,7 +162,7 @@ function silent(reason: string) {
   return { is: 'silent', reason } as const;
 }
 
-/** What a message says that sets something or that the platform writes, by the name of its type. */
+/** The kind of a message that sets something or that the platform writes, by the name of its type. */
 export type ProtocolKind =
   | { readonly is: 'read' }
   | { readonly is: 'named'; readonly what: string }

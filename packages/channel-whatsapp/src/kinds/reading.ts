@@ -1,7 +1,7 @@
 import type { Attachment } from '@parley/core';
 import { toNumber } from '@whiskeysockets/baileys';
 
-/** What a message says about its file. */
+/** The fields of a message about its file. */
 export interface FileFields {
   readonly url?: string | null;
   readonly directPath?: string | null;
@@ -10,7 +10,7 @@ export interface FileFields {
   readonly fileLength?: Parameters<typeof toNumber>[0] | null;
   readonly mimetype?: string | null;
   readonly fileName?: string | null;
-  /** What older apps call a document. */
+  /** The name of a document in older apps. */
   readonly title?: string | null;
 }
 
@@ -22,11 +22,11 @@ export interface FoundFile {
   readonly fields: FileFields;
 }
 
-/** What one kind of content says. */
+/** The content of one kind of message. */
 export interface Reading {
-  /** What its sender typed: a message of its own, or the words below a file. */
+  /** The words that its sender typed: a message of its own, or the text below a file. */
   readonly typed?: string | null | undefined;
-  /** What it shows besides, described in text: a place, a poll, a choice from a list. */
+  /** Its other content, described in text: a place, a poll, a choice from a list. */
   readonly shown?: string | null | undefined;
   readonly files?: readonly FoundFile[] | undefined;
   /** A name for what cannot be read, with its article: `a product`. */
@@ -43,7 +43,7 @@ export interface Beside {
   readonly text: string;
 }
 
-/** How Parley treats one field of WhatsApp's message. */
+/** The handling of one field of WhatsApp's message. */
 export type Kind<Value> =
   /** Its words and files reach the model. */
   | { readonly is: 'read'; readonly read: (value: Value) => Reading }
@@ -62,7 +62,7 @@ export interface WrapperMarks {
   readonly isViewOnce?: true;
   /** Its file is of a form that cannot be read. */
   readonly isUnreadable?: true;
-  /** Who the message inside is from, where it is not its sender. */
+  /** The author of the message inside, where it is not the sender. */
   readonly origin?: string;
 }
 

@@ -13,7 +13,7 @@ interface AwaitDeps {
   readonly hub: EventHub;
 }
 
-/** What another gateway or an earlier life has done is seen after this, in ms. */
+/** Poll interval for the work of other gateways and of earlier processes, in ms. */
 const POLL_INTERVAL_MS = 1_000;
 
 /**
@@ -55,7 +55,7 @@ export async function awaitAnswer(
   }
 }
 
-/** What a stopped answer had said is stored a moment after the stop. */
+/** Whether the answer is complete. The text of a stopped answer is stored a moment after the stop. */
 function isOver({ outcome, isSuspended, parts }: MessageAnswer, wasStopped: boolean): boolean {
   if (outcome === null && !isSuspended) return false;
   if (outcome === 'stopped' && parts.length === 0) return wasStopped;

@@ -34,7 +34,7 @@ const Format = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** What is read of a request; temperature and the like are the agent's own business and passed over. */
+/** The fields that are read of a request; temperature and the like are the agent's own business and passed over. */
 const Body = z.object({
   model: z.string().optional(),
   messages: z.array(Message).min(1).max(2_000),
@@ -50,7 +50,7 @@ const Body = z.object({
 /** A request as Parley understands it. */
 export interface ChatRequest {
   readonly model: string | undefined;
-  /** Who is behind the client, as it calls them. */
+  /** The person behind the client, by the client's name for them. */
   readonly user: string | undefined;
   readonly stream: false | { readonly usage: boolean };
   /** The new messages of the user: all since the last answer. */
@@ -96,7 +96,7 @@ export function readChatRequest(
   };
 }
 
-/** What goes along with a message; a message after a command, as after `/new`, begins without the history. */
+/** Fields stored with a message; a message after a command, as after `/new`, begins without the history. */
 function sentAlong(
   messages: readonly Message[],
   text: string,

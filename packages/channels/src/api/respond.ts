@@ -166,7 +166,7 @@ const FAILED: ApiError = {
   message: `Parley could not read the answer just now. ${RETRY_NOTE}`,
 };
 
-/** Of a run that was replaced by another one: what was shown cannot be taken back here. */
+/** The error for a run that another one replaced: text that was shown cannot be taken back here. */
 const CHANGED: ApiError = {
   status: 503,
   code: 'answer_changed',

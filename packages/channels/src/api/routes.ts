@@ -249,7 +249,7 @@ function inbound(
   };
 }
 
-/** What one message may carry. */
+/** Bounds of one message. */
 const MAX_FILES = 32;
 
 async function fileRefusal(

@@ -6,7 +6,7 @@ export interface ApiError {
   readonly code: string;
   readonly message: string;
   readonly retryAfterSeconds?: number;
-  /** Of 405: the methods that the address takes. */
+  /** With 405: the methods that the address takes. */
   readonly allow?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export function errorResponse(error: ApiError): Response {
   });
 }
 
-/** What all pieces of one completion say. */
+/** The fields that all pieces of one completion share. */
 export interface Completion {
   readonly id: string;
   /** The agent. */

@@ -1,5 +1,5 @@
-import { type Attachment, ChannelError, recordingLogger } from '@parley/core';
-import { CAPABILITIES } from '@parley/core/testing';
+import { type Attachment, ChannelError } from '@parley/core';
+import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
 import { startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';

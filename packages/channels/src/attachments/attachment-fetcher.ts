@@ -13,7 +13,7 @@ export interface AttachmentFetcher {
   close(): Promise<void>;
 }
 
-/** What fetching works with. */
+/** The services and limits of fetching. */
 export interface AttachmentFetcherDeps {
   readonly attachments: AttachmentRepository;
   /** Undefined where the adapter serves no files. */
@@ -108,7 +108,7 @@ interface Kept {
   readonly bytes: number;
 }
 
-/** What these will take at most. */
+/** The most bytes that these fetches will take. */
 function sizesOf(fetches: readonly DueAttachment[], { fileBytes }: MediaLimits): Kept {
   const sizes = fetches.map(({ attachment }) => attachment.size ?? fileBytes);
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
@@ -175,7 +175,7 @@ export async function hasRoom(
   return own >= needed && (await roomOf(deps, needed)) >= needed;
 }
 
-/** What may still be kept of a sender's files; their own files that no turn needs any more make room. */
+/** The bytes left for a sender's files; their own files that no turn needs any more make room. */
 async function roomOfSender(
   { attachments, limits }: RoomDeps,
   {
@@ -200,7 +200,7 @@ async function roomOfSender(
   return left();
 }
 
-/** What may still be kept; files that no turn needs any more make room before their time. */
+/** The bytes left for all files; files that no turn needs any more make room before their time. */
 async function roomOf(
   { attachments, limits, clock }: RoomDeps,
   needed: number = limits.fileBytes,

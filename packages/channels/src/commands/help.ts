@@ -32,7 +32,7 @@ function helpLine({ name, summary, takes = '' }: CommandInfo): string {
 const MAX_SKILLS = 30;
 const MAX_SUMMARY = 120;
 
-/** What `/help` says of skills, in Markdown lines; none where there is no skill to call. */
+/** The part of `/help` about skills, in Markdown lines; none where there is no skill to call. */
 export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
   if (commands.length === 0) return [];
   const more = commands.length - MAX_SKILLS;

@@ -43,7 +43,7 @@ function listText(context: CommandContext, now: string | null): string {
   ].join('\n\n');
 }
 
-/** How the model of the settings was chosen is the owner's business. */
+/** Names the model that answers. Only the owner learns how the settings chose it. */
 function answering({ situation, audience }: CommandContext, now: string | null): string {
   if (now !== null) return `\`${now}\``;
   return `the model of the settings${audience === 'owner' ? ` (${situation.model})` : ''}`;

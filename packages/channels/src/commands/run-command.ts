@@ -48,7 +48,7 @@ export async function runCommand(
   return complete(deps, identified, { ...work, onward: after, run }, backlog);
 }
 
-/** What is done in the transaction of a command. */
+/** The input of the transaction of a command. */
 interface Work {
   readonly typed: TypedCommand;
   readonly words: CommandWords;
@@ -168,7 +168,10 @@ function storedMessage(
   return { ...admitted, message, ...(hasMessage && files && { files }) };
 }
 
-/** What follows a stored command. A duplicate only wakes the delivery: a `/stop` that arrives twice stops nothing new. */
+/**
+ * Performs the effects of a stored command. A duplicate only wakes the delivery: a `/stop` that arrives twice stops
+ * nothing new.
+ */
 async function followUp(
   { bus, lanes, deliver, rules }: IngressDeps,
   { conversationId, message, route }: AdmittedMessage,

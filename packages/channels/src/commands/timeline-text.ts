@@ -9,8 +9,8 @@ import {
 import { nameOfMessage } from '@parley/core/timeline';
 
 /**
- * Where a timeline is read: `terminal` wide, with all details; `chat` short, in Markdown; `group` the
- * same without what only the owner may know.
+ * The reader of a timeline: `terminal` wide, with all details; `chat` short, in Markdown; `group` the same without
+ * what only the owner may know.
  */
 export type TimelineSurface = 'terminal' | 'chat' | 'group';
 

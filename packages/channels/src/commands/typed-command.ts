@@ -100,7 +100,7 @@ function carriesFiles(rest: CommandRest): boolean {
   return rest === 'message' || typeof rest === 'object';
 }
 
-/** What a command says of words and files that it did nothing with, in Markdown; null: there are none. */
+/** The notice about words and files that a command did nothing with, in Markdown; null: there are none. */
 export function leftOverText(
   { name, rest }: Pick<ChatCommand, 'name' | 'rest'>,
   { unused }: Pick<CommandWords, 'unused'>,

@@ -20,12 +20,12 @@ import { shortened } from '../reconnect.ts';
 import type { Pacer } from './pacer.ts';
 import type { SendNotes } from './send-notes.ts';
 
-/** What to do with a part whose sending failed. */
+/** The decision about a part whose sending failed. */
 export type AfterFailure =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly attempt: 'counts' | 'free' }
   | { readonly kind: 'give-up'; readonly state: 'failed' | 'unknown' };
 
-/** What the decision is made from. `random` is in [0, 1). */
+/** The facts of the decision. `random` is in [0, 1). */
 export interface FailureFacts {
   readonly failure: ChannelFailure;
   /** Attempts that counted before this one. */
@@ -70,7 +70,7 @@ function tryAgain(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterFa
   return { kind: 'retry', afterMs: shortened(backoff, facts.random), attempt: 'counts' };
 }
 
-/** What a chat reads about a part, in Markdown. `⚙️` marks the system (G08). */
+/** The notice about a part in its chat, in Markdown. `⚙️` marks the system (G08). */
 export interface Notice {
   readonly markdown: string;
   readonly buttons?: Button[];
@@ -102,11 +102,11 @@ function refusedNotice(reason: string): Notice {
   return { markdown: `⚙️ A part of my answer could not be delivered: ${literal(reason)}` };
 }
 
-/** What handling a part needs whose sending failed, or was interrupted. */
+/** The services for a part whose sending failed or was interrupted. */
 export interface FailureDeps {
   readonly outbox: OutboxRepository;
   readonly capabilities: Pick<Capabilities, 'idempotentSend' | 'idempotentForMs' | 'buttons'>;
-  /** What is done about a part that may have arrived; `tell` when absent. */
+  /** The handling of a part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: 'notify' | 'resend' | undefined;
   readonly pacer: Pacer;
   /** See `ChannelAdapter`. Absent: the platform cannot be asked. */
@@ -185,7 +185,7 @@ interface Ending {
   readonly reason: string;
   /** Null where the chat cannot be notified. */
   readonly notice: Notice | null;
-  /** What fails with it; `part` when absent. */
+  /** The scope of the failure; `part` when absent. */
   readonly scope?: 'part' | 'answer';
 }
 

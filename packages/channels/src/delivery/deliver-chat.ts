@@ -81,8 +81,8 @@ function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
 }
 
 /**
- * How long a living gateway may still need for the part that it sends, in ms. Where several send for an
- * account a part may be sent twice without harm, so a wrong guess about a dead one does none either.
+ * The time that a living gateway may still need for the part that it sends, in ms. Where several send for an account
+ * a part may be sent twice without harm, so a wrong guess about a dead one does none either.
  */
 function othersTime({ othersSend, clock }: DeliveryDeps, { sendingAt }: DuePart): number {
   if (othersSend !== true) return 0;
@@ -142,7 +142,7 @@ function noteMarked(deps: DeliveryDeps, part: OutboundPart, at: number): void {
   if (!mayRepeat(deps, part)) deps.notes?.write({ partId: part.id, at }, { kind: 'marked' });
 }
 
-/** How long this part has to wait: until it is due, then until platform and account allow it. In ms. */
+/** The wait of this part: until it is due, then until platform and account allow it. In ms. */
 function waitFor({ pacer, clock, monotonic }: DeliveryDeps, due: DuePart): number {
   return untilDue(due, clock()) || pacer.take(due.part.route, monotonic());
 }

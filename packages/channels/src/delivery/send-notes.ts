@@ -3,8 +3,8 @@ import { countFromNewest, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 /**
- * How far the sending of a part has come: `marked`, its row says so and nothing has left; `started`, bytes may
- * have left; `arrived`, the platform has it under this id.
+ * The progress of sending a part: `marked`, its row says so and nothing has left; `started`, bytes may have left;
+ * `arrived`, the platform has it under this id.
  */
 export type SendNote =
   | { readonly kind: 'marked' | 'started' }
@@ -16,7 +16,7 @@ export interface SendAttempt {
   readonly at: number;
 }
 
-/** What a process that is killed leaves behind for the next one, besides its rows (D04). */
+/** Notes that a killed process leaves for the next one, besides its rows (D04). */
 export interface SendNotes {
   /** The last note of this attempt; undefined: nothing is known of it. */
   read(attempt: SendAttempt): SendNote | undefined;
@@ -35,7 +35,7 @@ type Line = z.infer<typeof Line>;
 
 /** It is rewritten then, with pending sends alone; in bytes. */
 const LARGEST_FILE = 1_000_000;
-/** What was left behind and never asked for, in ms. */
+/** Notes that nobody asks for are removed after this long, in ms. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /**

@@ -123,7 +123,7 @@ export async function answerInWords(
   return command === null ? null : { command, isOwner };
 }
 
-/** What waits there; a question that is being sent is waited for. */
+/** The pending questions of a chat; a question that is being sent is awaited. */
 async function questionsFor(
   { store, clock }: Pick<IngressDeps, 'store' | 'clock'>,
   conversationId: string,

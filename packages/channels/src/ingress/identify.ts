@@ -16,7 +16,7 @@ import { askPlatform, type SenderRights, senderRights } from './sender.ts';
 export interface Arrived {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
-  /** What the platform can be asked about the sender. */
+  /** The facts that the platform can be asked about the sender. */
   readonly facts: SenderFacts;
   readonly files: readonly Uint8Array[] | undefined;
   readonly trace: string | undefined;

@@ -6,7 +6,7 @@ import { GIVEN_UP, NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from
 import { askOwner, pairingFull, pairingRules } from './pairing.ts';
 import { partsOf } from './route.ts';
 
-/** What the ingress of one account remembers between messages, in memory and bounded. */
+/** The memory of the ingress of one account between messages, in memory and bounded. */
 export type IngressMemory = ReturnType<typeof createMemory>;
 
 export function createMemory(deps: IngressDeps) {

@@ -80,10 +80,10 @@ function placedConversation(reaction: InboundReaction, found: StoredMessage | nu
   return conversationIdOf({ ...reaction, chat: { ...chat, ...(threadId && { threadId }) } });
 }
 
-/** Of the message, in characters: enough to recognize it. */
+/** The longest quotation of the message, in characters: enough to recognize it. */
 const MAX_QUOTE = 80;
 
-/** How the agent reads a reaction, as data (P18). */
+/** A reaction as the agent reads it, as data (P18). */
 export function reactionText(
   { emojis, sender, quoted }: Pick<InboundReaction, 'emojis' | 'sender' | 'quoted'>,
   found: StoredMessage | null,

@@ -17,7 +17,7 @@ export interface Presence {
   close(): void;
 }
 
-/** What presence needs: the live events and the adapter of an account of this process. */
+/** The services of presence: the live events and the adapter of an account of this process. */
 export interface PresenceDeps {
   readonly bus: LiveBus;
   readonly adapterOf: (channel: string, account: string) => ChannelAdapter | undefined;
@@ -35,7 +35,7 @@ const MAX_TURN_MS = 20 * 60_000;
 
 type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 'replyToMessageId'>;
 
-/** What one turn shows in its chat. */
+/** The sign of one turn in its chat. */
 interface Sign {
   /** The answer grows; in a later step it starts again. */
   grow(delta: Delta): void;
@@ -44,7 +44,7 @@ interface Sign {
   end(comes: Comes): void;
 }
 
-/** What follows what was shown of a turn. */
+/** The text that follows the shown part of a turn. */
 type Comes = Parameters<StreamingCapability['end']>[2];
 
 const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome'], Comes>> = {
@@ -149,9 +149,8 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
 }
 
 /**
- * How much text is rendered per ms at most. Each update renders all of a growing answer, which takes up to
- * 5 ms for 1,000 characters: a long answer is shown less often, so that this takes no more than about a
- * tenth of the time.
+ * The most characters rendered per ms. Each update renders all of a growing answer, which takes up to 5 ms for 1,000
+ * characters: a long answer is shown less often, so that this takes no more than about a tenth of the time.
  */
 const SHOWN_PER_MS = 20;
 

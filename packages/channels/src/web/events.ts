@@ -77,7 +77,7 @@ export type WebHistoryEntry =
       readonly turnId: string | null;
     });
 
-/** What `/history` answers: the newest entries, oldest first. */
+/** The answer of `/history`: the newest entries, oldest first. */
 export interface WebHistory {
   readonly entries: readonly WebHistoryEntry[];
   readonly commands: readonly Pick<CommandInfo, 'name' | 'summary'>[];
@@ -87,7 +87,7 @@ export interface WebHistory {
   readonly limits?: { readonly file: number; readonly message: number };
 }
 
-/** What `/messages` answers to a message that was read; `at` is when it came, in ms. */
+/** The answer of `/messages` to a message that was read; `at` is its arrival, in ms. */
 export interface WebReceipt {
   readonly outcome: IngressOutcome;
   readonly at: number;

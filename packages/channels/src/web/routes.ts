@@ -16,7 +16,7 @@ import {
 } from './events.ts';
 import { CHAT_ID, ChatId, OWNER_ID } from './front.ts';
 
-/** What the routes of one front work with. */
+/** The services of the routes of one front. */
 interface RouteDeps {
   readonly context: ChannelContext<unknown>;
   readonly hub: EventHub;
@@ -190,7 +190,7 @@ type Form =
   | { readonly posted: z.infer<typeof Posted>; readonly files: readonly File[] }
   | { readonly error: string; readonly status: 400 | 409 | 413 };
 
-/** What one message may carry. */
+/** Bounds of one message. */
 const MAX_FILES = 32;
 /** Names and the frame of a form, in bytes. */
 const FRAME = 100_000;

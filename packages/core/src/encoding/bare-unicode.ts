@@ -1,7 +1,7 @@
 import { decodeAs, type Encoding } from './labels.ts';
 import { plausibility } from './plausible.ts';
 
-/** How much of a file is looked at, in bytes. */
+/** The part of a file that is examined, in bytes. */
 const SAMPLE_BYTES = 32_768;
 
 /**

@@ -16,13 +16,16 @@ interface Guess {
   readonly isText: boolean;
 }
 
-/** What the detector is asked about: what Node can decode and files have. Names are the detector's. */
+/**
+ * The encodings that the detector is asked about: those that Node can decode and files have. Names are the
+ * detector's.
+ */
 const CANDIDATES =
   'gb18030 big5hkscs cp932 euc-jp cp949 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u cp866 iso8859-2 iso8859-5 iso8859-7 iso8859-15 mac-roman mac-cyrillic cp874'.split(
     ' ',
   );
 
-/** What files have seldom; others are as likely as the detector says. */
+/** Encodings that files seldom have; others are as likely as the detector says. */
 const PRIORS: Readonly<Record<Encoding, number>> = {
   'utf-8': 4,
   gb18030: 1.2,
@@ -42,7 +45,7 @@ const PRIORS: Readonly<Record<Encoding, number>> = {
 
 /** Added to what the detector says, which is close to nothing for a word or two. */
 const FLOOR = 0.004;
-/** How much more likely the best one must be to be sure. */
+/** The factor by which the best one must be more likely to be sure. */
 const SURE_FACTOR = 1.8;
 /** Characters outside of ASCII that are enough to be sure. */
 const SURE_CHARACTERS = 8;
@@ -131,7 +134,7 @@ const ALWAYS: readonly Encoding[] = [
   'euc-jp',
 ];
 
-/** Where the capitals of a script are, and how far from them the small letters. */
+/** The codes of a script's capitals, and their distance to the small letters. */
 const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; small: number }])[] = [
   ['windows-1251', { first: 0xc0, last: 0xdf, small: 0x20 }],
   ['koi8-r', { first: 0xe0, last: 0xff, small: -0x20 }],
@@ -198,7 +201,7 @@ function charactersOf(text: string): number {
   return text.length - (text.match(/[\0-\x7f]/g)?.length ?? 0);
 }
 
-/** How much is looked at, in bytes. */
+/** The part of a file that is examined, in bytes. */
 const SAMPLE_BYTES = 16_384;
 const LINE_FEED = 0x0a;
 

@@ -5,7 +5,7 @@ import type { Encoding } from './labels.ts';
 const MAX_CHARACTERS = 2_000;
 
 /**
- * How much a text looks like one that people write, from 0 to 1, by its characters outside of ASCII: frequent
+ * The plausibility of a text as one that people write, from 0 to 1, by its characters outside of ASCII: frequent
  * ideographs, letters of one script, small letters that do not turn into capitals within a word. 1 for plain ASCII.
  * `encoding`: what it was decoded from, which says what is frequent.
  */

@@ -26,7 +26,7 @@ export interface CheckRunner {
 export interface CheckRunnerOptions {
   /** Longest time of one check, in ms; 2 s when absent. */
   readonly timeoutMs?: number;
-  /** How long a thread without work is kept, in ms; 30 s when absent. */
+  /** The time for which a thread without work is kept, in ms; 30 s when absent. */
   readonly idleMs?: number;
 }
 
@@ -38,13 +38,13 @@ const IDLE_MS = 30_000;
 const START_MS = 15_000;
 /** At once; others wait, so that slow checks do not take every core. */
 const MAX_THREADS = 2;
-/** Of the thread's own objects, in megabytes. */
+/** The memory for the thread's own objects, in megabytes. */
 const MEMORY = { maxOldGenerationSizeMb: 128 };
 const SOURCE = new URL('./check-thread.ts', import.meta.url);
 
-/** `check-time`: it took too long. `check-failed`: it cannot be carried out, or took too much memory. */
+/** `check-timeout`: it took too long. `check-failed`: it cannot be carried out, or took too much memory. */
 export class CheckError extends ParleyError {
-  constructor(code: 'check-time' | 'check-failed', message: string) {
+  constructor(code: 'check-timeout' | 'check-failed', message: string) {
     super({ code, message, retryable: false });
   }
 }
@@ -183,5 +183,8 @@ function crashed(reason: string): CheckError {
 }
 
 function tooSlow(ms: number): CheckError {
-  return new CheckError('check-time', `The check took longer than ${ms / 1_000} s and was ended.`);
+  return new CheckError(
+    'check-timeout',
+    `The check took longer than ${ms / 1_000} s and was ended.`,
+  );
 }

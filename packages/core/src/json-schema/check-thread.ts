@@ -11,7 +11,7 @@ export type CheckOrder =
   | { readonly kind: 'value'; readonly value: unknown; readonly schema: JsonSchema }
   | { readonly kind: 'patterns'; readonly patterns: readonly RegExp[]; readonly text: string };
 
-/** What a thread says: first that it is ready, then the result of each order. */
+/** A message of a thread: first that it is ready, then the result of each order. */
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly result: CheckedJson }

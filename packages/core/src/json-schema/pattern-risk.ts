@@ -93,7 +93,7 @@ class CharacterSets {
   }
 }
 
-/** How often each position can come next: more than once means that there are several ways to it. */
+/** The number of ways to each next position: more than once means that there are several ways to it. */
 type Ways = Map<number, number>;
 
 /** A part of the automaton: where it can start and end. */
@@ -222,7 +222,7 @@ function loopsIn({ next, countStep }: Automaton): readonly ReadonlySet<number>[]
   return loops;
 }
 
-/** What comes after `start`; that is among it only where it is in a loop. */
+/** The positions after `start`; `start` itself is among them only in a loop. */
 function reachable(next: readonly Ways[], start: number, countStep: () => void): Set<number> {
   const found = new Set<number>();
   const open = [start];

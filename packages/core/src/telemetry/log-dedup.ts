@@ -1,6 +1,6 @@
 import { type Monotonic, systemTime } from '../time.ts';
 
-/** What a line is written with. */
+/** Writes a line. */
 type Write = (level: 'info' | 'warn', facts: object, message: string) => void;
 
 interface Outage {

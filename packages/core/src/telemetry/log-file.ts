@@ -24,9 +24,9 @@ export interface KeptLog extends LogDestination {
 export interface KeptLogOptions {
   /** Made if need be; other processes may have their files in it, too. */
   readonly folder: string;
-  /** Of this process among them: `all-host-4711`. */
+  /** The name of this process among them: `all-host-4711`. */
   readonly name: string;
-  /** What all files of the folder may have together, in bytes. */
+  /** The size of all files of the folder together, in bytes. */
   readonly bytes: number;
   readonly now: number;
 }
@@ -37,7 +37,7 @@ const KEPT_MS = 14 * 24 * 60 * 60_000;
 const SHARE = 8;
 /** Lines are written together after so long, in ms: a message waits for none of them. */
 const TOGETHER_MS = 100;
-/** Of what waits to be written, in characters: a disk that hangs must not fill the memory. */
+/** The most text that waits to be written, in characters: a disk that hangs must not fill the memory. */
 const MAX_WAITING = 1_000_000;
 
 /**

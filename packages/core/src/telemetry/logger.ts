@@ -8,12 +8,12 @@ import { type Scrub, scrubJsonLine } from './scrubber.ts';
 /** From the most talkative; `silent` says nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Where finished lines go, each with its line break. */
+/** The destination of finished lines, each with its line break. */
 export interface LogDestination {
   write(line: string): void;
 }
 
-/** How a process logs. */
+/** The options of a process's log. */
 export interface LoggerOptions {
   /** Asked with every line where it is a function: it may change while the process runs. */
   readonly level: LogLevel | (() => LogLevel);
@@ -65,7 +65,7 @@ export function createLogger(options: LoggerOptions): Logger {
   return facade(log, current, gate);
 }
 
-/** How long a reader who does not keep up is waited for, in ms, and how often for one line. */
+/** The wait for a slow reader, in ms, and the number of waits for one line. */
 const BUSY = { waitMs: 20, times: 50 };
 
 /**

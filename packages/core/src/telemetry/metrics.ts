@@ -15,7 +15,7 @@ export interface Metrics {
   render(gauges?: readonly GaugeReading[]): string;
 }
 
-/** How metrics are made. */
+/** The options of metrics. */
 export interface MetricsOptions {
   /**
    * Called for an undeclared name, a wrong label, a negative number. Tests throw. Default: a warning of
@@ -114,7 +114,7 @@ type LabelValues = readonly string[];
 /** More combinations than this mean that a label holds ids or text; the rest is counted as `other`. */
 const MAX_SERIES = 200;
 
-/** What was counted or timed for one combination of label values. `sum` is in seconds. */
+/** The counts and times of one combination of label values. `sum` is in seconds. */
 interface Series {
   readonly values: LabelValues;
   count: number;
@@ -153,7 +153,7 @@ class SeriesSet {
   }
 }
 
-/** What `/metrics` answers as `content-type`: Prometheus's text format 0.0.4. */
+/** The `content-type` of `/metrics`: Prometheus's text format 0.0.4. */
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Values of one gauge of the table, read at the moment of the scrape. */
@@ -252,7 +252,7 @@ export function processSamples(): Sample[] {
   ];
 }
 
-/** How late the event loop is. */
+/** The lag of the event loop. */
 export interface LoopLag {
   /** In seconds since the reading before; the first one only begins to measure, and says nothing. */
   read(): Readonly<Record<'0.5' | '0.99' | '1', number>> | null;

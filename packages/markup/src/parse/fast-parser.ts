@@ -18,14 +18,14 @@ const NO_TEXT = /^(?:[\s#+=>:|~<[\\-]|\d{1,9}[.)](?:\s|$)|\*(?:\s|$)|```)/;
 const TEXT = /(?:[^\\`*_~[\]<@]+|<(?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+/y;
 const CODE = /`([^`\s](?:[^`\n]*[^`\s])?)`(?!`)/y;
 const STARS = /\*\*?(?!\*)/y;
-/** Where GFM may find an address. */
+/** Text in which GFM may find an address. */
 const ADDRESS = /:\/\/|www\./i;
-/** What may be on both sides of stars. Scripts without spaces have rules of their own. */
+/** Letters that may be on both sides of stars. Scripts without spaces have rules of their own. */
 const LETTER = 'A-Za-z0-9\\u00c0-\\u024f\\u0400-\\u04ff';
 const OPENS = new RegExp(`^(?:\\s?[${LETTER}\`]|\\([${LETTER}])$`);
 const CLOSES = new RegExp(`^(?:[${LETTER}][\\s.,:;!?)]?|[.,:;!?%)\`]\\s?)$`);
 
-/** What the parser makes of simple Markdown; undefined for all other. Only blocks have positions. */
+/** The tree of simple Markdown; undefined for all other. Only blocks have positions. */
 export function quickTree(markdown: string): Root | undefined {
   return ODD.test(markdown) ? undefined : new QuickReader(markdown).root();
 }
@@ -159,7 +159,7 @@ function isText(line: string): boolean {
   return !NO_TEXT.test(line) && !/\s$/.test(line);
 }
 
-/** Of numbers only 1 begins a list right below a paragraph. */
+/** Whether a line ends a paragraph. Of numbers only 1 begins a list right below one. */
 function endsParagraph(line: string): boolean {
   if (FENCE.test(line) || HEADING.test(line)) return true;
   const item = ITEM.exec(line);

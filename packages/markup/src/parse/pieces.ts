@@ -6,7 +6,7 @@ export type Piece =
   | ({ readonly type: 'code' } & FencedCode)
   | { readonly type: 'literal'; readonly text: string };
 
-/** What is read in one step, in characters; a line costs as much as so many of them. */
+/** The size of one step, in characters; a line costs as much as so many of them. */
 const STEP = 400_000;
 const LINE = 50;
 
@@ -112,7 +112,7 @@ function isItem(line: string): boolean {
   );
 }
 
-/** What makes a stretch of Markdown slow to parse, counted without parsing it. */
+/** The features that make a stretch of Markdown slow to parse, counted without parsing it. */
 interface Risk {
   readonly length: number;
   readonly lines: number;
@@ -131,8 +131,8 @@ interface Risk {
 }
 
 /**
- * What one call of the parser gets at most. Measured on two cores at these limits: 10–50 ms a call,
- * while 80 kB of `a**b` in one call takes 10–68 s and 500 list levels 5 s.
+ * The limits of one call of the parser. Measured on two cores at these limits: 10–50 ms a call, while 80 kB of `a**b`
+ * in one call takes 10–68 s and 500 list levels 5 s.
  */
 const SAFE: Risk = {
   length: 16_000,
@@ -147,7 +147,7 @@ const SAFE: Risk = {
 
 /** One block may hold more than blocks that are joined, since it cannot be cut: up to 100 ms a call. */
 const BLOCK: Risk = { ...SAFE, length: 32_000, brackets: 1_500, cells: 4_000, markers: 800 };
-/** What is parsed of one document; the rest is shown as written. No chat answer is this long. */
+/** The limits of one document; the rest is shown as written. No chat answer is this long. */
 const DOCUMENT: Risk = {
   length: 200_000,
   lines: 8_000,
@@ -159,7 +159,7 @@ const DOCUMENT: Risk = {
   depth: SAFE.depth,
 };
 
-/** What adds up; depth does not. */
+/** The counts that add up; depth does not. */
 const SUMS = ['length', 'lines', 'marks', 'brackets', 'references', 'cells', 'markers'] as const;
 
 /** Nothing yet; the start of a sum. */
@@ -204,7 +204,7 @@ function riskOfLine(line: string): Risk {
   return { length: line.length + 1, lines: 1, marks, brackets, references, cells, markers, depth };
 }
 
-/** How deep a line may nest: its own markers, and two columns of indent for each list above it. */
+/** The depth to which a line may nest: its own markers, and two columns of indent for each list above it. */
 function nestingOf(line: string): { depth: number; marker: boolean } {
   let indent = 0;
   let own = 0;

@@ -1,7 +1,7 @@
 import type { Mark, Run } from '../document.ts';
 import { commonMarks, joinEqual, linkOf, showsAddress } from '../transform/runs.ts';
 
-/** How Discord writes each format. Italic never with underscores: those hold at word edges only. */
+/** Discord's marks of each format. Italic never with underscores: those hold at word edges only. */
 export const SIGNS: Readonly<Record<Exclude<Mark['type'], 'link'>, string>> = {
   code: '`',
   bold: '**',
@@ -129,9 +129,9 @@ function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
 /** Discord makes no link of a text that contains an address, also not of its own invites. */
 const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
 /**
- * What cannot be in the text of a link: there Discord knows no backslashes, takes out zero-width
- * characters, and makes no link at all of a text with emoji, names of emoji or mentions in it. An
- * underscore in a word neither ends italic text nor lets any begin before it.
+ * Text that cannot be in a link: there Discord knows no backslashes, takes out zero-width characters, and makes no
+ * link at all of a text with emoji, names of emoji or mentions in it. An underscore in a word neither ends italic
+ * text nor lets any begin before it.
  */
 const UNFIT =
   /[\[\]`\\*]|_(?![0-9A-Za-z])|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;

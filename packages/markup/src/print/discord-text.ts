@@ -9,11 +9,11 @@ export const ZERO_WIDTH_SPACE = '\u200b';
 /** A message that is being written. */
 export interface Page {
   text: string;
-  /** What Discord counts as nodes: marks, links, code, lists, emoji. */
+  /** The number of Discord's nodes: marks, links, code, lists, emoji. */
   nodes: number;
   /** Signs of literal text that need a backslash because of what is elsewhere in the message. */
   readonly escaped: ReadonlySet<string>;
-  /** What looks like a mention stays one. */
+  /** Text that looks like a mention stays one. */
   readonly live: boolean;
   /** Whether the next text is where a heading, list or quote may begin. */
   startsLine: boolean;
@@ -43,7 +43,7 @@ export function newPage(texts: readonly string[], live: boolean): Page {
   };
 }
 
-/** What is before the other lines of a text, and whether Discord reads them as a list item's. */
+/** The prefix of the other lines of a text, and whether Discord reads them as a list item's. */
 export interface LineStart {
   readonly prefix: string;
   readonly inItem: boolean;
@@ -151,7 +151,7 @@ function putAddress(page: Page, url: string, following: string): void {
   putRaw(page, isBare ? url : `<${url}>`);
 }
 
-/** What is behind a run without the end of a mark between them: a star for all but text. */
+/** The text behind a run without the end of a mark between them: a star for all but text. */
 function behind(runs: readonly Run[], index: number): string {
   const marks = runs[index]?.marks.filter(({ type }) => type !== 'link') ?? [];
   const next = runs[index + 1];
@@ -192,7 +192,7 @@ function putText(page: Page, { text, marks, behind }: Literal, line: LineStart):
 /** Every emoji has one of these in it, joined ones several: Discord counts no more than these. */
 const PART_OF_EMOJI = /\p{Emoji_Presentation}|\ufe0f/gu;
 
-/** What begins a block where a line starts; a heading's text may also be on the next line. */
+/** The beginning of a block at the start of a line; a heading's text may also be on the next line. */
 const BLOCK = /^[ \t]*(?=#{1,6}(?:\s|$)|-#[ \t]|[*-][ \t]|>[ \t]|>>>[ \t])|^[ \t]*\d+(?=\.[ \t])/;
 /** Whether Discord's text ends before this: at signs, emoji, `word:x` and `1.`. */
 const ENDS_TEXT = /^(?:(?![0-9A-Za-z\s])[\0-\u{bf}]|\p{RGI_Emoji}|\w+:\S|\d+\.)/v;

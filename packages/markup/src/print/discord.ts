@@ -109,24 +109,24 @@ const MAX_LEVEL = 11;
 /** A list that Discord still reads on. */
 interface OpenList {
   readonly list: Container | undefined;
-  /** How wide its first marker is: so much Discord takes off every other line of every item. */
+  /** The width of its first marker: Discord removes as much from every other line of every item. */
   readonly width: number;
   next: number | undefined;
 }
 
-/** What has been placed in a message so far. */
+/** The layout of a message so far. */
 interface Layout {
   /** Lists still open, outermost first. */
   readonly lists: OpenList[];
-  /** How far the other lines of each item are indented that begins in this message. */
+  /** The indent of the other lines of each item that begins in this message. */
   readonly items: Map<Container, number>;
   before: Leaf | undefined;
 }
 
 interface Place {
-  /** What the content's other lines begin with. */
+  /** The prefix of the content's other lines. */
   prefix: string;
-  /** How many list items it is in, and whether the innermost container is one. */
+  /** The number of list items around it, and whether the innermost container is one. */
   level: number;
   inItem: boolean;
   /** Whether an item begins with it. */

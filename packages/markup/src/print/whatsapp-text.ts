@@ -169,8 +169,8 @@ function isWhiteSpace(character: string): boolean {
 }
 
 /**
- * Where the text of a line has a character that some client could read as the start of a mark: it
- * could open one and further on something could close it. Nothing else needs to be touched.
+ * The positions at which a line has a character that some client could read as the start of a mark: it could open one
+ * and further on something could close it. Nothing else needs to be touched.
  */
 function accidentalMarks(
   text: string,

@@ -133,7 +133,7 @@ function bestAbove(least: number, most: number, rank: Rank, cutBefore: CutBefore
   return best.at;
 }
 
-/** Where the thing that would be torn begins: the last place in the lower half that does less harm. */
+/** The start of the thing that would be torn: the last place in the lower half that does less harm. */
 function lastBelow(half: number, rank: Rank, cutBefore: CutBefore, torn: number): number {
   let at = Math.ceil(half) - 1;
   while (at > 0 && (harm(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
@@ -150,17 +150,17 @@ function harm(rank: number): number {
   return Math.floor(rank / BREAKS);
 }
 
-/** What is left of a part for the leaf that comes next. */
+/** The space left in a part for the next leaf. */
 export interface Space {
-  /** How full the part would be with this beginning of the leaf; up to 1 it fits. */
+  /** The load of the part with this beginning of the leaf; up to 1 it fits. */
   load(beginning: Leaf): number;
-  /** How full a part with nothing but this stretch of the leaf would be. */
+  /** The load of a part with nothing but this stretch of the leaf. */
   loadAlone(stretch: Leaf): number;
   /** More UTF-16 units than any part can hold. */
   readonly window: number;
   /** Whether the part has nothing in it, so that the leaf has to begin here. */
   readonly isEmpty: boolean;
-  /** Where a text may be cut at all. */
+  /** The places at which a text may be cut. */
   cutsIn(text: string): CutBefore;
 }
 

@@ -11,11 +11,11 @@ import {
   type Run,
   textsOf,
 } from '../document.ts';
-import { PartPrinter } from '../render.ts';
+import { PartPrinter } from '../part-printer.ts';
 import { finish } from '../steps.ts';
 import { splitLeaves, splitNumbered } from './split.ts';
 
-/** Where every generated link goes. */
+/** The address of every generated link. */
 const ADDRESS = 'https://e.org/a?b=c';
 /** Headers are written in these letters and nothing else is, since splitting repeats headers. */
 const HEADER = 'ΑΒΓΔ';

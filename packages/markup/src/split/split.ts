@@ -19,9 +19,9 @@ import {
   type Space,
 } from './cut.ts';
 
-/** What the splitter must know about the target. */
+/** The facts of the target for the splitter. */
 export interface Room {
-  /** How full a part with these leaves would be; up to 1 it can be sent. Grows with the leaves. */
+  /** The load of a part with these leaves; up to 1 it can be sent. Grows with the leaves. */
   load(leaves: readonly Leaf[]): number;
   /** More UTF-16 units than any part can hold; looking further would be a waste. */
   readonly window: number;

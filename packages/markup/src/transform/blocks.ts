@@ -104,7 +104,7 @@ function collectReferences(roots: readonly Root[]): {
 /** A leaf that does not know yet which of its containers begin with it. */
 type Draft = Leaf extends infer Kind ? (Kind extends Leaf ? Omit<Kind, 'fresh'> : never) : never;
 
-/** What block content needs to know besides itself. */
+/** The context of block content. */
 interface BlockContext extends InlineContext {
   /** The text the positions refer to. */
   readonly source: string;
@@ -354,7 +354,7 @@ function withoutFormulas(runs: readonly Run[]): readonly Run[] {
 
 type Pings = DialectCapabilities['pings'];
 
-/** What concerns every text of a document alike: nothing unprintable in it, and no pings. */
+/** Finishes a text of a document: nothing unprintable in it, and no pings. */
 function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
   switch (leaf.kind) {
     case 'text':

@@ -11,7 +11,7 @@ import {
   withoutOuterBreaks,
 } from './runs.ts';
 
-/** What inline content needs to know besides itself. */
+/** The context of inline content. */
 export interface InlineContext {
   readonly capabilities: DialectCapabilities;
   /** Address by definition identifier. */
@@ -199,7 +199,7 @@ function withoutBars({ text, marks, literal }: InlineRun): string {
   return literal || isCode ? text.replaceAll('|', '\0') : text;
 }
 
-/** What an HTML tag means where it is one of the few that Markdown has no sign for. */
+/** The meaning of an HTML tag that Markdown has no sign for. */
 type Tag = 'underline' | 'end' | 'break';
 
 const OPENING: ReadonlyMap<string, string> = new Map([

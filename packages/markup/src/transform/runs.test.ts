@@ -8,7 +8,7 @@ import { toLeaves } from './blocks.ts';
 
 type Dialect = keyof typeof CAPABILITIES;
 
-/** What people see, with `·` for the zero-width space of a dead mention. */
+/** The visible text, with `·` for the zero-width space of a dead mention. */
 const show = (markdown: string, dialect: Dialect, mentions?: 'live') =>
   plainText(finish(toLeaves(finish(parseMarkdown(markdown)), CAPABILITIES[dialect], mentions)), {
     addresses: true,

@@ -88,7 +88,7 @@ export function withAddresses(runs: readonly Run[]): Run[] {
   return out;
 }
 
-/** What to write behind a link's text for those who cannot follow it; empty if the text says it. */
+/** The address behind a link's text for those who cannot follow it; empty if the text says it. */
 export function addressAfter(text: string, url: string): string {
   if (url === '' || showsAddress(text, url)) return '';
   return ` (${url})`;
@@ -102,7 +102,7 @@ type Pings = DialectCapabilities['pings'];
 
 /** Follows the `@` of a dead mention: nothing to see, but no name begins with it. */
 const ZERO_WIDTH_SPACE = '\u200b';
-/** How far back the beginning of an address is looked for, in UTF-16 units. */
+/** The distance in which the beginning of an address is looked for, in UTF-16 units. */
 const MAX_ADDRESS = 200;
 /** The beginning of an address that every platform links, even without `https://`, up to a slash. */
 const ADDRESS =

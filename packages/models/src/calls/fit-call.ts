@@ -64,7 +64,7 @@ type ReadArguments =
   | { readonly ok: true; readonly value: JsonObject; readonly isJson: boolean }
   | { readonly ok: false; readonly problem: string };
 
-/** How often arguments are encoded or wrapped at most. */
+/** The most times that arguments are encoded or wrapped. */
 const MAX_ENCODED = 3;
 
 /** The arguments as an object; models write nothing at all, or a placeholder, for a tool without parameters. */
@@ -114,7 +114,7 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   'tool_input',
   'properties',
 ]);
-/** What stands beside them there. */
+/** The keys that stand beside them there. */
 const LABELS: ReadonlySet<string> = new Set([
   'name',
   'tool',

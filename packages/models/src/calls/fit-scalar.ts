@@ -6,7 +6,7 @@ export type FittedScalar =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly expected: string };
 
-/** How much of a value is shown to the model, in characters. */
+/** The beginning of a value that the model is shown, in characters. */
 const SHOWN = 80;
 
 /** A value as JSON for a message, shortened. */
@@ -102,7 +102,7 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 const YES: ReadonlySet<string> = new Set(['true', 'yes', 'on', '1']);
 const NO: ReadonlySet<string> = new Set(['false', 'no', 'off', '0']);
 
-/** What a value means as another type; empty where it means nothing there. */
+/** The values that a value may mean as another type; empty for none. */
 function convert(value: unknown, type: string): readonly (string | number | boolean | null)[] {
   switch (type) {
     case 'integer':

@@ -10,7 +10,7 @@ export type Fitted =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: Misfit };
 
-/** Where a value does not fit: `path` as in `items.2.name`, empty for the whole. */
+/** The place where a value does not fit: `path` as in `items.2.name`, empty for the whole. */
 export interface Misfit {
   readonly path: string;
   readonly expected: string;

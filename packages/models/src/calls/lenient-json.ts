@@ -10,7 +10,7 @@ export type ReadJsonValue =
 
 /** Deepest nesting of lists and objects. */
 const MAX_DEPTH = 100;
-/** How much of the text around a mistake is quoted, in characters. */
+/** The text around a mistake that is quoted, in characters. */
 const SHOWN = 30;
 
 /**

@@ -1,7 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Meter, recordingLogger } from '@parley/core';
+import type { Meter } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_ANSWER_BOUNDS } from '../answer-bounds.ts';
 import type { ModelEvent, ModelRequest } from '../chat-model.ts';
@@ -156,9 +157,9 @@ describe('what was skipped', () => {
     now = 60 * 60 * 1_000;
     report(new Map([['nameless-call', 1]]));
     expect(counted).toEqual([
-      ['parley_model_oddities_total', { kind: 'unreadable' }, 3],
-      ['parley_model_oddities_total', { kind: 'unreadable' }, 1],
-      ['parley_model_oddities_total', { kind: 'nameless-call' }, 1],
+      ['parley_model_protocol_errors_total', { kind: 'unreadable' }, 3],
+      ['parley_model_protocol_errors_total', { kind: 'unreadable' }, 1],
+      ['parley_model_protocol_errors_total', { kind: 'nameless-call' }, 1],
     ]);
     expect(lines).toEqual([
       expect.stringContaining('{"model":"openai-compatible/m","unreadable":3}'),

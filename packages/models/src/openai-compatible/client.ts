@@ -8,7 +8,7 @@ import { requestWriter } from './write-request.ts';
 
 type CompatibleChoice = Extract<ProviderChoice, { provider: 'openai-compatible' }>;
 
-/** How long token counts may take once an answer has its finish reason, in ms. */
+/** The time for which token counts may follow the finish reason of an answer, in ms. */
 const GRACE_MS = 5_000;
 /** The most that is read of the body of an error, in bytes. */
 const MAX_ERROR_BYTES = 65_536;
@@ -64,7 +64,7 @@ function headersOf({ apiKey, headers = {} }: CompatibleChoice): Readonly<Record<
 }
 
 /**
- * How the reading ended: the server ended its answer or said that it is done; a complete answer was followed by
+ * The end of the reading: the server ended its answer or said that it is done; a complete answer was followed by
  * silence; or the connection broke, which does a complete answer no harm.
  */
 type Outcome = 'ended' | 'silent' | 'broken';
@@ -109,7 +109,7 @@ async function withinGrace<T>(read: Promise<T>, graceMs: number): Promise<T | nu
   }
 }
 
-/** What a server says with an error status, as far as it comes. */
+/** Reads the error body of a server, as far as it comes. */
 async function refused(answer: HttpAnswer): Promise<Error> {
   const pieces: Uint8Array[] = [];
   let size = 0;

@@ -178,7 +178,7 @@ function inputOf(given: unknown): string {
   return Array.isArray(given) && given.length === 0 ? '{}' : JSON.stringify(given);
 }
 
-/** What a piece adds to the arguments; nothing where it repeats them. */
+/** The part of a piece that is new in the arguments; nothing where it repeats them. */
 function freshInput(call: OpenCall, input: string): string {
   if (!call.scan.isClosed || input.trim() === '') return input;
   if (isSameJson(input, call.written)) return '';

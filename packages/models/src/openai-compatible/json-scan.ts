@@ -1,4 +1,4 @@
-/** How far a JSON text has come that arrives in pieces. */
+/** The state of a JSON text that arrives in pieces. */
 export interface JsonScan {
   readonly depth: number;
   readonly inString: boolean;

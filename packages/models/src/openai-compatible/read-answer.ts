@@ -6,7 +6,7 @@ import { EventReader, type WireEvent } from './read-events.ts';
 import { errorIn } from './wire-errors.ts';
 import { addUsage, NO_USAGE, reportedUsage } from './wire-usage.ts';
 
-/** What was odd about an answer and did it no harm; counted, and named in the log. */
+/** An oddity of an answer that did it no harm; counted, and named in the log. */
 export type Oddity =
   /** Text between the events that is no JSON. */
   | 'unreadable'
@@ -20,7 +20,7 @@ export type Oddity =
   | 'no-finish-reason'
   | 'error-after-answer';
 
-/** What the reader of an answer knows about its call. */
+/** The context of the call for the reader of its answer. */
 export interface AnswerContext {
   /** Headers of the answer; names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface AnswerContext {
   note(oddity: Oddity): void;
 }
 
-/** What an answer consists of so far. */
+/** The parts of an answer so far. */
 interface Gathered {
   text: string;
   reasoning: string;
@@ -165,8 +165,8 @@ export class AnswerReader {
   }
 
   /**
-   * Of a `message` what is new: some servers send the answer so far in each event, or all of it once more behind
-   * its pieces; others send pieces under this name.
+   * The new part of a `message`: some servers send the answer so far in each event, or all of it once more behind its
+   * pieces; others send pieces under this name.
    */
   #freshText(type: SaidText['type'], text: string): string {
     const before = type === 'text' ? this.#seen.text : this.#seen.reasoning;

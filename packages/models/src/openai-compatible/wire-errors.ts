@@ -3,7 +3,7 @@ import { isObject, type JsonObject, numberOf, parseJson, textOf } from './json-s
 /** The most of an error that is kept, in characters. */
 const MAX_BODY = 20_000;
 
-/** What a server said instead of an answer, in the fields that `failureFacts` reads. */
+/** The error that a server sent instead of an answer, in the fields that `failureFacts` reads. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   /** The HTTP status, or the status inside an error that came with 200; null when there is neither. */
@@ -117,7 +117,7 @@ function statusOf(error: JsonObject): number | null {
   return found ?? null;
 }
 
-/** Where servers write what went wrong, the most exact first. */
+/** The fields in which servers describe a fault, the most exact first. */
 const MESSAGES = [
   'message',
   'msg',

@@ -22,8 +22,8 @@ export interface SeparatorOptions {
   /** The tools that the request offers. */
   readonly offered: readonly ModelTool[];
   /**
-   * Where the answers of this model begin. `inside`: nothing is shown before its reasoning has ended. `unknown`: the
-   * same where the beginning sounds like reasoning.
+   * The place where the answers of this model begin. `inside`: nothing is shown before its reasoning has ended.
+   * `unknown`: the same where the beginning sounds like reasoning.
    */
   readonly start: AnswerStart;
   /** JSON without marks is the answer that was asked for. */

@@ -3,7 +3,7 @@ import { fitCall } from '../calls/fit-call.ts';
 import type { AnswerPiece, SeparatorOptions } from './answer-piece.ts';
 import type { WrittenCall } from './written-calls.ts';
 
-/** How much of a call that is not run is kept, in characters. */
+/** The part that is kept of a call that is not run, in characters. */
 const MAX_KEPT = 2_000;
 
 /**

@@ -1,7 +1,9 @@
 /** Longest header of a message of gpt-oss, in characters. */
 export const MAX_HEADER = 300;
 
-/** What a message of gpt-oss is; `length`: of its header. `begin`: the call names its tool outside its JSON. */
+/**
+ * The kind of a message of gpt-oss; `length`: that of its header. `begin`: the call names its tool outside its JSON.
+ */
 export type HarmonyHeader = { readonly length: number } & (
   | { readonly kind: 'reasoning' | 'text' }
   | { readonly kind: 'call'; readonly begin: string }

@@ -1,12 +1,12 @@
 /**
- * What models and servers write around reasoning and around calls of tools, where a server leaves it in the text. The
+ * The marks of models and servers around reasoning and calls of tools, where a server leaves it in the text. The
  * names of the models are those that are known to write it; others copy them.
  */
 export interface Marker {
   readonly kind: 'reasoning' | 'call' | 'header' | 'noise';
   /** In lower case; compared without regard to case. */
   readonly open: string;
-  /** What ends it; the end of the answer does so, too. */
+  /** The marks that end it; the end of the answer does so, too. */
   readonly close: readonly string[];
   /**
    * `line`: only at the beginning of the answer or of a line; `start`: only at the beginning of the answer;
@@ -17,7 +17,7 @@ export interface Marker {
   readonly keepsOpen?: true;
   /** The end belongs to it as well, and several blocks may follow each other. */
   readonly keepsClose?: true;
-  /** Where its end never comes, it was text. */
+  /** Without its end, it was text. */
   readonly needsClose?: true;
 }
 

@@ -14,7 +14,7 @@ export type { AnswerPiece, SeparatorOptions };
 
 /** Longest text that may still turn out to be reasoning; no answer is that long. In characters. */
 const MAX_HELD = 60_000;
-/** How much of a line of reasoning is examined, in characters. */
+/** The examined part of a line of reasoning, in characters. */
 const MAX_LINE = 500;
 /** Longest mark, in characters. */
 const MAX_MARK = 40;
@@ -150,7 +150,7 @@ export class AnswerSeparator {
     return pieces;
   }
 
-  /** What was held is text after all. */
+  /** Releases the held text as text. */
   private release(): void {
     const { held } = this;
     this.held = null;

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { afterAll, beforeAll } from 'vitest';
 import { loadPlugins } from '../load-plugins.ts';
 import type { PluginChoice, PluginOutcome } from '../plugin.ts';

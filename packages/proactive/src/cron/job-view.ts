@@ -25,12 +25,12 @@ type ShownOfJob =
 
 /** A job for lists. Times in ms. */
 export interface JobView extends Pick<CronJob, ShownOfJob> {
-  /** Whose it is, as in the ids of its conversations; undefined: the default one's (F14). */
+  /** Its agent, as in the ids of its conversations; undefined: the default one (F14). */
   readonly agent: string | undefined;
   readonly when: string;
   /** Why it does not run although it is on; null if it does. */
   readonly waits: string | null;
-  /** Where its answers go, as `telegram:-100`, and what people call it. */
+  /** The chat of its answers, as `telegram:-100`, and its title. */
   readonly chat: string;
   readonly chatTitle: string;
   /** The next few runs; none unless it is on. */
@@ -214,7 +214,7 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
     agent: string | undefined,
   ) => Promise<SenderNow | null>;
   readonly settings: CronBounds & {
-    /** Who may create jobs in chats: owners only, or everyone who may write there. */
+    /** The people who may create jobs in chats: owners only, or everyone who may write there. */
     readonly who: 'owners' | 'everyone';
     readonly minMinutes: number;
   };

@@ -110,7 +110,10 @@ async function placeFor(cron: OperatorCron, agent: string | undefined, to = '') 
 
 const MAX_CHATS = 50;
 
-/** Where a job of the operator can report besides the owner's chat: chats of the settings, and groups that wrote. */
+/**
+ * The chats in which a job of the operator can report, besides the owner's: chats of the settings, and groups that
+ * wrote.
+ */
 async function chatsForJobs(
   { conversations }: CronNeeds['store'],
   { chats, serves }: OperatorCron,

@@ -235,7 +235,7 @@ function newJob(
   };
 }
 
-/** Whose job it is, and where its answers go. */
+/** The agent of a job, and the destination of its answers. */
 function placeFor(
   { origin, route }: Pick<Extract<CronOrder, { action: 'add' }>, 'origin' | 'route'>,
   sender: SenderNow | null,

@@ -5,7 +5,7 @@ import { readTimes } from './times.ts';
 /** The largest share of words that may be missing: times and rules may be worded differently. */
 const LOST_SHARE = 0.3;
 
-/** What a proposed HEARTBEAT.md makes of the one that is there (H11); `refusal`: why it is not used. */
+/** Checks a proposed HEARTBEAT.md against the present one (H11); `refusal`: the reason not to use it. */
 export function checkProposal(before: string, after: string) {
   const { tasks, problems } = readTasks(after);
   const { words, lost } = lostWords(before, after);

@@ -31,7 +31,7 @@ const TIMES_FORM = 'a time such as "every 2 h, 9:00-21:00", "daily at 8:00" or "
 export interface ReadTasks {
   readonly tasks: readonly StandingTask[];
   readonly problems: readonly TaskProblem[];
-  /** What the file says outside of its tasks, for the run of each. */
+  /** The text of the file outside of its tasks, for the run of each. */
   readonly context?: string;
 }
 
@@ -218,7 +218,7 @@ function textOf(lines: readonly (string | FileLine | Part)[]): string {
 
 /** The tasks of the file are below this line. */
 const MARKER = /^[^#\w]*add\b[^.]{0,30}\btasks?\b[^.]{0,20}\bbelow\b(?: this line)?[^\w]*$/i;
-/** What the templates of other agents say about the file itself. */
+/** Sentences about the file itself in the templates of other agents. */
 const USAGE =
   /^[^#\w]*(?:(?:this|if this) file (?:is (?:checked|read)|contains tasks|has no tasks)\b|(?:keep|leave) (?:this|the) file (?:\w+,? )?(?:empty|blank)|add (?:\w+ )?tasks? (?:\w+ )?below\b|`?HEARTBEAT\.md`? lives in\b|the default (?:\w+ )?template is)|^(?=.*(?:文件|檔案|Datei|fichier|archivo))(?=.*(?:为空|留空|leer|vide|vacío)).*(?:heartbeat|心跳)/i;
 

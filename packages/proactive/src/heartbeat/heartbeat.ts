@@ -126,7 +126,7 @@ export class Heartbeat {
     };
   }
 
-  /** Where the hours of the owner count. */
+  /** The time zone of the owner's hours. */
   async timeZone(): Promise<string> {
     return (await readHeartbeatFiles(this.#view, this.#deps.agent)).zone.timeZone;
   }
@@ -290,7 +290,7 @@ function runId(agent: string, dueAt: number): string {
   return `beat_${agent}_${dueAt}`;
 }
 
-/** What all runs since midnight in the agent’s time zone have used, in tokens (H05). */
+/** The tokens of all runs since midnight in the agent’s time zone (H05). */
 export function tokensToday({
   store,
   agent,

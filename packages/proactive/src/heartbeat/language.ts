@@ -71,7 +71,7 @@ const IN_PROFILE: readonly RegExp[] = [
   /^[^\p{L}\n]*(?:languages?|sprachen?|语言)[^\p{L}\n:：]*[:：][^\p{L}\n]*(\p{L}[^\n]*)$/imu,
 ];
 
-/** What USER.md says of the owner's language, in its own words. */
+/** The owner's language in USER.md, in its own words. */
 export function languageInProfile(text: string): string | undefined {
   const found = IN_PROFILE.map((line) => line.exec(text)).find((match) => match !== null);
   const said = found?.[1]?.replace(/[*_`#<>]/g, '').trim();
@@ -80,7 +80,7 @@ export function languageInProfile(text: string): string | undefined {
     : said.slice(0, MAX_CHARACTERS).toWellFormed();
 }
 
-/** What people wrote themselves. */
+/** The words that people wrote themselves. */
 export function wordsOf(messages: readonly InboundMessage[]): readonly string[] {
   return messages.map(typedText).filter((text) => text !== '');
 }

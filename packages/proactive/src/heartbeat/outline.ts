@@ -11,7 +11,7 @@ export interface FileLine {
 
 /** A heading or list item with everything below it; `title` is its line without marks. */
 export interface Part extends Omit<FileLine, 'fenced'> {
-  /** Of headings 1 to 6, of bold lines 7, of list items more than that, by their indent. */
+  /** 1 to 6 for headings, 7 for bold lines, more for list items, by their indent. */
   readonly level: number;
   readonly title: string;
   /** `[ ]`: still to do. */

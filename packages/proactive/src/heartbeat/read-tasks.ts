@@ -105,7 +105,7 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
 
 type Fail = (field: TaskField | undefined, expected: string) => void;
 
-/** What `do` says, or the built-in work that `run` names. */
+/** The text of `do`, or the built-in work that `run` names. */
 function workOf(
   fields: ReadonlyMap<TaskKey, TaskField>,
   fail: Fail,

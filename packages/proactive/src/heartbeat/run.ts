@@ -121,7 +121,7 @@ function dayOf({ window }: StandingTask, moment: number, clock: ZoneClock): numb
   return hours?.day ?? windowAfter(clock, window, moment).day - 1;
 }
 
-/** What decides which task runs. */
+/** The facts that decide which task runs. */
 export interface RunFacts {
   readonly tasks: readonly StandingTask[];
   readonly state: HeartbeatState;
@@ -173,9 +173,9 @@ interface NewRun {
   readonly agentName?: string | undefined;
   /** In local time. */
   readonly lastRun: string;
-  /** Of those who read its alert, where it is known (H10). */
+  /** The language of those who read its alert, where it is known (H10). */
   readonly language?: string | undefined;
-  /** What HEARTBEAT.md says outside of its tasks. */
+  /** The text of HEARTBEAT.md outside of its tasks. */
   readonly context?: string | undefined;
   readonly now: number;
 }
@@ -240,7 +240,7 @@ export function orderIn(
   };
 }
 
-/** What a preview shows where HEARTBEAT.md has no task that asks a model. */
+/** The task of a preview where HEARTBEAT.md has none that asks a model. */
 export const EXAMPLE_TASK: StandingTask = {
   name: 'example',
   line: 0,

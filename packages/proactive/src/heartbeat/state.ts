@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const Fields = z.record(z.string(), z.unknown());
 /** The file is complete up to this run; later ones were lost with their process. */
 export const NOTED = 'noted';
-/** Where tasks stand in a file whose `tasks` is something else, such as the last run of a check of that name. */
+/** The key of tasks in a file whose `tasks` is something else, such as the last run of a check of that name. */
 const BESIDE = 'parleyTasks';
 /** A smaller number of ms would be in 1973 or earlier: it is one of seconds. */
 const FIRST_MS = 100_000_000_000;

@@ -89,7 +89,7 @@ function asWords(pattern: string): string {
 export function quietSpellings(written: string): readonly SpellingLocation[] {
   if (written.length < (FIRST + SECOND).length) return [];
   let text = '';
-  /** Where each unit of `text` came from. */
+  /** The origin of each unit of `text`. */
   const origins: SpellingLocation[] = [];
   for (const { 0: raw, index: start, groups = {} } of written.matchAll(CHARACTER)) {
     const plain = plainCharacter(groups, raw);
@@ -120,7 +120,7 @@ function plainCharacter({ decimal, hex, name }: Groups, raw: string): string {
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
-/** What a person could read: letters, digits and pictures, but not the mark of the system. */
+/** Characters that a person could read: letters, digits and pictures, but not the mark of the system. */
 const VISIBLE =
   /[[\p{L}\p{N}\p{RI}\p{Extended_Pictographic}]--[⚙\p{Default_Ignorable_Code_Point}]]/v;
 /** Marks or tags in pairs round what was taken out. */

@@ -1,6 +1,6 @@
 import { capUntrusted, frameUntrusted } from '@parley/prompt';
 
-/** What a program sent. */
+/** The event that a program sent. */
 export interface SentEvent {
   readonly contentType: string;
   readonly body: string;
@@ -64,7 +64,7 @@ function stepsOf(path: string): readonly string[] {
   return path.match(/[^.[\]]+/g) ?? [];
 }
 
-/** What is at a path; `*` is each item of a list, those without it left out. */
+/** The value at a path; `*` is each item of a list; items without the path are left out. */
 function at(value: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined) return value;
   if (step === '*') {

@@ -42,7 +42,7 @@ export type HookAnswer =
 /** A hook for lists, with its last events, the newest first. Never its token. */
 export interface HookView extends Pick<HookRules, 'action' | 'instruction' | 'task' | 'target'> {
   readonly name: string;
-  /** Whose work it is, as in the ids of its conversations; absent: the default agent's (F14). */
+  /** Its agent, as in the ids of its conversations; absent: the default one (F14). */
   readonly agent?: string | undefined;
   readonly events: readonly HookEventView[];
 }
@@ -66,7 +66,7 @@ export interface HookServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly newId: NewId;
 }
 
-/** What a hook needs of its agent (F14). */
+/** The services of a hook's agent (F14). */
 interface HookAgent {
   readonly owners: readonly string[];
   /** Finds the chat of a hook (H04); `choice` as in `heartbeat.notify`. */

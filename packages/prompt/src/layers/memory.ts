@@ -14,7 +14,7 @@ import { listItem, narrowestAudience, quotedBlock, quoteUntrusted } from '../tex
 import { readContextFile } from './files.ts';
 
 /** The notes of the last days, `memory/YYYY-MM-DD.md`; in the main session alone (P08, W02). */
-export const dailyNotesLayer: Layer = {
+const dailyNotesLayer: Layer = {
   id: 'daily-notes',
   volatility: 'session',
   placement: 'system',
@@ -57,8 +57,8 @@ function reasonFor(note: { readonly kind: string; readonly reason?: string }): s
   return note.reason ?? note.kind;
 }
 
-/** What the agent keeps about this group; no other chat sees it (W04). */
-export const groupMemoryLayer: Layer = {
+/** The agent's memory of this group; no other chat sees it (W04). */
+const groupMemoryLayer: Layer = {
   id: 'group-memory',
   volatility: 'session',
   placement: 'system',
@@ -87,7 +87,7 @@ const TYPES_AND_SCOPES = `- Types: a preference is what somebody likes, a fact w
  * When to remember and when to look things up (G13, G14), for readers with the tools for it, and the
  * memory itself where the layout names its file.
  */
-export const memoryGuideLayer: Layer = {
+const memoryGuideLayer: Layer = {
   id: 'memory-guide',
   volatility: 'session',
   placement: 'system',
@@ -118,8 +118,8 @@ function has(tools: readonly ToolNote[], name: string): boolean {
   return tools.some((tool) => tool.name === name && tool.placeholder !== true);
 }
 
-/** What is known of the person and of what they work on (G14). */
-export const profileLayer: Layer = {
+/** The profile of the person and of their work (G14). */
+const profileLayer: Layer = {
   id: 'profile',
   volatility: 'session',
   placement: 'system',
@@ -251,7 +251,7 @@ const todosLayer: Layer = {
   },
 };
 
-/** What the agent knows from before. */
+/** The layers of the agent's memory. */
 export const memoryLayers: readonly Layer[] = [
   dailyNotesLayer,
   groupMemoryLayer,

@@ -12,9 +12,8 @@ import { listItem, narrowestAudience } from '../text.ts';
 import { fillTools, readContextFile } from './files.ts';
 
 /**
- * What the agent can do here, generated from the registered tools (P11). Where the layout names a file
- * for it, the list goes where that file has `{tools_description}`, or before the file's own text (P06,
- * P08).
+ * The tools of the agent here, generated from the registered tools (P11). Where the layout names a file for it, the
+ * list goes where that file has `{tools_description}`, or before the file's own text (P06, P08).
  */
 export function toolsLayer(): Layer {
   const [describe, describeInDetail] = [toolDescriber(false), toolDescriber(true)];
@@ -100,7 +99,7 @@ const TIER_ORDER =
 const TODOS_OR_MEMORY =
   '`write_todos` holds the plan of this session and ends with it; `save_memory` keeps for good what people prefer and what matters.';
 
-/** How to choose among the tools (P06), in lines. */
+/** Instructions for choosing among the tools (P06), in lines. */
 function choiceOf(tools: readonly ToolNote[]): readonly string[] {
   const usable = tools.filter(({ placeholder }) => placeholder !== true);
   const names = new Set(usable.map(({ name }) => name));
@@ -144,7 +143,7 @@ function typeOf({ type, enum: choices, anyOf }: z.infer<typeof Parameter>): stri
   return Array.isArray(choices) ? 'choice' : Array.isArray(anyOf) ? 'several types' : 'any';
 }
 
-/** What people expect of an agent, and the tools that it takes. Checked against the tools that ship. */
+/** The abilities that people expect of an agent, and the tools that each takes. Checked against the tools that ship. */
 export const EXPECTED_ABILITIES: readonly (readonly [ability: string, tools: readonly string[]])[] =
   [
     ['read files', ['read']],
@@ -160,7 +159,7 @@ export const EXPECTED_ABILITIES: readonly (readonly [ability: string, tools: rea
     ['hand work on to a sub-agent', ['delegate_task']],
   ];
 
-/** What the agent can do here and what not, from its real tools, the mode and for whom it works (P06). */
+/** The abilities that the agent has here and those it lacks, from its real tools, the mode and the reader (P06). */
 export const abilitiesLayer: Layer = {
   id: 'abilities',
   volatility: 'session',

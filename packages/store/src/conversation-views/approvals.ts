@@ -10,13 +10,13 @@ import { readSaid } from './messages.ts';
 export interface ShownApproval extends Approval {
   /** Lists continue behind it. */
   readonly seq: number;
-  /** Who wrote the message that led to the call; null: Parley itself, such as a job, or it is forgotten. */
+  /** The author of the message that led to the call; null: Parley itself, such as a job, or it is forgotten. */
   readonly asker: string | null;
-  /** What the message says. */
+  /** The text of the message. */
   readonly text: string;
   /** The chat of the message; null: the message is forgotten. */
   readonly chat: (ChatKey & { readonly title: string; readonly chatType: ChatType }) | null;
-  /** Who decided, where their message is known. */
+  /** The person who decided, where their message is known. */
   readonly decider: string | null;
 }
 

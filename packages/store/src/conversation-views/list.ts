@@ -83,7 +83,7 @@ function conversationOf(row: ListRow, said: SaidMessage | null): ShownConversati
   };
 }
 
-/** What a chat is called: by its title, or in a direct chat by the name of the person. */
+/** The title of a chat, or in a direct chat the name of the person. */
 export function titleOf(said: SaidMessage | null): string | null {
   if (said === null) return null;
   const { chat, sender } = said;
@@ -190,7 +190,7 @@ const BY_PERSON = statement(`
   select message from inbox where conversation_id = :id and message not like :trigger
   order by seq desc limit 1`).rows<{ readonly message: string }>();
 
-/** What is known of one conversation besides its messages. */
+/** The facts of one conversation besides its messages. */
 export interface ConversationDetails extends ShownConversation {
   /** The model that answered last; null: none did. */
   readonly answeredBy: string | null;

@@ -4,7 +4,7 @@ import { fromJson, type Sql, statement, toJson } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
 
-/** Where two lists that are merged go on: behind these numbers of messages and of parts. */
+/** The place at which two merged lists continue: behind these numbers of messages and of parts. */
 export interface PageMark {
   readonly inbox: number;
   readonly outbox: number;
@@ -21,23 +21,23 @@ interface ShownFile {
   readonly name: string | null;
 }
 
-/** What was said, by one side or the other. Times in ms; texts are private and whole. */
+/** A message of either side. Times in ms; texts are private and whole. */
 export interface ShownMessage {
   /** Unique in the conversation. */
   readonly id: string;
   readonly direction: 'in' | 'out';
   readonly at: number;
-  /** Who wrote it; null: the agent, or Parley itself. */
+  /** Its author; null: the agent, or Parley itself. */
   readonly from: string | null;
   readonly text: string;
   readonly files: readonly ShownFile[];
   /** Parley itself wrote it for the agent, such as a job whose time has come. */
   readonly trigger: string | null;
-  /** Of a message: waits, is being answered, or how it ended. Of a part: whether it was sent. */
+  /** For a message: waiting, being answered, or its outcome. For a part: whether it was sent. */
   readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
   /** Why a part did not arrive. */
   readonly error: string | null;
-  /** What `why/message` is asked about it; null: it answers nothing that has a story. */
+  /** The question for `why/message` about it; null: it answers nothing that has a story. */
   readonly why: string | null;
 }
 
@@ -224,7 +224,7 @@ const Said = InboundMessage.pick({
   trigger: true,
 });
 
-/** What is shown of a message that came in. */
+/** The shown fields of an inbound message. */
 export type SaidMessage = z.infer<typeof Said>;
 
 const Part = z.object({ plain: RenderedPart.shape.plain, file: PartExtras.shape.file });
@@ -244,7 +244,7 @@ export function threadOf(route: string): string {
   return z.object(ReplyRoute.shape).safeParse(parsed(route)).data?.threadId ?? '';
 }
 
-/** What a person wrote; null for what Parley itself put into a conversation. */
+/** The text of a person; null for messages that Parley itself put into a conversation. */
 export function textOfMessage(stored: string): string | null {
   const said = readSaid(stored);
   return said === null || said.trigger !== undefined ? null : (said.typed ?? said.text);

@@ -46,7 +46,7 @@ export async function catchUp(database: Database, clock: Clock, budgetMs: number
   return missing;
 }
 
-/** Where the next rows are: behind `after`, as long as the stored number is `reach`. */
+/** The place of the next rows: behind `after`, as long as the stored number is `reach`. */
 interface From {
   readonly reach: number;
   readonly after: number;
@@ -148,19 +148,19 @@ interface Seq {
   readonly seq: number;
 }
 
-const REACH = statement('select seq from search_reach where source = :source').rows<Seq>();
+const REACH = statement('select seq from search_index_progress where source = :source').rows<Seq>();
 
 const LOCK_REACH = statement(
-  'select seq from search_reach where source = :source /*pg for update*/',
+  'select seq from search_index_progress where source = :source /*pg for update*/',
 ).rows<Seq>();
 
 const ENSURE_REACH = statement(`
-  insert into search_reach (source, seq) values (:source, 0) on conflict (source) do nothing`);
+  insert into search_index_progress (source, seq) values (:source, 0) on conflict (source) do nothing`);
 
 const RESET_REACH = statement(`
-  insert into search_reach (source, seq) values (:source, 0) on conflict (source) do update set seq = 0`);
+  insert into search_index_progress (source, seq) values (:source, 0) on conflict (source) do update set seq = 0`);
 
-const MOVE_REACH = statement('update search_reach set seq = :seq where source = :source');
+const MOVE_REACH = statement('update search_index_progress set seq = :seq where source = :source');
 
 interface StoredText extends Seq {
   readonly text: string;
@@ -220,7 +220,7 @@ interface PlacedWord {
   readonly at: number;
 }
 
-/** What a person types into the search: each term has to be found; its words follow each other. */
+/** The terms of a search: each term has to be found; its words follow each other. */
 export type SearchTerms = readonly (readonly string[])[];
 
 /** Scripts without spaces between words: there each character counts as a word, and a word is a phrase. */

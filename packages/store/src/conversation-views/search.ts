@@ -13,7 +13,7 @@ import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './search-index.
 /** A message or a part in which all terms are found. */
 export interface SearchHit {
   readonly conversationId: string;
-  /** What the conversation is called. */
+  /** The title of the conversation. */
   readonly title: string;
   readonly channel: string;
   /** The `id` of the message in its conversation. */
@@ -21,13 +21,13 @@ export interface SearchHit {
   readonly direction: 'in' | 'out';
   /** In ms. */
   readonly at: number;
-  /** Who wrote it; null: the agent. */
+  /** Its author; null: the agent. */
   readonly from: string | null;
   /** The place in its text. Private. */
   readonly excerpt: string;
 }
 
-/** What was typed, and where an earlier page ended (null: at the beginning). */
+/** The typed words, and the end of an earlier page (null: the beginning). */
 export interface SearchQuery {
   readonly typed: string;
   readonly before: PageMark | null;

@@ -76,13 +76,13 @@ export function folderBytes(folder: string, newId: NewId): ByteStore {
   };
 }
 
-/** What a folder holds. */
+/** The content of a folder. */
 export interface FolderUse {
   readonly files: number;
   readonly bytes: number;
 }
 
-/** What is in a folder of files. */
+/** Counts the files of a folder. */
 export async function folderUse(folder: string): Promise<FolderUse> {
   const names = await readdir(folder).catch(() => []);
   let bytes = 0;

@@ -14,7 +14,7 @@ import { keyOf, TABLES, type TableName } from '../tables.ts';
 import { type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import { type Redact, textRedactor } from './phrase-redactor.ts';
 
-/** What an adapter keeps of a message it has sent, to send it once more. */
+/** The copy that an adapter keeps of a sent message, to send it once more. */
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
 
 /**
@@ -43,7 +43,7 @@ const ACCOUNTS = statement(`
   select distinct channel, account from inbox
   where conversation_id in (select value from json_each(:conversations))`).rows<Account>();
 
-const COPIES = `from adapter_value where channel = :channel and account = :account and kind = 'sent'`;
+const COPIES = `from adapter_state where channel = :channel and account = :account and kind = 'sent'`;
 
 const ALL_COPIES = statement(`select id, value ${COPIES}`).rows<{
   readonly id: string;

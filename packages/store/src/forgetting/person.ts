@@ -24,7 +24,7 @@ import {
   type Said,
 } from './redact-person-in-group.ts';
 
-/** Whose messages are forgotten, whatever they say. */
+/** The person whose messages are forgotten, whatever their text. */
 export interface PersonForgetting extends PersonLeaving {
   /** They are an owner: what any owner wrote alone with the agent is theirs. */
   readonly ownersToo: boolean;
@@ -36,7 +36,7 @@ export interface PersonForgetting extends PersonLeaving {
   onStopped(conversationId: string): void;
 }
 
-/** What was removed. */
+/** The removed data. */
 export interface PersonForgotten {
   /** Conversations that are empty now, and groups in which others keep what they said. */
   readonly whole: number;
@@ -267,7 +267,7 @@ async function forgetTraces(
 ): Promise<void> {
   if (only !== null) return;
   const values = { persons: toJson(persons) };
-  await deleteRows(database, 'decision', { where: IS_THEIRS, values });
+  await deleteRows(database, 'ingress_decision', { where: IS_THEIRS, values });
   const notices = await partsWithWords(database, { turns: [], seqs: [], people: persons });
   await forgetParts(database, notices, mark);
 }

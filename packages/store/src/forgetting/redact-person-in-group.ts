@@ -23,11 +23,11 @@ export interface PersonLeaving {
   /** Parley's ids (`telegram:42`) of all their accounts. */
   readonly persons: readonly string[];
   readonly mark: string;
-  /** What the history keeps of a turn to which others wrote, too: their messages. */
+  /** The text that the history keeps of a turn to which others wrote, too: their messages. */
   retell(messages: readonly InboxRow[]): unknown;
 }
 
-/** What a person wrote in one conversation. */
+/** The words of a person in one conversation. */
 export interface Said {
   readonly isDirect: boolean;
   readonly seqs: number[];

@@ -16,7 +16,7 @@ import {
   transact,
 } from './query-batch.ts';
 
-/** How many connections one process opens at most, and how long it waits for the server. */
+/** The most connections of one process, and the time it waits for the server. */
 export interface PostgresLimits {
   readonly connections?: number | undefined;
   /** For a new connection, or a free one of the pool. */
@@ -109,7 +109,7 @@ export async function openPostgres({
 /** PostgreSQL's type numbers of bigint and numeric; `pg` would give both as strings. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 
-/** How values are read: times, counters and sums of tokens all stay far below 2^53. */
+/** The parsers of values: times, counters and sums of tokens all stay far below 2^53. */
 function numberTypes(library: typeof types): Pick<typeof types, 'getTypeParser'> {
   return {
     getTypeParser: (type, format) =>

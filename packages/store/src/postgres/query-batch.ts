@@ -40,7 +40,7 @@ export interface Asked {
 export type ParserOf = Pick<typeof types, 'getTypeParser'>['getTypeParser'];
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
-/** What a connection has prepared: the columns of each statement by its name. */
+/** The prepared statements of a connection: the columns of each statement by its name. */
 export type Prepared = Map<string, Columns>;
 
 interface BatchConnection {
@@ -68,7 +68,7 @@ export class QueryBatch extends Query {
   readonly #prepared: Prepared;
   readonly #parserOf: ParserOf;
   readonly #answers: Answer[] = [];
-  /** Of the statement whose answer arrives. */
+  /** The columns of the statement whose answer arrives. */
   #columns: Columns = NO_COLUMNS;
   #rows: unknown[] = [];
 

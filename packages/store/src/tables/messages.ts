@@ -1,5 +1,5 @@
 import { hasLetter, IN_PERSONS, IN_SEQS, OF_CONVERSATION, rowsWhere } from './conditions.ts';
-import { bytes, data, int, serial, since, table, words, wordsJson } from './table.ts';
+import { bytes, data, formerly, int, serial, since, table, words, wordsJson } from './table.ts';
 
 /** Begins the ids of reactions in `group_context`; no platform has ids with a space. */
 export const REACTION_PREFIX = 'reaction ';
@@ -11,7 +11,7 @@ const BY_PERSON = `message not like '%,"trigger":"%'`;
 
 const HAS_BYTES = 'where bytes is not null or file_id is not null';
 
-/** What came in, and what was given up. */
+/** Inbound messages, and those that were given up. */
 export const MESSAGE_TABLES = {
   /** Messages as they came in; the order of a lane is `seq`. */
   inbox: table({
@@ -110,7 +110,7 @@ export const MESSAGE_TABLES = {
       of: 'inbox_seq in (select seq from inbox where conversation_id = :conversation)',
     },
   }),
-  /** What a group said since the last turn (F06): deleted when the turn that it belongs to is committed. */
+  /** The messages of a group since the last turn (F06): deleted when the turn that it belongs to is committed. */
   group_context: table({
     columns: {
       seq: serial(),
@@ -122,7 +122,7 @@ export const MESSAGE_TABLES = {
       sender_id: data('not null'),
       sender_name: words('not null'),
       text: words('not null'),
-      heard_at: int('not null'),
+      received_at: formerly('heard_at', 38, int('not null')),
       /** The turn that it belongs to while it runs; null: it waits for the next. */
       turn_id: data('references turn (id)'),
     },
@@ -140,7 +140,8 @@ export const MESSAGE_TABLES = {
     },
   }),
   /** Why a message was not taken (D08). No text is kept. */
-  decision: table({
+  ingress_decision: table({
+    formerly: { name: 'decision', until: 38 },
     columns: {
       seq: serial(),
       channel: data('not null'),
@@ -155,12 +156,12 @@ export const MESSAGE_TABLES = {
     },
     unique: ['channel', 'account', 'chat_id', 'message_id'],
     indexes: {
-      decision_chat: '(channel, account, chat_id, seq)',
-      decision_message: '(message_id)',
+      ingress_decision_chat: '(channel, account, chat_id, seq)',
+      ingress_decision_message: '(message_id)',
     },
     kept: { keeps: ['decisions'], at: 'decided_at' },
   }),
-  /** What was given up, one row for each time (D06). */
+  /** The work that was given up, one row for each time (D06). */
   dead_letter: table({
     columns: {
       seq: serial(),

@@ -54,7 +54,7 @@ function decisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly T
   ]);
 }
 
-/** How long it waited for its turn, and for what. */
+/** The time that it waited for its turn, and the reason. */
 export function laneEntries(
   { receivedAt }: Pick<MessageFacts, 'receivedAt'>,
   fate: TakenFacts,
@@ -96,7 +96,7 @@ function waitEntry(
   );
 }
 
-/** What a message waits for now. */
+/** The present reason for which a message waits. */
 export function waitsFor({ before, settlesAt, files }: TakenFacts, now: number): string {
   if (before?.isSuspended) return 'waits behind a turn that waits for an approval';
   if (before != null) {
@@ -225,7 +225,7 @@ function approvalEntries({
   ];
 }
 
-/** How it ended, or that it has not. */
+/** Its outcome, or that it has none yet. */
 function endEntries({ state, startedAt, finishedAt, reason }: TurnFacts): readonly TimelineEntry[] {
   const detail = reason === null ? {} : { detail: reason };
   const took = (text: string) => ({ ...entry('commit', finishedAt, text), ...detail });

@@ -82,7 +82,7 @@ function nameOf({ table: _table, seq: _seq, ...name }: FoundMessage): MessageNam
   return name;
 }
 
-/** What was not taken belongs to no agent. */
+/** The agent of a message; messages that were not taken belong to none. */
 function isOfAgent({ fate }: MessageFacts, agent: string | null): boolean {
   return fate.kind === 'not-taken' || (agentOfConversation(fate.conversationId) ?? null) === agent;
 }
@@ -98,7 +98,7 @@ function placeOf({ channel, account, chatId, messageId }: FoundMessage): Message
 }
 
 const DECISION = statement(`
-  select outcome, reason, decided_at as "receivedAt", sent_at as "sentAt" from decision
+  select outcome, reason, decided_at as "receivedAt", sent_at as "sentAt" from ingress_decision
   where seq = :seq`).rows<
   Pick<MessageFacts, 'reason' | 'receivedAt' | 'sentAt'> & { readonly outcome: NotTaken }
 >();
@@ -163,10 +163,10 @@ const HEARTBEAT_RUN = statement(
   'select agent, task, state, reason from heartbeat_run where id = :id',
 ).rows<NonNullable<TakenFacts['run']>>();
 
-/** Of a job only its last message is known; what the job is called, people wrote. */
+/** The messages of a job, of which only the last is known; the job's name is people's text. */
 const JOB = statement(`
   select id from cron_job
-  where conversation_id = :conversationId and last_message = :messageId`).rows<
+  where conversation_id = :conversationId and last_message_id = :messageId`).rows<
   Row<'cron_job', 'id'>
 >();
 

@@ -71,7 +71,7 @@ interface Verdict {
   readonly detail?: string;
 }
 
-/** What became of a message: an answer, or the exact reason for silence (D08). */
+/** The outcome of a message: an answer, or the exact reason for silence (D08). */
 function verdictOf({ reason, fate }: MessageFacts, now: number): Verdict {
   if (fate.kind === 'not-taken') {
     const why = reason === null ? '' : `: ${reason}`;

@@ -56,7 +56,7 @@ function headOf({ lines }: Component): readonly string[] {
   return facts.length === 0 ? [] : [facts.join('\n')];
 }
 
-/** What is shown of an entry, in this order; what is not named here is for programs. */
+/** The properties of an entry that are shown, in this order; all others are for programs. */
 const SHOWN: readonly (readonly [name: string, label: string])[] = [
   ['DTSTART', 'Start'],
   ['DTEND', 'End'],

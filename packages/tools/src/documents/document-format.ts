@@ -1,10 +1,10 @@
 import { decodeBytes } from '@parley/core/encoding';
 import { has, latin1 } from './sound-format.ts';
 
-/** What a file is, by its first bytes; a declared name or type proves nothing. */
+/** The format of a file by its first bytes; a declared name or type proves nothing. */
 type FileFormat = 'pdf' | 'zip' | 'old-office' | 'rtf' | 'text' | 'binary';
 
-/** How much of a file tells whether it is text, in bytes. */
+/** The part of a file that tells whether it is text, in bytes. */
 const LOOKED_AT = 64 * 1_024;
 /** PDF readers accept their mark this far from the beginning. */
 const PDF_MARK_WITHIN = 1_024;

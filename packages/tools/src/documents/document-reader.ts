@@ -5,7 +5,7 @@ import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
 
 /** One received document. */
 export interface DocumentRequest {
-  /** Who sent it, in any form: documents are read fairly among senders. */
+  /** Its sender, in any form: documents are read fairly among senders. */
   readonly sender: string;
   /** Which part of its text is wanted, in characters (UTF-16 units): from where (0 when absent), and how much. */
   readonly from?: number;
@@ -17,9 +17,9 @@ export interface DocumentRequest {
 /** Reads one document. Rejects only when `load` does: what cannot be read is refused. */
 export type ReadDocument = (request: DocumentRequest, signal: AbortSignal) => Promise<DocumentText>;
 
-/** How documents are read. */
+/** The options of reading documents. */
 export interface DocumentReaderOptions {
-  /** How many are read at the same time; the others wait. */
+  /** The number that are read at the same time; the others wait. */
   readonly atOnce?: number;
   /** Shared with others that read files in processes; one of its own when absent. */
   readonly queue?: FairQueue;

@@ -2,8 +2,8 @@ import { openSync } from 'node:fs';
 import { numberIn } from '../processes.ts';
 
 /**
- * What a process that reads one file does: it writes a line when it is ready, takes the file from its
- * input, writes the result to its output and ends.
+ * The work of a process that reads one file: it writes a line when it is ready, takes the file from its input, writes
+ * the result to its output and ends.
  */
 export async function answerOnce(
   size: number,

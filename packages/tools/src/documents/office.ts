@@ -13,7 +13,7 @@ import { EPUB_PARTS, isEpub, readEpub } from './epub.ts';
 
 const NOT_A_DOCUMENT = 'it is an archive, and I cannot look into those';
 
-/** What an archive is by the names of its members, and which of these its text is in. */
+/** The kinds of archives by the names of their members, and the members with the text. */
 const KINDS: readonly {
   readonly is: (names: readonly string[]) => boolean;
   readonly parts: RegExp;
@@ -118,13 +118,13 @@ function unzip(bytes: Uint8Array, wanted: RegExp): Members | null {
   return unpacked > limit ? null : new Map(Object.entries(files));
 }
 
-/** What a tag puts into the text: `closing` for `</a:p>`, and for an empty element as well. */
+/** The text that a tag adds: `closing` for `</a:p>`, and for an empty element as well. */
 type Mark = (tag: string, closing: boolean) => string;
 
 /** Which text of a document is wanted, by the names of elements. */
 interface WantedText {
   readonly inside: ReadonlySet<string>;
-  /** What is within these is left out: neither text nor marks. */
+  /** Content within these is left out, both text and marks. */
   readonly except?: ReadonlySet<string>;
 }
 

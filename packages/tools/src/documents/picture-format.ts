@@ -28,7 +28,7 @@ export function pictureFormat(bytes: Uint8Array): PictureFormat | null {
   }
 }
 
-/** How many pixels a picture says it has; null when it does not say. */
+/** The number of pixels that a picture states; null when it states none. */
 export function pixelsOf(bytes: Uint8Array): number | null {
   const size = pictureFormat(bytes)?.size;
   return size ? size.width * size.height : null;

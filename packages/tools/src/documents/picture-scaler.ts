@@ -5,7 +5,7 @@ import type { ProcessKind, ProcessLimits } from './read-in-process.ts';
 
 /** One received picture. */
 export interface PictureRequest {
-  /** Who sent it, in any form: files are read fairly among senders. */
+  /** Its sender, in any form: files are read fairly among senders. */
   readonly sender: string;
   /** Its longest side afterwards, in pixels. */
   readonly side: number;

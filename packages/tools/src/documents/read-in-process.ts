@@ -11,7 +11,7 @@ import type { DocumentText } from './document-text.ts';
 /** A kind of process that reads one file. */
 export interface ProcessKind<Result> {
   readonly entry: URL;
-  /** What it imports besides Node and this package. */
+  /** Its imports besides Node and this package. */
   readonly libraries: readonly string[];
   /**
    * A library is native code, which Node's own permissions do not bind. Once it is loaded, the kernel lets
@@ -21,7 +21,7 @@ export interface ProcessKind<Result> {
   readonly result: z.ZodType<Result>;
 }
 
-/** What one process that reads a file may take. */
+/** The limits of one process that reads a file. */
 export interface ProcessLimits {
   /** Its resident memory, in bytes; about 90 MB of it are Node and a library. */
   readonly memoryBytes: number;
@@ -29,7 +29,7 @@ export interface ProcessLimits {
   readonly timeoutMs: number;
 }
 
-/** How a process ended; `failed` says nothing of the file but that it could not be read within limits. */
+/** The end of a process; `failed` tells only that the file could not be read within limits. */
 export type ProcessOutcome<Result> =
   | { readonly kind: 'read'; readonly result: Result; readonly peakBytes: number }
   | {
@@ -42,7 +42,7 @@ export type ProcessOutcome<Result> =
 /** One file and what its process may take. */
 interface ProcessOrder {
   readonly bytes: Uint8Array;
-  /** What it starts with besides the size of the file. */
+  /** Its arguments besides the size of the file. */
   readonly numbers: readonly number[];
   /** Longest output. */
   readonly mostBytes: number;
@@ -50,7 +50,7 @@ interface ProcessOrder {
   readonly signal: AbortSignal;
 }
 
-/** How often the memory of a process is looked at, in ms. */
+/** The interval at which the memory of a process is checked, in ms. */
 const WATCH_MS = 20;
 /** A character takes no more bytes in JSON (`\u0000`), and a reason or a note comes on top. */
 const BYTES_A_CHARACTER = 6;
@@ -99,7 +99,7 @@ export const PICTURES: ProcessKind<string | null> = {
 
 /** Small generations: garbage is collected before it counts as memory in use. */
 const HEAP = ['--max-old-space-size=96', '--max-semi-space-size=2'];
-/** What V8 reserves for each byte that it uses; more of it is refused by the kernel. */
+/** The bytes that V8 reserves for each byte that it uses; more of it is refused by the kernel. */
 const RESERVED_SHARE = 1.5;
 /** V8 ends itself with one of these when its heap is full. */
 const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];

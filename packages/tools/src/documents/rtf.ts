@@ -7,7 +7,7 @@ const NO_TEXT: ReadonlySet<string> = new Set(
   ),
 );
 
-/** What a control word puts into the text. */
+/** The text that a control word adds. */
 const SIGNS: Readonly<Record<string, string>> = {
   par: '\n',
   line: '\n',
@@ -58,7 +58,7 @@ const PAGES: Readonly<Record<string, string>> = {
 interface Group {
   readonly isText: boolean;
   readonly font: string;
-  /** How many characters stand behind `\u` for programs that do not know it. */
+  /** The number of characters behind `\u` for programs that do not know it. */
   readonly fallback: number;
 }
 

@@ -9,7 +9,7 @@ import {
 /** The settings section `media.speech`, as far as the service is concerned. */
 export interface SpeechSettings extends SpeechService {
   readonly voice: string;
-  /** What the service is asked for; what it sends is looked at. */
+  /** The format that the service is asked for; its answer is checked. */
   readonly format: 'opus' | 'mp3' | 'flac' | 'wav';
 }
 

@@ -8,7 +8,7 @@ export interface SpeechService {
   readonly model: string;
 }
 
-/** How a speech service is reached. */
+/** The means of reaching a speech service. */
 export interface SpeechDeps {
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
@@ -18,7 +18,7 @@ export interface SpeechDeps {
 
 /** One question to a service. */
 export interface SpeechRequest<Result> {
-  /** Where below the base address. */
+  /** The path below the base address. */
   readonly path: string;
   /** The settings that name the service, for people. */
   readonly setting: string;
@@ -52,7 +52,7 @@ export async function askSpeechService<Result>(
   return answer.kind === 'done' ? answer : { kind: 'failed', detail: answer.detail };
 }
 
-/** What became of one try: the result, or what went wrong and whether it may go better the next time. */
+/** The outcome of one try: the result, or the fault and whether another try may help. */
 type Try<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'again' | 'failed'; readonly detail: string };

@@ -4,7 +4,7 @@ import { askSpeechService, type SpeechDeps, type SpeechService, textOf } from '.
 /** The settings section `media.transcription`. */
 export type TranscriptionSettings = SpeechService;
 
-/** What was said, or why it is not known: `reason` for everyone, `detail` for the owner and the log. */
+/** The spoken text, or the reason why it is not known: `reason` for everyone, `detail` for the owner and the log. */
 export type Transcript =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly reason: string; readonly detail: string };

@@ -10,9 +10,9 @@ export interface McpTool {
   readonly name: string;
   /** One line; empty where the server says nothing. */
   readonly description: string;
-  /** Of its arguments, always an object. */
+  /** The schema of its arguments, always an object. */
   readonly schema: CleanSchema;
-  /** How the arguments that a model gives become those of the server; absent where they are the same. */
+  /** The mapping of a model's arguments to those of the server; absent where they are the same. */
   readonly shape?: ArgumentShape;
   /** The server says that it changes nothing. It may lie. */
   readonly readOnly: boolean;
@@ -50,7 +50,7 @@ export interface McpCatalogue {
   readonly changed: readonly McpRemark[];
 }
 
-/** Of a server that is not connected. */
+/** The catalogue of a server that is not connected. */
 export const NOTHING: McpCatalogue = {
   tools: [],
   prompts: [],
@@ -59,7 +59,7 @@ export const NOTHING: McpCatalogue = {
   changed: [],
 };
 
-/** What a server answered when it was asked for one kind of thing. */
+/** The answer of a server to a request for one kind of thing. */
 export interface Listed {
   readonly items: readonly unknown[];
   /** Why not all of it is here; null where it is. */
@@ -69,9 +69,11 @@ export interface Listed {
 /** Tools and prompts of one server that are taken; a model is lost among more. */
 const MAX_ENTRIES = 128;
 const MAX_NAME = 200;
-/** Of the schemas of all tools of a server together, in characters: making their checks takes the event loop. */
+/**
+ * The size of the schemas of all tools of a server together, in characters: making their checks takes the event loop.
+ */
 const MAX_SCHEMA_TEXT = 200_000;
-/** Of a description, in characters. */
+/** The longest description, in characters. */
 const MAX_DESCRIPTION = 1_000;
 const MAX_PROMPT_ARGUMENTS = 20;
 
@@ -81,7 +83,7 @@ interface Taken<Entry> {
   readonly remarks: readonly string[];
 }
 
-/** What a server has said, one entry at a time: an invalid one is left out by name, and no other with it. */
+/** Reads the lists of a server, one entry at a time: an invalid one is left out by name, and no other with it. */
 export function readCatalogue(tools: Listed, prompts: Listed, hasResources = false): McpCatalogue {
   const refused: McpRemark[] = [];
   const changed: McpRemark[] = [];

@@ -40,10 +40,10 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-/** How the protocol is begun: by asking for its version, as since July 2026, or by `initialize`. */
+/** The opening of the protocol: by asking for its version, as since July 2026, or by `initialize`. */
 export type Opening = 'discover' | 'initialize';
 
-/** What a client needs from its connection. */
+/** The options of a client for its connection. */
 export interface ClientOptions {
   readonly opening: Opening;
   /** Hears that what the server offers may have changed. */
@@ -170,7 +170,7 @@ export function connectionOf(of: ConnectionOf): McpConnection {
   };
 }
 
-/** Where a request of July 2026 and later says what its client can do. */
+/** The key of the client's capabilities in a request of July 2026 and later. */
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 
 const Sent = z.looseObject({ _meta: z.looseObject({}).optional() });

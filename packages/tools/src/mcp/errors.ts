@@ -3,18 +3,19 @@ import { cleanLine } from './clean.ts';
 import { blockOf } from './schema/json-block.ts';
 
 /**
- * What can go wrong with a server. `mcp-not-connected`: nothing was sent. `mcp-session`: the server no longer knows the
- * session, so it has not done what was asked. `mcp-lost`: something was sent, and the connection ended before the
- * answer. `mcp-refused`: the server answered with an error. `mcp-answer`: its answer is not what the protocol says.
- * `mcp-start`: it could not be reached. `mcp-sign-in`: a person has to sign in first; nothing was done.
+ * The faults of a server. `mcp-not-connected`: nothing was sent. `mcp-session`: the server no longer knows the
+ * session, so it has not done what was asked. `mcp-disconnected`: something was sent, and the connection ended before
+ * the answer. `mcp-refused`: the server answered with an error. `mcp-invalid-response`: its answer is not what the
+ * protocol says. `mcp-unreachable`: it could not be reached. `mcp-sign-in`: a person has to sign in first; nothing was
+ * done.
  */
 export type McpErrorCode =
   | 'mcp-not-connected'
   | 'mcp-session'
-  | 'mcp-lost'
+  | 'mcp-disconnected'
   | 'mcp-refused'
-  | 'mcp-answer'
-  | 'mcp-start'
+  | 'mcp-invalid-response'
+  | 'mcp-unreachable'
   | 'mcp-sign-in';
 
 /** An error of a server, as a text for people. */
@@ -37,7 +38,7 @@ export class UnreadableAnswerError extends Error {}
 /** Why a connection ended whose session the server has ended. */
 export const SESSION_ENDED = 'it has ended the session';
 
-/** Of an error, in characters. */
+/** The longest error, in characters. */
 const MAX_MESSAGE = 600;
 /** Causes of causes that are looked at. */
 const MAX_CAUSES = 6;
@@ -66,9 +67,9 @@ export function askError(error: unknown, isSessionLost: boolean): McpError {
     (cause) => cause.code === 'INVALID_RESULT' || cause.error instanceof UnreadableAnswerError,
   );
   if (isUnreadable) {
-    return new McpError(init('mcp-answer', 'its answer is not as the protocol says'));
+    return new McpError(init('mcp-invalid-response', 'its answer is not as the protocol says'));
   }
-  return new McpError(init('mcp-lost', lostReason(error)));
+  return new McpError(init('mcp-disconnected', lostReason(error)));
 }
 
 /** The wish for a sign-in in an error, if there is one. */
@@ -86,7 +87,7 @@ export function startReason(error: unknown): string {
   return cleanLine(networkReason(error) ?? httpReason(error) ?? fullReason(error), MAX_MESSAGE);
 }
 
-/** What `fetch` says of a failure is in its cause. */
+/** The full reason of a failure: `fetch` puts it into its cause. */
 function fullReason(error: unknown): string {
   const reasons = causesOf(error).map((cause) => reasonOf(cause.error));
   const last = reasons.at(-1) ?? reasonOf(error);
@@ -108,7 +109,7 @@ function causesOf(error: unknown): readonly Cause[] {
   return causes;
 }
 
-/** What each fault of the network means for the one who set up the server. */
+/** The meaning of each network fault for the person who set up the server. */
 const NETWORK: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at its address; start it, or correct “url”',
   ENOTFOUND: 'its host name is not known; correct “url”',
@@ -162,10 +163,10 @@ function httpReason(error: unknown): string | null {
   return `${adviceFor(status)}${said === '' ? '' : `; it said: ${said}`}`;
 }
 
-/** Of what a server says about a refusal, in characters. */
+/** The longest text of a server about a refusal, in characters. */
 const MAX_SAID = 300;
 
-/** What the server said itself; a page for people says nothing here. */
+/** The server's own words; a page for people does not count. */
 function wordsOf(error: unknown): string {
   for (const { error: one } of causesOf(error)) {
     const data = one instanceof Error && 'data' in one ? blockOf(one.data) : undefined;

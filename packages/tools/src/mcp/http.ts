@@ -16,8 +16,8 @@ interface HttpOptions extends Omit<ClientOptions, 'opening'> {
 }
 
 /**
- * How a server over HTTP may want to be talked to, newest first: as since July 2026, by `initialize`, or over the
- * two connections of 2024.
+ * The protocols of servers over HTTP, newest first: as since July 2026, by `initialize`, or over the two connections
+ * of 2024.
  */
 const WAYS = ['discover', 'initialize', 'sse'] as const;
 type Way = (typeof WAYS)[number];

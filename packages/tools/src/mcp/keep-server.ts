@@ -7,7 +7,7 @@ import { McpError, SESSION_ENDED } from './errors.ts';
 import type { SignInMeans } from './oauth/sign-in-state.ts';
 import type { McpServerConfig } from './peer.ts';
 
-/** What keeping a server needs from outside; times are in ms. */
+/** The services of keeping a server; times are in ms. */
 export interface KeepDeps {
   readonly connect: Connect;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -24,19 +24,19 @@ export interface KeepDeps {
   readonly onOffer?: ((server: string, tools: McpCatalogue['tools']) => void) | undefined;
 }
 
-/** How long connecting over HTTP, and asking for what there is, may take. */
+/** The deadline of connecting over HTTP and of listing, in ms. */
 const CONNECT_MS = 30_000;
-/** How long a program may take until it answers: `npx` and `uvx` fetch it first. */
+/** The deadline of a program until it answers, in ms: `npx` and `uvx` fetch it first. */
 const START_MS = 120_000;
-/** How long a call waits for a new session in place of one that the server has ended. */
+/** The time for which a call waits for a new session after the server has ended one, in ms. */
 const NEW_SESSION_MS = 10_000;
-/** How often a quiet server is asked whether it is still there, and what it offers now. */
+/** The interval at which a quiet server is asked whether it is there and what it offers, in ms. */
 const LOOK_MS = 30_000;
 /** A server that says again and again that something has changed is asked this often at most. */
 const SETTLE_MS = 1_000;
 /** A connection that held this long was a good one. */
 const GOOD_MS = 60_000;
-/** How long closing may take; it must fit into the end of Parley. */
+/** The deadline of closing, in ms; it must fit into the end of Parley. */
 const CLOSE_MS = 2_000;
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 5 * 60_000;
@@ -123,7 +123,8 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
         });
       } catch (error) {
         // Over HTTP nothing else says that the server is gone.
-        if (error instanceof McpError && (error.code === 'mcp-lost' || isSignIn(error))) lookSoon();
+        if (error instanceof McpError && (error.code === 'mcp-disconnected' || isSignIn(error)))
+          lookSoon();
         throw error;
       } finally {
         underWay -= 1;

@@ -5,7 +5,7 @@ import { blockOf, ownValue } from './schema/json-block.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** What an HTTP connection hears besides its messages. */
+/** The listeners of an HTTP connection besides its messages. */
 interface HttpHearer {
   readonly reader: MessageReader;
   /** The server no longer knows the session of a request. */

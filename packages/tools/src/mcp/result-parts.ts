@@ -14,7 +14,7 @@ export interface Part {
   readonly file?: McpFile;
 }
 
-/** Of an address, in characters. */
+/** The longest address, in characters. */
 const MAX_URI = 500;
 
 /** One part of a result. What is not known is named, never dropped. `nth` counts from 0. */

@@ -14,7 +14,7 @@ const MAX_FILES = 10;
 /** Parts of one result that are read. */
 const MAX_PARTS = 1_000;
 
-/** What a model can be shown of a result; the length is bounded by the caller. */
+/** The part of a result that a model can be shown; the length is bounded by the caller. */
 export function resultText(said: unknown): McpResult {
   const result = blockOf(said);
   if (result === undefined || Array.isArray(said)) {

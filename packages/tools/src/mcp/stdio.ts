@@ -5,7 +5,7 @@ import { createMessageReader } from './read-message.ts';
 import { blockOf } from './schema/json-block.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** Of what a server wrote to its error output. In characters. */
+/** The longest quotation of a server's error output, in characters. */
 const MAX_ERROR_TEXT = 400;
 
 /** Colors and the mark of byte order, which some print before a message. */
@@ -16,11 +16,11 @@ const BEFORE_MESSAGE = /^(?:\uFEFF|\u001b\[[0-9;?]*[A-Za-z])+/;
 interface StdioTransport extends Transport {
   /** Resolves with the reason, as text. */
   readonly ended: Promise<string>;
-  /** What the server wrote last to its error output, as one line. */
+  /** The last words of the server's error output, as one line. */
   lastWords(): string;
 }
 
-/** What a transport over a child process works with. */
+/** The options of a transport over a child process. */
 interface StdioOptions {
   readonly server: ServerProcess;
   /** Messages longer than this end the connection. In bytes. */

@@ -6,17 +6,17 @@ import { ParleyError } from '@parley/core';
 export interface SandboxLimits {
   /** In ms; then everything in the sandbox is killed. */
   readonly timeoutMs: number;
-  /** What is kept of the output, in characters; half of it from the start, half from the end. */
+  /** The part of the output that is kept, in characters; half of it from the start, half from the end. */
   readonly outputCharacters: number;
   /** Processes at a time. */
   readonly processes: number;
-  /** Of all processes together, and again of each, in bytes. */
+  /** The memory of all processes together, and again of each, in bytes. */
   readonly memoryBytes: number;
   /** All that is written to the workspace together, also what is deleted again, in bytes. */
   readonly diskBytes: number;
   /** Largest single file that a command can write, in bytes. */
   readonly fileBytes: number;
-  /** Of the private /tmp and of /dev/shm, in bytes each; they are memory. */
+  /** The size of the private /tmp and of /dev/shm, in bytes each; they are memory. */
   readonly scratchBytes: number;
 }
 
@@ -57,7 +57,7 @@ export function forbidden(said: string): SandboxError {
   return new SandboxError('sandbox-forbidden', message);
 }
 
-/** What a sandbox is made of. All paths are real paths. */
+/** The plan of a sandbox. All paths are real paths. */
 interface SandboxPlan extends ClosedPaths {
   /** The only folder that can be written; it has the same path inside. */
   readonly workspace: string;
@@ -68,14 +68,14 @@ interface SandboxPlan extends ClosedPaths {
   readonly limits: SandboxLimits;
 }
 
-/** Where bubblewrap reports, and where it reads the list of users from. */
+/** The file descriptors of bubblewrap's reports and of the list of users. */
 export const STATUS_FD = 3;
 export const USERS_FD = 4;
 export const GROUPS_FD = 5;
 
 /** An unprivileged user; the files of the workspace look like theirs. */
 const USER = '1000';
-/** What `whoami` and programs that ask who they run for find. */
+/** The users and groups that `whoami` and other programs find. */
 export const USERS = (home: string): string => `parley:x:${USER}:${USER}::${home}:/bin/sh\n`;
 export const GROUPS = `parley:x:${USER}:\n`;
 
@@ -154,7 +154,7 @@ function limited({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLimits
   ].join('\n');
 }
 
-/** What a sandbox shows of the machine; nothing of it can be written. */
+/** The parts of the machine in a sandbox; none can be written. */
 type SystemMount =
   | { readonly kind: 'read-only'; readonly path: string }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };

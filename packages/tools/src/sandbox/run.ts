@@ -33,9 +33,9 @@ interface BwrapOutcome {
   readonly ended: Ending | null;
 }
 
-/** How often a sandbox is counted, in ms. */
+/** The interval at which a sandbox is measured, in ms. */
 const WATCH_MS = 100;
-/** Of what bubblewrap itself prints, in characters. */
+/** The longest message of bubblewrap itself, in characters. */
 const MAX_MESSAGE = 2_000;
 
 /**
@@ -185,7 +185,7 @@ function watchRoom(folder: string, bytes: number): () => Promise<boolean> {
 /** Why a command was ended before its time. */
 export type Ending = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
 
-/** How a command ran. */
+/** The result of a command. */
 export interface CommandResult {
   /** Both outputs in the order of writing, cut in the middle. */
   readonly output: string;
@@ -193,7 +193,7 @@ export interface CommandResult {
   readonly exitCode: number | null;
   /** Such as SIGSEGV, when one ended it: its exit code is then 128 and the signal's number. */
   readonly signal: string | null;
-  /** What Parley ended it for; null when it ended by itself. */
+  /** The reason for which Parley ended it; null when it ended by itself. */
   readonly ended: Ending | null;
   /** In ms. */
   readonly tookMs: number;
@@ -244,7 +244,7 @@ function count(characters: number): string {
   return characters.toLocaleString('en-US');
 }
 
-/** What bubblewrap said on its status pipe so far. */
+/** The report of bubblewrap on its status pipe so far. */
 interface SandboxReport {
   /** The first process inside, by its number outside; known once the sandbox is being made. */
   readonly childPid: number | null;
@@ -278,12 +278,12 @@ function parsed(line: string): z.infer<typeof Line> {
   }
 }
 
-/** What lives in a sandbox at a moment. */
+/** The usage of a sandbox at a moment. */
 interface TreeUsage {
   readonly processes: number;
-  /** What is theirs alone, in bytes; files in /tmp have a limit of their own. */
+  /** Their own memory, in bytes; files in /tmp have a limit of their own. */
   readonly memoryBytes: number;
-  /** What it wrote to disks so far, in bytes; that of ended processes counts with those who waited for them. */
+  /** The bytes it wrote to disks so far; those of ended processes count with those who waited for them. */
   readonly writtenBytes: number;
 }
 

@@ -11,7 +11,7 @@ import {
 } from './arguments.ts';
 import { type CommandResult, runBwrap } from './run.ts';
 
-/** What commands may touch. */
+/** The folders and limits of commands. */
 export interface SandboxOptions {
   /** The only folder a command can write, and the only one of its owner that it can read. */
   readonly workspace: string;
@@ -26,7 +26,7 @@ export interface SandboxOptions {
   readonly monotonic?: Monotonic;
 }
 
-/** What one command may have for itself. */
+/** The options of one command. */
 export interface CommandOptions {
   readonly signal: AbortSignal;
   /** In ms, instead of that of the sandbox. */

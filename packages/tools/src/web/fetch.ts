@@ -14,7 +14,7 @@ import {
 
 /** Bounds of one fetch. */
 export interface FetchLimits {
-  /** Of everything together, in ms. */
+  /** The deadline of everything together, in ms. */
   readonly timeoutMs: number;
   /** Unpacked. */
   readonly maxBytes: number;
@@ -30,9 +30,9 @@ export const FETCH_LIMITS: FetchLimits = {
   ports: [80, 443],
 };
 
-/** What came from the web. */
+/** A resource from the web. */
 export interface Resource {
-  /** Where it was in the end. */
+  /** Its final address. */
   readonly url: URL;
   readonly bytes: Buffer;
   /** As the server says; empty when it says nothing. */
@@ -57,7 +57,7 @@ export async function fetchResource(
     signal.throwIfAborted();
     if (!slow.aborted) throw error;
     const message = `The page did not come within ${limits.timeoutMs / 1_000} s.`;
-    throw new WebError('web-slow', message, error);
+    throw new WebError('web-timeout', message, error);
   }
 }
 
@@ -110,7 +110,7 @@ function saidNo({ host }: URL, status: number): WebError {
   return new WebError('web-status', `${host} answered with status ${status}: ${why}.`);
 }
 
-/** What is asked for: text in its plainest form first. */
+/** The headers of a request: text in its plainest form first. */
 const HEADERS = {
   'user-agent': 'Mozilla/5.0 (compatible; Parley)',
   accept:
@@ -216,7 +216,7 @@ function unpackerOf(encoding: string | undefined): Transform | null {
 function tooLarge({ host }: URL, maxBytes: number): WebError {
   const megabytes = Number((maxBytes / 1_000_000).toFixed(1));
   return new WebError(
-    'web-large',
+    'web-too-large',
     `The page of ${host} is not read: it is larger than ${megabytes} MB.`,
   );
 }

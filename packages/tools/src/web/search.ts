@@ -10,14 +10,14 @@ export interface SearchHit {
   readonly snippet: string;
 }
 
-/** What is searched for. */
+/** The query of a search. */
 export interface SearchQuery {
   readonly query: string;
   /** At most this many results. */
   readonly results: number;
 }
 
-/** How engines are reached. */
+/** The means of reaching engines. */
 export interface EngineDeps {
   readonly fetch: typeof globalThis.fetch;
   /** Longest time for one request, in ms; 15 s when absent. */
@@ -85,7 +85,7 @@ function startOf(text: string, longest: number): string {
 interface Engine {
   readonly name: string;
   readonly settings: string;
-  /** What a status means to it, where it is something of its own. */
+  /** The meaning of a status to it, where it differs from the usual one. */
   readonly meaning: Readonly<Record<number, string>>;
 }
 

@@ -24,7 +24,7 @@ export type SaveResult =
   | ({ readonly kind: 'saved' | 'known' } & SavedMemory)
   | { readonly kind: 'refused'; readonly detail: string };
 
-/** What was removed from the files, and what could not be. */
+/** The memories that were removed from the files, and those that could not be. */
 export interface Removal {
   readonly memories: readonly SavedMemory[];
   /** Lines of other notes, by file. */
@@ -178,7 +178,7 @@ class EntryCache {
   }
 }
 
-/** How often a memory was of use, by its id. */
+/** The number of times a memory was of use, by its id. */
 export type MemoryUses = ReadonlyMap<string, number>;
 
 /** Longest profile, in characters. */

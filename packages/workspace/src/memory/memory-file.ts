@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isGroupFile } from '../audience.ts';
 
-/** What kind of thing is remembered (G13). */
+/** The kind of a memory (G13). */
 export const MemoryType = z.enum(['preference', 'fact', 'skill', 'habit', 'constraint']);
 export type MemoryType = z.infer<typeof MemoryType>;
 
-/** What a memory is about; `session` counts until `/new` in the chat where it was saved. */
+/** The scope of a memory; `session` counts until `/new` in the chat where it was saved. */
 export const MemoryScope = z.enum(['user', 'project', 'session']);
 export type MemoryScope = z.infer<typeof MemoryScope>;
 
@@ -21,8 +21,8 @@ export const MemoryOrigin = z.strictObject({
 export type MemoryOrigin = z.infer<typeof MemoryOrigin>;
 
 /**
- * Who wrote the text. `own`: exactly what the person wrote. `agent`: a note of the agent.
- * `hand`: a person edited the file.
+ * The author of the text. `own`: exactly what the person wrote. `agent`: a note of the agent. `hand`: a person edited
+ * the file.
  */
 export type MemoryWords = 'own' | 'agent' | 'hand';
 

@@ -19,7 +19,7 @@ export interface MemoryHit extends PromptPart {
   readonly isClear: boolean;
 }
 
-/** Where the question is asked. */
+/** The place of the question. */
 export interface SearchScope {
   readonly conversation: string;
   readonly session: number;

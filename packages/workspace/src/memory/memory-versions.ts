@@ -5,7 +5,7 @@ import { headToKeep } from '../write-rules.ts';
 
 /** A change of MEMORY.md of which both sides are kept. */
 interface MemoryEdit {
-  /** What MEMORY.md must still say, as `current` returned it; null: there is no file. */
+  /** The expected text of MEMORY.md, as `current` returned it; null: there is no file. */
   readonly from: string | null;
   readonly to: string;
   /** The reasons, one line each; they belong to the new version. */

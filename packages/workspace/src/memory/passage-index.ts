@@ -7,7 +7,7 @@ export interface FoundPiece {
   readonly score: number;
   /** 0 to 1: the part of the question's significant words that the piece has. */
   readonly coverage: number;
-  /** Of the rarest word that was found; above 2 it is significant. */
+  /** The rarity of the rarest word that was found; above 2 it is significant. */
   readonly rarity: number;
 }
 
@@ -34,12 +34,12 @@ interface Posting {
   readonly counts: number[];
 }
 
-/** What one search has found so far, by the numbers of the pieces. */
+/** The sums of one search so far, by the numbers of the pieces. */
 interface Sums {
   readonly score: Float64Array;
   readonly matched: Float64Array;
   readonly rarity: Float64Array;
-  /** Of the best form of the present word. */
+  /** The score of the best form of the present word. */
   readonly best: Float64Array;
   readonly bestRarity: Float64Array;
 }
@@ -183,7 +183,7 @@ export class PassageIndex {
     return end === -1 ? next : next.slice(0, end);
   }
 
-  /** Of a term that so many pieces have. */
+  /** The rarity of a term that so many pieces have. */
   #rarityOf(having: number): number {
     const all = Math.max(this.size, MIN_PIECES);
     return Math.log(1 + (all - having + 0.5) / (having + 0.5));
@@ -240,7 +240,7 @@ function termsOf(name: string, piece: Piece): readonly string[] {
   return passage === null ? [] : indexTerms(`${passage.heading}\n${passage.text}`);
 }
 
-/** Where a term is in a sorted list, or would be. */
+/** The index of a term in a sorted list, or the one it would have. */
 function placeOf(sorted: readonly string[], term: string): number {
   let low = 0;
   let high = sorted.length;
@@ -262,7 +262,7 @@ export interface Passage {
   readonly text: string;
   /** The headings above it; they help to find it. */
   readonly heading: string;
-  /** Of a saved memory. */
+  /** The entry, for a saved memory. */
   readonly entry?: MemoryEntry;
 }
 

@@ -1,7 +1,7 @@
 /** One word of a question and the forms under which it may have been written down. */
 export interface QueryWord {
   readonly forms: readonly string[];
-  /** How much it counts; single Chinese characters of a longer word count little. */
+  /** Its weight; single Chinese characters of a longer word count little. */
   readonly weight: number;
   /** Longer words that start with it count, too. */
   readonly prefix: boolean;

@@ -29,7 +29,7 @@ export const SkillSnapshot = z.readonly(
     requiredEnv: z.readonly(z.array(z.string())),
     /** The names that were allowed; null: all. */
     filter: z.readonly(z.array(z.string())).nullable(),
-    /** How many eligible skills the limits left out (S05). */
+    /** The number of eligible skills that the limits left out (S05). */
     left: z.int().nonnegative(),
     /** The strictest audience of its sources. */
     audience: Audience,
@@ -51,7 +51,7 @@ export interface AbsentSkill {
   readonly detail: string;
 }
 
-/** What a snapshot is made from. */
+/** The parts of a snapshot. */
 export interface SnapshotParts {
   readonly catalogue: Catalogue;
   /** The skills in the catalogue and in full, in the order of precedence. */
@@ -78,8 +78,8 @@ export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotPart
 }
 
 /**
- * What is in the prompt in full, and the catalogue of the others. Bodies get the room that the catalogue leaves, in
- * order; a skill whose body has none is in the catalogue.
+ * Divides skills into those that are in the prompt in full and the catalogue of the others. Bodies get the room that
+ * the catalogue leaves, in order; a skill whose body has none is in the catalogue.
  */
 export function divide(
   all: readonly CatalogueEntry[],
@@ -116,14 +116,14 @@ export interface CatalogueEntry {
   readonly name: string;
   /** One line. */
   readonly description: string;
-  /** Of SKILL.md, ready to read. */
+  /** The location of SKILL.md, ready to read. */
   readonly location: string;
 }
 
-/** How much of the prompt skills may take (S05). */
+/** The limits of skills in the prompt (S05). */
 export interface CatalogueLimits {
   readonly skills: number;
-  /** Of the catalogue and the bodies beside it. */
+  /** The size of the catalogue and the bodies beside it. */
   readonly characters: number;
 }
 
@@ -132,7 +132,7 @@ export interface Catalogue {
   readonly text: string;
   /** Those in it, in order, with their descriptions as shown. */
   readonly entries: readonly CatalogueEntry[];
-  /** How many the limits left out. */
+  /** The number that the limits left out. */
   readonly left: number;
 }
 
@@ -216,7 +216,7 @@ export interface SkillStatus {
   readonly state: SkillState;
   /** Why it is in this state; null where it is ready. */
   readonly reason: string | null;
-  /** Of SKILL.md, with the home folder written `~`. */
+  /** The location of SKILL.md, with the home folder written `~`. */
   readonly location: string;
   /** Empty where it is refused. */
   readonly description: string;
@@ -230,17 +230,17 @@ export interface SkillStatus {
   readonly command: string | null;
   /** Why a skill that people may call has no command; null where there is nothing to say. */
   readonly commandProblem: string | null;
-  /** What of its front matter had to be guessed (S11). */
+  /** Guesses about its front matter, for people (S11). */
   readonly warnings: readonly string[];
   /** The estimated cost of its entry in the catalogue, or of its body; 0 where it has none. */
   readonly tokens: number;
-  /** How it is in the prompt (S06); null where it is not. */
+  /** Its form in the prompt (S06); null where it is absent. */
   readonly show: 'outline' | 'inline' | null;
   /** The variable that holds its key, as OpenClaw's skills name it, and where the key comes from. */
   readonly primaryEnv: { readonly name: string; readonly from: KeySource } | null;
 }
 
-/** What of a skill is in the prompt. */
+/** The form of a skill in the prompt. */
 export interface ShownSkill {
   readonly show: 'outline' | 'inline';
   readonly text: string;

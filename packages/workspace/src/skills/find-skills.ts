@@ -16,7 +16,7 @@ import {
 import { type FilePattern, patternsInside } from '../prompt-files.ts';
 import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
 
-/** Where a skill comes from, the weakest first: of two with one name the later source wins (S02). */
+/** The source of a skill, the weakest first: of two with one name the later source wins (S02). */
 export type SkillSource = 'extra' | 'bundled' | 'managed' | 'personal' | 'project' | 'workspace';
 
 /** A folder that may hold skills. */
@@ -24,20 +24,20 @@ export interface SkillFolder {
   readonly source: SkillSource;
   /** May itself be a symbolic link; need not exist. */
   readonly root: string;
-  /** Where in it the skills are; no step of that may be a link. */
+  /** The path of the skills in it; no step may be a link. */
   readonly within: readonly string[];
 }
 
-/** Where an installation keeps its skills. All paths are absolute. */
+/** The skill folders of an installation. All paths are absolute. */
 export interface SkillPlaces {
   /** From the settings and plugins; later ones win. */
   readonly extra: readonly string[];
-  /** What Parley brings. */
+  /** The folder of the bundled skills. */
   readonly bundled: string;
   /** The data folder. */
   readonly data: string;
   readonly home: string;
-  /** Where Parley was started. */
+  /** The folder in which Parley was started. */
   readonly project: string;
   readonly workspace: string;
 }

@@ -5,7 +5,7 @@ export interface LooseMatter {
   readonly entries: readonly MatterEntry[];
   readonly head: string;
   readonly body: string;
-  /** How it had to be understood, for people. */
+  /** Guesses that were needed to read it, for people. */
   readonly warnings: readonly string[];
   /** No word of it can mean that somebody may not read the skill. */
   readonly foreveryone: boolean;
@@ -63,7 +63,7 @@ interface Split {
   readonly warning: string | null;
 }
 
-/** Where the front matter ends: at its closing line, or where it must have been meant to. */
+/** The end of the front matter: its closing line, or the likely end. */
 function endOf(lines: readonly string[]): Split {
   const prose = lines.findIndex((_line, nth) => nth > 0 && isBodyAt(lines, nth));
   const within = prose === -1 ? lines.length : prose;

@@ -5,9 +5,9 @@ import { readLooseJson } from './loose-json.ts';
 export interface MatterEntry {
   readonly key: string;
   readonly value: unknown;
-  /** What is written behind the colon, with the lines below that belong to it; without blanks around it. */
+  /** The text behind the colon, with the lines below that belong to it; without blanks around it. */
   readonly raw: string;
-  /** How it had to be understood; null: it is plain YAML. */
+  /** The guess that was needed to read it; null: it is plain YAML. */
   readonly guess: string | null;
 }
 
@@ -25,7 +25,7 @@ export function readEntries(lines: readonly string[], depth = 0): readonly Matte
   }));
 }
 
-/** What is written for each key of a front matter that is YAML, between its lines of `---`. */
+/** The text of each key of a front matter that is YAML, between its lines of `---`. */
 export function rawTexts(head: string): ReadonlyMap<string, string> {
   const block = head.replace(/^---[^\n]*\n/, '').replace(/(?:^|\n)---[^\n]*\n*$/, '');
   const segments = segmentsOf(block.split('\n'));
@@ -71,7 +71,7 @@ function segmentsOf(lines: readonly string[]): readonly Segment[] {
   return segments;
 }
 
-/** How many of the lines below close the brackets that a value opens, also where nothing is indented. */
+/** The number of lines below up to the end of the brackets that a value opens, also where nothing is indented. */
 function flowLines(inline: string, below: readonly string[]): number {
   const first = inline === '' ? (below.find((line) => line.trim() !== '') ?? '') : inline;
   if (!/^\s*[[{]/.test(first)) return 0;

@@ -8,9 +8,9 @@ import type { ParsedSkill } from './skill-file.ts';
 import type { SkillHeader } from './skill-header.ts';
 
 /**
- * What became of a skill. `ready`: in the catalogue of those who may see it. `left-out`: the limits of
- * the catalogue have no room for it. `shadowed`: another one of its name wins. `refused`: it is broken,
- * too large or hostile. The others are choices of the operator and facts of the machine.
+ * The state of a skill. `ready`: in the catalogue of those who may see it. `left-out`: the limits of the catalogue
+ * have no room for it. `shadowed`: another one of its name wins. `refused`: it is broken, too large or hostile. The
+ * others are choices of the operator and facts of the machine.
  */
 export type SkillState =
   | 'ready'
@@ -21,7 +21,7 @@ export type SkillState =
   | 'shadowed'
   | 'refused';
 
-/** Where the variable that a skill names as its key has its value from; null: it has none. */
+/** The source of the value of a skill's key variable; null: it has none. */
 export type KeySource = 'environment' | 'settings' | null;
 
 /** A skill with everything decided that does not depend on who reads. */
@@ -34,7 +34,7 @@ export interface ResolvedSkill {
   readonly audience: Audience;
   readonly command: string | null;
   readonly commandProblem: string | null;
-  /** Where its key (`primaryEnv`) comes from. */
+  /** The source of its key (`primaryEnv`). */
   readonly key: KeySource;
 }
 
@@ -43,7 +43,7 @@ export interface UsableSkill extends ResolvedSkill {
   readonly skill: ParsedSkill;
 }
 
-/** What skills are decided by. */
+/** The rules that decide about skills. */
 export interface SkillRules {
   /** Names that alone are allowed, beside those that are `always` there; undefined: all. */
   readonly allow: readonly string[] | undefined;
@@ -128,7 +128,7 @@ function decideState(
     : { state: 'not-eligible', reason: lacking };
 }
 
-/** What is set in the environment counts more than the settings, as in OpenClaw. */
+/** The source of a skill's key. The environment takes precedence over the settings, as in OpenClaw. */
 function keySource(
   { name, primaryenv }: ParsedSkill,
   { hasKey }: SkillRules,
@@ -185,7 +185,7 @@ export function folderOf({ segments, root }: FoundSkill): string {
   return segments.at(-1) ?? basename(root);
 }
 
-/** What the machine and the settings offer a skill. */
+/** The facts of the machine and the settings for skills. */
 export interface SkillFacts {
   /** As Node names it: `linux`, `darwin`, `win32`. */
   readonly os: string;
@@ -296,7 +296,7 @@ async function isProgram(path: string): Promise<boolean> {
 /** Longest command that Telegram and Discord both take. */
 const MAX_COMMAND_LENGTH = 32;
 
-/** What a skill is called as a command: `a`–`z`, `0`–`9`, `_`; null where nothing of that is in its name. */
+/** The command name of a skill: `a`–`z`, `0`–`9`, `_`; null where nothing of that is in its name. */
 export function commandNameOf(skill: string): string | null {
   const plain = skill
     .normalize('NFKD')

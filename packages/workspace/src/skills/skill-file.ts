@@ -10,7 +10,7 @@ import { oneLine } from './skill-text.ts';
 export interface ParsedSkill extends SkillHeader {
   readonly kind: 'skill';
   readonly name: string;
-  /** What of it had to be guessed, for people; empty: nothing. */
+  /** Guesses that were needed to read it, for people; empty: none. */
   readonly warnings: readonly string[];
 }
 

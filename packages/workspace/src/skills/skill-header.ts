@@ -21,7 +21,7 @@ const InstallStep = z.union([
 ]);
 type InstallStep = z.infer<typeof InstallStep>;
 
-/** What is known of a skill before its text is read. */
+/** The facts of a skill that are known before its text is read. */
 const Header = z.object({
   /** Absent: the folder's name is meant. */
   name: z.string().optional(),
@@ -205,7 +205,7 @@ function flagOf(entry: MatterEntry | undefined, note: Note): boolean | undefined
   return undefined;
 }
 
-/** What is written for a flag, where it says anything. */
+/** The value of a flag, if it has any. */
 function wordIn(entry: MatterEntry | undefined): unknown {
   return entry === undefined || isNothing(entry) ? undefined : entry.value;
 }

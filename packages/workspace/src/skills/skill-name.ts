@@ -6,7 +6,7 @@ const UNUSABLE = /[`"\\{}$]/;
 /** Letters or digits of any script, or an emoji. */
 const HAS_NAME = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
-/** What a skill is called; `warning`: that is not what its author wrote. */
+/** The name of a skill; `warning`: its author wrote another one. */
 export type SkillNaming =
   | { readonly kind: 'named'; readonly name: string; readonly warning: string | null }
   | { readonly kind: 'refused'; readonly reason: string };

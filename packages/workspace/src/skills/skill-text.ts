@@ -2,7 +2,7 @@
 const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
 const BLANKS = /[\s\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** What an author wrote, on one line and without invisible characters. */
+/** The text of an author, on one line and without invisible characters. */
 export function oneLine(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, '').replace(BLANKS, ' ').trim();
 }

@@ -214,11 +214,11 @@ export interface SkillSettings {
   readonly allow?: readonly string[] | undefined;
   readonly block: readonly string[];
   readonly show: 'outline' | 'inline';
-  /** What holds for one skill, by its name. */
+  /** The settings of single skills, by name. */
   readonly entries?: Readonly<Record<string, SkillEntry>>;
   /** Skills in the catalogue. */
   readonly max: number;
-  /** Of the catalogue, and of bodies beside it. */
+  /** The size of the catalogue and of bodies beside it. */
   readonly maxCharacters: number;
   readonly maxFileBytes: number;
 }
@@ -233,7 +233,7 @@ export interface OpenSkillsOptions {
   readonly reserved: readonly string[];
   /** Written `~`. */
   readonly home: string;
-  /** Where a preview works on a copy of a folder: the folder that it is a copy of. */
+  /** For a preview on a copy of a folder: the folder that was copied. */
   readonly copy?: { readonly folder: string; readonly of: string } | undefined;
   readonly log?: Logger;
   readonly clock?: Clock;

@@ -108,14 +108,14 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
 }
 
 interface EditNoteProps {
-  /** What can be replaced. */
+  /** The message that can be replaced. */
   readonly last: Mine | undefined;
   /** Id of the message that is in the field again. */
   readonly edited: string;
   readonly onCancel: () => void;
 }
 
-/** What sending does while a message that was sent is in the field again. */
+/** The note about sending while a sent message is in the field again. */
 function EditNote({ last, edited, onCancel }: EditNoteProps): VNode {
   if (last?.id !== edited) {
     return (
@@ -211,7 +211,7 @@ function keep(key: string, text: string): void {
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
 
-/** What a newcomer sees: what this is, and something to try: `onTry` writes or sends it. */
+/** The view of a newcomer: what this is, and something to try: `onTry` writes or sends it. */
 function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }): VNode {
   const { name, offline } = props.agent;
   return (

@@ -13,7 +13,7 @@ export interface ChatClient {
   /** Connects, and sends the messages that an earlier visit could not send. */
   start(): void;
   readonly conversation: ReadonlySignal<Conversation>;
-  /** Who is signed in; null until the gateway has answered. */
+  /** The person who is signed in; null until the gateway has answered. */
   readonly me: ReadonlySignal<Me | null>;
   /** Shows one of the person's chats. */
   open(chat: string): void;

@@ -26,7 +26,7 @@ const MAX_PAUSE_MS = 4_000;
 /** The gateway says "alive" every 20 s; twice nothing means that the connection is dead (a laptop slept). */
 const SILENCE_MS = 45_000;
 
-/** Where there is no chat, this often it is asked whether the sign-in is still good, in ms. */
+/** The interval at which the sign-in is checked where there is no chat, in ms. */
 const STILL_GOOD_MS = 3_000;
 
 /**
@@ -126,7 +126,7 @@ async function historyOf(base: string, chat: string): Promise<WebHistory | null>
   }
 }
 
-/** Who is signed in. Null: no one, or the gateway could not say. */
+/** Asks who is signed in. Null: no one, or the gateway could not say. */
 async function askWho(signal: AbortSignal): Promise<Me | null> {
   const response = await request('/api/me', { signal });
   return response.ok ? await response.json() : null;

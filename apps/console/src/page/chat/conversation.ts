@@ -7,7 +7,7 @@ export type Delivery =
   | {
       readonly kind: 'sending';
       readonly late: boolean;
-      /** How much of its files is sent, from 0 to 1; absent without files. */
+      /** The share of its files that is sent, from 0 to 1; absent without files. */
       readonly sent?: number;
     }
   /** `outcome` says how its turn ended; null while it waits. */
@@ -20,7 +20,7 @@ export type Delivery =
   /** The gateway will not accept it, however often it is sent. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** What the person wrote. */
+/** A message of the person. */
 export interface Mine {
   readonly kind: 'mine';
   readonly id: string;
@@ -30,7 +30,7 @@ export interface Mine {
   readonly delivery: Delivery;
 }
 
-/** What was answered; `turnId` is null for commands and notices, which no model wrote. */
+/** An answer; `turnId` is null for commands and notices, which no model wrote. */
 export interface Answer {
   readonly kind: 'answer';
   readonly id: string;
@@ -173,7 +173,7 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
   }
 }
 
-/** What is shown of a turn that is under way, below what had been said when it began. */
+/** The visible state of a running turn, below the entries from before it. */
 function liveOf({ live, entries }: Conversation, turnId: string): Live {
   if (live?.turnId === turnId) return live;
   const place = entries.findLast((entry) => !isUnsent(entry))?.id ?? null;
@@ -217,7 +217,7 @@ function without(now: Conversation, ids: readonly string[]): Conversation {
   return { ...now, entries: now.entries.filter(({ id }) => !ids.includes(id)) };
 }
 
-/** What *Ask again* asks: the last message that was sent and is no command. */
+/** The question of *Ask again*: the last message that was sent and is no command. */
 export function lastQuestion(entries: readonly Entry[]): Mine | undefined {
   return entries.findLast(
     (entry): entry is Mine =>
@@ -315,7 +315,7 @@ export function labelsOf(entries: readonly Entry[]): ReadonlyMap<string, string>
 }
 
 interface Press {
-  /** Of the message. */
+  /** The id of the message. */
   readonly id: string;
   readonly button: Button;
 }

@@ -107,7 +107,7 @@ function Log(props: { readonly label: string; readonly children: readonly VNode[
   );
 }
 
-/** What can be done with messages. */
+/** The actions on messages. */
 export interface MessageActions {
   /** The address of a file of a message. */
   readonly filePath: (message: string, index: number) => string;
@@ -126,14 +126,14 @@ export interface MessageActions {
 interface MineProps {
   readonly message: Mine;
   readonly commands: readonly CommandHint[];
-  /** Of the pressed button, where the message was a press. */
+  /** The label of the pressed button, where the message was a press. */
   readonly label: string | null;
   readonly actions: MessageActions;
   /** The person's last one. */
   readonly isLast: boolean;
 }
 
-/** What the person wrote: a bubble, or for a command or a press a small mark in the middle. */
+/** A message of the person: a bubble, or for a command or a press a small mark in the middle. */
 function MineMessage({ message, commands, label, actions, isLast }: MineProps): VNode {
   const { text, at, delivery } = message;
   const command = commandIn(text, commands);
@@ -227,7 +227,7 @@ interface AnswerProps {
   readonly calls: readonly ToolCallOfTurn[];
 }
 
-/** What was answered; commands and notices, which no model wrote, are set apart. */
+/** An answer; commands and notices, which no model wrote, are set apart. */
 function AnswerMessage(props: AnswerProps): VNode {
   const { message, agent, chosen, actions, isLast, calls } = props;
   const { id, html, file, buttons, at, turnId } = message;

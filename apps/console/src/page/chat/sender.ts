@@ -136,7 +136,7 @@ async function postFiles(
   return readAnswer(response.status, await response.json().catch(() => ({})));
 }
 
-/** What the gateway's answer to a message means. */
+/** Reads the gateway's answer to a message. */
 export function readAnswer(status: number, body: Partial<WebReceipt & { error: string }>): Attempt {
   const { outcome, at, error } = body;
   if (status === 401) return 'signed-out';
@@ -165,7 +165,7 @@ export interface Unsent {
   readonly at: number;
   /** The chat it is for; absent: the first one. */
   readonly chat?: string | undefined;
-  /** What its files are; their bytes are in the store of files. */
+  /** The descriptions of its files; their bytes are in the store of files. */
   readonly files?: readonly WebFile[] | undefined;
   /** Id of the last message, whose place it takes, and whose files go along. */
   readonly replaces?: string | undefined;

@@ -18,7 +18,7 @@ import { WhySheet } from '../why.tsx';
 import { useGrowing } from './growing.ts';
 import { placeOf, StateMark } from './marks.tsx';
 
-/** What is said is asked for again this often, in ms. */
+/** The interval at which messages are requested again, in ms. */
 const POLL_INTERVAL_MS = 3_000;
 
 interface SheetProps {
@@ -97,7 +97,7 @@ function Head({ report }: { readonly report: ConversationReport }): VNode {
 
 const MODES = ['agent', 'ask', 'plan'] as const;
 
-/** What the commands of a chat do. */
+/** The controls of a conversation, which do what commands of a chat do. */
 function Controls({ report }: { readonly report: ConversationReport }): VNode {
   const { id, mode, model, models, usualModel, state } = report;
   const { outcome, run } = useWork();
@@ -252,7 +252,7 @@ const STATES: Readonly<Record<ShownMessage['state'], string>> = {
   unknown: 'may not have arrived',
 };
 
-/** What one side has said. */
+/** A message of one side. */
 function Message({ message }: { readonly message: ShownMessage }): VNode {
   const { direction, at, from, text, files, trigger, state, error, why } = message;
   const [isAsked, setAsked] = useState(false);
@@ -283,7 +283,7 @@ function Message({ message }: { readonly message: ShownMessage }): VNode {
   );
 }
 
-/** Of the message, as the name of what happened to it. */
+/** The beginning of the message, as the title of its story, in characters. */
 const FIRST_WORDS = 60;
 
 function Why({ why, text }: { readonly why: string; readonly text: string }): VNode {

@@ -63,7 +63,7 @@ function readList({ conversations: items, next }: ConversationList) {
   return { items, next };
 }
 
-/** What was looked at; the chosen conversation is. */
+/** The conversations that were seen; the chosen one counts as seen. */
 function useSeen(
   all: readonly ShownConversation[] | undefined,
   chosen: ShownConversation | undefined,

@@ -9,7 +9,7 @@ const STATES: Readonly<Record<ShownConversation['state'], string | null>> = {
   asks: 'Waits for approval',
 };
 
-/** What happens in a conversation now; nothing where nothing does. */
+/** The mark of a conversation's current state; none where it is idle. */
 export function StateMark(props: { readonly conversation: ShownConversation }): VNode | null {
   const { state, waiting } = props.conversation;
   const label = STATES[state];

@@ -24,10 +24,10 @@ export function looked(seen: Seen, conversation: Known): Seen {
   return { ...seen, upTo: Object.fromEntries(all.slice(0, MAX_REMEMBERED)) };
 }
 
-/** Of this origin alone. */
+/** The key of this origin's storage. */
 const KEY = 'parley.seen';
 
-/** What this browser remembers; at the first time everything there is counts as seen. */
+/** The marks that this browser remembers; at the first visit everything counts as seen. */
 export function readSeen(all: readonly Known[]): Seen {
   try {
     const { base, upTo } = JSON.parse(localStorage.getItem(KEY) ?? 'null');

@@ -59,7 +59,7 @@ export function Editing({ file, work }: EditingProps): VNode {
   );
 }
 
-/** What a person makes is the owner's until they take that line out. */
+/** The text of a new file, which is the owner's until a person removes that line. */
 const NEW_TEXT = '---\naudience: owner\n---\n\n';
 
 function baseOf({ print, text }: OpenFile): Draft['base'] {
@@ -77,7 +77,7 @@ function useTyped(file: OpenFile, onSave: () => void) {
   const { name } = file;
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor>();
-  /** What was saved and is not seen in the file yet. */
+  /** The saved text that is not seen in the file yet. */
   const sent = useRef<string | null>(null);
   const owned = useNameOfDraft(name);
   const [draft] = useState(() => draftOf(owned));

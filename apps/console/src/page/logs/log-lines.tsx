@@ -40,7 +40,7 @@ function clockOf(at: number): string {
     : `${time.toLocaleDateString()}, ${clock}`;
 }
 
-/** What the line shows in another way. */
+/** The facts that the line shows in another way. */
 const SHOWN = new Set(['conversation', 'turn', 'channel', 'account']);
 
 function LineText({ line, isOfMany }: { readonly line: LogLine; readonly isOfMany: boolean }) {

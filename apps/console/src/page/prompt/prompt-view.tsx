@@ -12,8 +12,8 @@ import { PromptLayers } from './layers.tsx';
 import { PreviewSheet } from './preview.tsx';
 
 /**
- * What the model got, turn by turn (P17): `#/prompt/TURN`, `#/prompt/TURN/against/EARLIER`, `#/preview`.
- * Every text is shown as text, never as HTML.
+ * The prompts of the model, turn by turn (P17): `#/prompt/TURN`, `#/prompt/TURN/against/EARLIER`, `#/preview`. Every
+ * text is shown as text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
   const data = usePages('/api/prompts/list', ({ prompts, next }: OutputOf<'prompts/list'>) => ({

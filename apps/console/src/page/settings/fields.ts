@@ -8,14 +8,14 @@ export interface Schema {
   readonly pattern?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** Of every entry of a record; false where all keys are known. */
+  /** The schema of every entry of a record; false where all keys are known. */
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
 }
 
-/** How one setting is shown and read. */
+/** The form of one setting on the page. */
 export type Field =
   | { readonly kind: 'block'; readonly fields: readonly (readonly [string, Schema])[] }
   /** Entries whose keys people choose. */
@@ -96,7 +96,7 @@ function unionOf(forms: readonly Schema[]): readonly Form[] {
   ];
 }
 
-/** What tells one block from another: the word that it holds, else what it needs, else what it begins with. */
+/** The label that distinguishes a block: the word that it holds, else its required key, else its first one. */
 function labelOf({ properties = {}, required = [], type }: Schema): string {
   const words = Object.values(properties).flatMap(({ const: word }) => word ?? []);
   if (words.length > 0) return words.map(String).join(', ');
@@ -116,7 +116,7 @@ export function formWritten(forms: readonly Form[], written: unknown): number {
   return best < 0 ? -1 : points.indexOf(best);
 }
 
-/** How well a form fits what is written: by kind, then by its word, then by known keys. Negative: not at all. */
+/** The score of a form for the written value: by kind, then by its word, then by known keys. Negative: not at all. */
 function pointsOf(schema: Schema, written: unknown): number {
   const { properties } = schema;
   if (Array.isArray(written)) return hasType(schema, 'array') ? 0 : -1;
@@ -169,7 +169,7 @@ export function keysOf(schema: Schema): {
   };
 }
 
-/** What may stand there, besides a reference. */
+/** The forms that are allowed there, besides a reference. */
 function formsOf(schema: Schema): readonly Schema[] {
   const forms = schema.anyOf ?? schema.oneOf;
   if (forms === undefined) return [schema];
@@ -196,7 +196,7 @@ export function isBlock(value: unknown): value is Readonly<Record<string, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a person has typed as a value of the settings; undefined: the default is to count. */
+/** Reads a typed text as a value of the settings; undefined: the default counts. */
 export function readTyped(field: ValueField, typed: string): unknown {
   if (typed.trim() === '') return undefined;
   switch (field.kind) {

@@ -32,7 +32,7 @@ interface SettingProps {
   readonly form: SettingContext;
   /** Its name and description are shown already. */
   readonly isSection?: boolean;
-  /** Of a list or record: emptied, it stays until it is removed. */
+  /** For an entry of a list or record: emptied, it stays until it is removed. */
   readonly isEntry?: boolean;
 }
 
@@ -346,7 +346,7 @@ function Input({ field, shared, schema, onInput }: InputProps): VNode {
   }
 }
 
-/** What is wrong with a block or list itself, not with a field in it. */
+/** The problems of a block or list itself, not of a field in it. */
 function Problems({ path, form }: { readonly path: Path; readonly form: SettingContext }) {
   const wrong = form.problems.filter(({ path: at }) => at === pathText(path));
   return wrong.length === 0 ? null : (

@@ -11,7 +11,7 @@ import type { Schema } from './fields.ts';
 import { SettingsFile } from './settings-file.tsx';
 import { SettingsForm } from './settings-form.tsx';
 
-/** What is written; an order as the gateway takes it, without the print of the file. */
+/** The change to write; an order as the gateway takes it, without the print of the file. */
 export type Change =
   | { readonly kind: 'values'; readonly changes: readonly ValueChange[] }
   | { readonly kind: 'text'; readonly text: string };
@@ -95,7 +95,7 @@ interface StateProps {
   readonly work: Work;
 }
 
-/** How the last change ended, what is wrong with the file, and what waits for a start. */
+/** The outcome of the last change, the problems of the file, and the settings that wait for a start. */
 function State({ settings, refused, work }: StateProps): VNode {
   const { file, problems, state } = settings;
   const shown = refused.length > 0 ? refused : problems;

@@ -9,7 +9,7 @@ interface Props {
   readonly play: Play;
 }
 
-/** What each fault is called, and what it does to the bot. */
+/** The label of each fault, and its effect on the bot. */
 const FAULTS: Readonly<Record<FaultName, readonly [label: string, what: string]>> = {
   'rate-limit': ['Rate limit', 'The next message is refused with 429 and a time to wait'],
   'server-error': ['Server error', 'The next message is answered with an error of the servers'],

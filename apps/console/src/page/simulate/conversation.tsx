@@ -140,7 +140,7 @@ function query(chat: string, message: string, index: number): string {
   return String(new URLSearchParams({ chat, message, index: String(index) }));
 }
 
-/** What the simulator has drawn; it escapes all text, and the page runs no script that is written into it. */
+/** The simulator's drawing; it escapes all text, and the page runs no script that is written into it. */
 function Drawn({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -232,7 +232,7 @@ function Reactions({ message, state, play }: MessageProps): VNode | null {
   );
 }
 
-/** What the speaker can do with a message; shown where it is pointed at or focused. */
+/** The actions of the speaker on a message; shown when it is pointed at or focused. */
 function Actions({ message, state, play: { chat, speaker, world } }: MessageProps): VNode {
   const place = { chat: chat.key, message: message.key };
   const isMine = message.from === speaker.key;

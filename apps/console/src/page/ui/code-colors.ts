@@ -1,6 +1,6 @@
 import { common, createLowlight } from 'lowlight';
 
-/** What of a program gets which color; all else has that of text. */
+/** The colors of parts of a program; all else has that of text. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   keyword: ['keyword', 'literal', 'built_in', 'selector-tag', 'name', 'tag'],
   string: ['string', 'regexp', 'addition', 'char', 'link'],

@@ -14,7 +14,7 @@ export function percent(share: number): string {
   return `${rounded.toLocaleString()} %`;
 }
 
-/** How long something took: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
+/** A duration for people: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
 export function spanOf(ms: number): string {
   if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 100_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;

@@ -45,17 +45,17 @@ export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNo
 
 interface DayChartProps {
   readonly title: string;
-  /** What the parts of a bar are, from the bottom. */
+  /** The names of the parts of a bar, from the bottom. */
   readonly parts: readonly string[];
   readonly days: readonly UsageDay[];
-  /** How high the parts of a bar are, from the bottom, each above the one before. */
+  /** The heights of the parts of a bar, from the bottom, each above the one before. */
   readonly valuesOf: (day: UsageDay) => readonly number[];
   readonly text: (value: number) => string;
   /** The second part is what should not be. */
   readonly alarm?: boolean;
 }
 
-/** What the bars of a chart are drawn with; the highest has the height 100. */
+/** The classes of the bars of a chart; the highest has the height 100. */
 const LOOKS = ['bar-one', 'bar-two'];
 
 function DayChart({ title, parts, days, valuesOf, text, alarm = false }: DayChartProps): VNode {

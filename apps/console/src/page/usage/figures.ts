@@ -14,7 +14,7 @@ export function moneyText({ costUsd, unpriced }: UsageFigures): string {
   return costUsd === 0 ? 'not known' : `over ${money(costUsd)}`;
 }
 
-/** How long answers took, in ms; a dash where there were none. */
+/** The duration of answers, from ms; a dash where there were none. */
 export function latencyText(ms: number | undefined): string {
   return ms === undefined ? '–' : spanOf(ms);
 }

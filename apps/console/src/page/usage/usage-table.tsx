@@ -9,7 +9,7 @@ type UsageReport = OutputOf<'usage/report'>;
 interface Line {
   readonly key: string;
   readonly name: string;
-  /** What people call it. They wrote it, so it is shown as text. */
+  /** The title that people gave it. They wrote it, so it is shown as text. */
   readonly title?: string | null;
   readonly figures: UsageFigures;
 }
@@ -17,7 +17,7 @@ interface Line {
 interface Column {
   readonly name: string;
   readonly text: (figures: UsageFigures) => string;
-  /** How long the bar in the cell is, beside those of other lines. */
+  /** The length of the bar in the cell, beside those of other lines. */
   readonly size?: (figures: UsageFigures) => number;
 }
 
@@ -47,7 +47,7 @@ const COLUMNS: readonly Column[] = [
 /** One line for each group, with bars to compare them, and one for all. */
 export function UsageTable(props: {
   readonly report: UsageReport;
-  /** Of the first column. */
+  /** The heading of the first column. */
   readonly heading: string;
 }): VNode {
   const { report, heading } = props;

@@ -23,7 +23,7 @@ const GROUPINGS: Readonly<Record<UsageReport['by'], string>> = {
 };
 const PERIODS = [7, 30, 90, 400];
 
-/** What models have used, and how fast (U07): `#/usage/GROUPING/DAYS`, `#/usage/GROUPING/DAYS/LAST_DAY`. */
+/** The usage of models, and their speed (U07): `#/usage/GROUPING/DAYS`, `#/usage/GROUPING/DAYS/LAST_DAY`. */
 export function UsageView({ args }: Route): VNode {
   const [by = 'day', days = '30', until] = args;
   // An address may name anything; the gateway says what there is.

@@ -10,7 +10,7 @@ import { z } from 'zod';
 const BLOCK = 512;
 /** Names longer than 100 bytes have an entry of their own, a few kilobytes at most. */
 const MAX_NAME_BYTES = 64 * 1024;
-/** Of what is read whole: the largest row in a backup of 0.1.0 is one with a file of 100 MB. */
+/** The largest entry that is read whole: the largest row in a backup of 0.1.0 is one with a file of 100 MB. */
 const MAX_WHOLE_BYTES = 512 * 1024 * 1024;
 
 /** `end.json`, the last entry: a file without it, or one that counts otherwise, is damaged. */
@@ -201,7 +201,7 @@ export async function writeArchive(to: string | Writable) {
     },
     /** As `add`, for more than memory should hold. `chunks` has exactly `size` bytes. */
     addStream,
-    /** How many entries there are, and the hash over their names and contents. */
+    /** The number of entries, and the hash over their names and contents. */
     digest: () => ({ entries, sha256: hash.copy().digest('hex') }),
     /** Writes the end; everything is on the disk when it resolves. */
     async end(): Promise<void> {

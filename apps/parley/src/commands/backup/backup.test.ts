@@ -23,10 +23,11 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type DataFolder, locateDataFolder, lockDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 import { writeArchive } from './archive.ts';
-import { backup as backupCommand, makeBackup } from './backup.ts';
+import { backup as backupCommand } from './backup.ts';
 import { checkBackup, workspaceFolders } from './contents.ts';
+import { makeBackup } from './make-backup.ts';
 import { refuseInterruptedRestore } from './put-in-place.ts';
-import { type RestoreOrder, restoreBackup } from './restore.ts';
+import { type RestoreOrder, restoreBackup } from './restore-backup.ts';
 import { openWorkFolder, removeLeftovers } from './work-folder.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 10, 0, 0);
@@ -196,7 +197,7 @@ describe('restoring', () => {
     await ask('later');
     const before = contentOf(folder.path);
     const refused = restore(file, { unfinished: 'go-on' });
-    await expect(refused).rejects.toMatchObject({ code: 'store-waiting' });
+    await expect(refused).rejects.toMatchObject({ code: 'store-pending-work' });
     expect(contentOf(folder.path)).toEqual(before);
   });
 
@@ -334,7 +335,7 @@ describe('restoring', () => {
     ],
     [
       'of a newer database',
-      (bytes: Buffer) => swap(bytes, '\n    37\n', '\n    99\n'),
+      (bytes: Buffer) => swap(bytes, '\n    38\n', '\n    99\n'),
       'store-newer',
     ],
   ])('refuses a file %s before anything is touched', async (_what, change, code) => {

@@ -11,15 +11,15 @@ import { type ArchiveEntry, BackupError, damaged, readArchive } from './archive.
  */
 export const FORMAT = 2;
 
-/** Where a backup has the database, and the files of messages. */
+/** The places of the database and of messages' files in a backup. */
 export const DATABASE = 'database/parley.db';
 export const DATABASE_FILES = 'database/files';
-/** What they are called in a data folder. */
+/** The name of the database in a data folder. */
 export const DATABASE_NAME = 'parley.db';
 
 /** Folders of the data folder that belong to a backup besides the workspace; the last are those of other agents. */
 export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills', 'workspaces'] as const;
-/** Where a backup has the workspaces of other agents that are not in the data folder. */
+/** The place in a backup of the workspaces of other agents that are not in the data folder. */
 const AGENTS = 'agents';
 
 /** A folder, and what a backup calls it. */
@@ -63,7 +63,7 @@ const Manifest = z.discriminatedUnion('format', [
 export type Manifest = z.infer<typeof Manifest>;
 export type RowsManifest = Extract<Manifest, { readonly format: 1 }>;
 
-/** What an entry is, by its name; null for a name that no backup has. */
+/** The kind of an entry by its name; null for a name that no backup has. */
 export function entryKind(name: string) {
   if (name === 'manifest.json') return { kind: 'manifest' } as const;
   if (name === 'settings/parley.yaml') return { kind: 'settings' } as const;
@@ -84,7 +84,7 @@ export function entryKind(name: string) {
 export interface CheckedBackup {
   readonly file: string;
   readonly manifest: Manifest;
-  /** How many there are besides the database and its files. */
+  /** The number of files besides the database and its own. */
   readonly files: number;
   readonly hasSettings: boolean;
 }
@@ -128,7 +128,7 @@ async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> 
   }
 }
 
-/** What every manifest has, also one of a later kind. */
+/** The fields of every manifest, also of a later format. */
 const Head = z.looseObject({ format: z.int(), parley: z.string() });
 
 const StoredCell = z.union([

@@ -18,10 +18,10 @@ import { BackupError } from './archive.ts';
 
 /** A file or folder that a restore replaces. */
 export interface Replacement {
-  /** What the old one is called in the folder aside; unique. */
+  /** The name of the old one in the folder aside; unique. */
   readonly name: string;
   readonly path: string;
-  /** What comes to lie at `path`; null: the backup has nothing for that place. */
+  /** The staged file for `path`; null: the backup has none for that place. */
   readonly staged: string | null;
 }
 

@@ -79,7 +79,7 @@ CANARYHEARTBEAT 门没关就告诉我。
   'heartbeat-state.json': '{"system":{"lastRun":"2026-02-16T03:00:00Z","cadenceMin":1440}}\n',
 };
 
-/** What the owner has in every layout: USER.md and what was taken out of the files for everyone. */
+/** The owner's words in every layout: USER.md and the text removed from the files for everyone. */
 const OWNERS = ['USER', 'WORK', 'SLEEP', 'CAT', 'SOUL', 'IDENTITY'];
 const EVERYONES = ['HOUSE-RULE', 'HOUSE-END', 'HOUSE-SOUL', 'Caspar'];
 
@@ -102,7 +102,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** What a command prints with these settings of the agent. */
+/** The output of a command with these settings of the agent. */
 async function parley(agent: object, ...args: readonly string[]): Promise<string> {
   writeFileSync(
     join(data(), 'parley.yaml'),
@@ -164,15 +164,15 @@ describe('parley import neomagi', () => {
       const prompt = (...args: readonly string[]) =>
         parley({ layout }, 'prompt', '--channel', 'telegram', '--full', ...args);
       const others = [
-        await prompt('--chat', 'group', '--user', '501'),
-        await prompt('--chat', 'group', '--user', '7', '--heartbeat'),
-        await prompt('--chat', 'direct', '--user', '7', '--name', 'Stranger'),
+        await prompt('--chat', 'group', '--person', '501'),
+        await prompt('--chat', 'group', '--person', '7', '--heartbeat'),
+        await prompt('--chat', 'direct', '--person', '7', '--name', 'Stranger'),
       ];
       for (const text of others) expect(canaries(text)).toEqual([]);
       for (const words of EVERYONES) {
         for (const text of [others[0], others[2]]) expect(text).toContain(words);
       }
-      const owners = canaries(await prompt('--chat', 'direct', '--user', '501'));
+      const owners = canaries(await prompt('--chat', 'direct', '--person', '501'));
       expect(owners).toEqual([...OWNERS, ...files].sort());
     },
   );

@@ -3,7 +3,7 @@ import type { foreseeTasks } from '@parley/proactive';
 import { isMarkdown, isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
 import { contextLine } from '../schedule.ts';
 
-/** What the workspace has under the name of a file that could be copied. */
+/** The file in the workspace under the name of one that could be copied. */
 export type Existing = 'nothing' | 'the-same' | 'a-template' | 'something';
 
 type UsedFile = ReturnType<typeof asUsed>;
@@ -41,7 +41,7 @@ export function takesNotes({ name, content }: Pick<SurveyedEntry, 'name' | 'cont
 /** When its tasks last ran; the second is where OpenClaw's agents keep it. */
 const STATES: readonly string[] = ['heartbeat-state.json', 'memory/heartbeat-state.json'];
 
-/** What is of OpenClaw or NeoMAGI alone, by the first part of its path. */
+/** Files that only OpenClaw or NeoMAGI uses, by the first part of the path. */
 const FOREIGN: Readonly<Record<string, string>> = {
   'bootstrap.md': 'its first conversation is over; only a new workspace of Parley has one',
   'openclaw.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',

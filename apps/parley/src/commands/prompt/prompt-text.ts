@@ -92,7 +92,7 @@ function fullText({ layer, text }: SentPart): string {
   return `━━ ${visible(layer)} ━━\n${visible(text)}`;
 }
 
-/** What the model wrote besides its answers; empty where that is nothing. */
+/** The model's text besides its answers; empty for none. */
 export function asidesText(
   asides: readonly StepAside[],
   { full }: { readonly full: boolean },
@@ -177,7 +177,7 @@ function marked({ kind, text }: TextPiece): string[] {
   return lines.map((line) => `    ${MARKS[kind]} ${line}`);
 }
 
-/** Of equal text only the length is shown. */
+/** The changes between two texts; equal text is shown by its length alone. */
 function changesOf(pieces: readonly TextPiece[]): string[] {
   return pieces.flatMap((piece) => {
     if (piece.kind !== 'same') return marked(piece);

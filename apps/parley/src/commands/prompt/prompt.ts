@@ -17,7 +17,8 @@ import { asidesText, comparisonText, listText, promptText, turnLine } from './pr
 import { layoutOf, type PreviewFlags, previewedTurn, previewRequest, usage } from './request.ts';
 
 /** The options of `parley prompt`; commander sees to it that they go together. */
-export interface PromptFlags extends PreviewFlags {
+export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
+  readonly person?: string;
   readonly list?: boolean;
   readonly turn?: string;
   readonly message?: string;
@@ -49,7 +50,7 @@ async function previewText(
   flags: PromptFlags,
   first: LoadedSettings,
 ): Promise<string> {
-  const request = previewRequest(flags);
+  const request = previewRequest({ ...flags, user: flags.person });
   const { layout, full = false, json } = flags;
   const faults: string[] = [];
   const deps = { ...systemTime, log: faultsInto(faults), folder, env };
@@ -133,7 +134,7 @@ function comparedText(before: StoredPrompt, after: StoredPrompt, shown: Shown): 
   return `${turnLine(before)}\n${turnLine(after)}\n${text}`;
 }
 
-/** What would be in the log of a real turn. */
+/** A log that collects the faults that a real turn would log. */
 function faultsInto(faults: string[]): Logger {
   const note = (facts: object, message: string): void => {
     faults.push(`  ${message} ${JSON.stringify(facts)}`);

@@ -12,7 +12,7 @@ import type { PromptMode } from '@parley/prompt';
 import type { ClaimedTurn, HeartbeatOrder } from '@parley/store';
 import { CliError } from '../../data-folder.ts';
 
-/** Who would write what and where, as it was typed here or on the page. */
+/** The hypothetical message with its author and chat, as typed here or on the page. */
 export interface PreviewFlags {
   readonly channel?: string | undefined;
   readonly account?: string | undefined;
@@ -39,7 +39,7 @@ export function previewRequest({ channel, chat, mode, heartbeat = false, ...flag
   return { message, mode: modeOf(mode), heartbeat };
 }
 
-/** What is previewed: a turn as a worker would claim it, and how it differs from that of a chat. */
+/** The previewed turn: a turn as a worker would claim it, and how it differs from that of a chat. */
 interface PreviewedTurn {
   readonly turn: ClaimedTurn;
   readonly change: PreviewChange;
@@ -48,7 +48,7 @@ interface PreviewedTurn {
 export interface PreviewTarget {
   readonly channels: readonly string[];
   readonly agent: string;
-  /** Of the agent, as in the ids of its conversations; undefined: the default one. */
+  /** The name of the agent, as in the ids of its conversations; undefined: the default one. */
   readonly name?: string | undefined;
   /** Null: there is no database yet, so a run is that of an example. */
   readonly heartbeat: (
@@ -125,7 +125,7 @@ export interface HypotheticalMessage
 
 const HYPOTHETICAL_ID = 'hypothetical';
 
-/** How each channel shows text, as its adapter declares it; nothing has to be connected to ask. */
+/** The target of text on each channel, as its adapter declares it; no connection is needed. */
 const TARGETS: Readonly<Record<string, RenderTarget>> = {
   web: { dialect: 'html', maxLength: 4_000_000, unit: 'utf16' },
   terminal: { dialect: 'plain', maxLength: 4_000_000, unit: 'utf16' },
@@ -137,12 +137,12 @@ const TARGETS: Readonly<Record<string, RenderTarget>> = {
 const MESSENGERS: ReadonlySet<string> = new Set(['discord', 'telegram', 'whatsapp']);
 const SOME_TARGET: RenderTarget = { dialect: 'plain', maxLength: 4_000, unit: 'utf16' };
 
-/** How a channel shows text; plain where it is not one of Parley's own. */
+/** The target of text on a channel; plain where it is not one of Parley's own. */
 function targetOf(channel: string): RenderTarget {
   return TARGETS[channel] ?? SOME_TARGET;
 }
 
-/** What a channel can do with an answer, where the prompt or its tools depend on it. */
+/** The abilities of a channel for an answer, where the prompt or its tools depend on it. */
 function abilitiesOf(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
   return {
     ...(MESSENGERS.has(channel) && { quotes: true, acts: ['react', 'edit', 'delete'] }),

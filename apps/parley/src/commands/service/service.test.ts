@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Cli } from '../../cli.ts';
 import { announceHere, defaultDataFolder, locateDataFolder, readToken } from '../../data-folder.ts';
 import { newSession } from '../access.ts';
-import { type Machine, machineHere, runProgram } from './manager.ts';
+import { type Machine, machineHere } from './manager.ts';
 import { installService, serviceStatus, uninstallService } from './service.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../bin/parley.js');
@@ -85,7 +85,6 @@ function machine(change: Partial<Machine>): Machine {
     ...machineHere(env),
     ...{ platform: 'linux', home: join(root, 'home'), user: 'ada', launcher: LAUNCHER },
     at: (path) => join(root, path),
-    run: (program, args) => runProgram(program, args, env),
     ...change,
   };
 }

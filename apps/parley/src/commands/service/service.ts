@@ -152,7 +152,7 @@ function noService({ print }: Cli, { manager, machine, folder, isSystem }: Servi
   return 3;
 }
 
-/** Of the service as it is installed, whatever this command names; null: there is none. */
+/** The data folder of the installed service, whatever this command names; null: there is none. */
 function installedFolder({ file, folderIn }: ServiceManager): DataFolder | null {
   const path = existsSync(file) ? folderIn(readFileSync(file, 'utf8')) : null;
   return path === null ? null : locateDataFolder(path, {});

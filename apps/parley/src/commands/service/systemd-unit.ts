@@ -1,6 +1,6 @@
 import { CliError } from '../../data-folder.ts';
 
-/** What the service runs, and where. All paths are absolute. */
+/** The program of the service and its folders. All paths are absolute. */
 export interface ServiceProgram {
   readonly node: string;
   readonly launcher: string;
@@ -19,7 +19,7 @@ export interface UnitFacts extends ServiceProgram {
 }
 
 export const SYSTEM_USER = 'parley';
-/** What systemd makes of `StateDirectory=parley`. */
+/** The folder that systemd makes for `StateDirectory=parley`. */
 export const SYSTEM_FOLDER = '/var/lib/parley';
 export const UNIT = 'parley.service';
 export const SYSTEM_UNIT = `/etc/systemd/system/${UNIT}`;
@@ -97,7 +97,7 @@ function backoff({ version }: UnitFacts): string[] {
   return ['Restart=on-failure', 'RestartPreventExitStatus=2', ...pause];
 }
 
-/** What no unprivileged process needs, and neither does the sandbox for commands. */
+/** Restrictions of rights that no unprivileged process needs, nor the sandbox for commands. */
 const COMMON_GUARDS = [
   'NoNewPrivileges=yes',
   'LockPersonality=yes',

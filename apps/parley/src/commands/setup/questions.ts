@@ -7,7 +7,7 @@ export class Cancelled extends Error {
   override readonly name = 'Cancelled';
 }
 
-/** What was chosen and tried, and is to be written. */
+/** The settings that were chosen and tested and are to be written. */
 export type Orders = readonly SetupOrder[];
 export type Questions = Awaited<ReturnType<typeof openQuestions>>;
 

@@ -38,7 +38,7 @@ export async function setup(cli: Cli): Promise<number> {
   }
 }
 
-/** What only a running gateway can do: it shows the code of WhatsApp, and hears who writes to the bot. */
+/** The last steps, which need a running gateway: it shows the code of WhatsApp, and hears who writes to the bot. */
 async function finish(
   cli: Cli,
   isRunning: boolean,

@@ -11,7 +11,7 @@ import {
 import { proposedValue, readAnswer } from './read-answer.ts';
 import type { Elicitation } from './read-request.ts';
 
-/** What the server gets. */
+/** The answer that the server gets. */
 export interface ElicitationAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, FieldValue>>;
@@ -114,7 +114,7 @@ async function consent(
   throw notUnderstood();
 }
 
-/** What the person said; null where they skipped the question. */
+/** The person's answer; null if they skipped the question. */
 function textOf(asked: AskedPerson): string | null {
   switch (asked.kind) {
     case 'skipped':

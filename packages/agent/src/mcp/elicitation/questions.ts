@@ -3,7 +3,7 @@ import type { PersonQuestion } from '../../tools/tool.ts';
 import { type Field, type FieldValue, type Option, shortLine } from './field.ts';
 import { proposedValue } from './read-answer.ts';
 
-/** Who asks, and what it says of it. */
+/** The server and tool that ask, and their message. */
 export interface Asker {
   readonly server: string;
   /** The tool as the server calls it. */
@@ -11,13 +11,13 @@ export interface Asker {
   readonly message: string;
 }
 
-/** Of the message of a server, in characters and lines. */
+/** Bounds of the message of a server, in characters and lines. */
 const MAX_MESSAGE = 1_000;
 const MAX_LINES = 12;
 
 const DECLINES = { label: 'Decline', does: 'declines', style: 'danger' } as const;
 
-/** Who asks what, before anything else: the words of the server are marked as such. */
+/** The introduction: the server, the tool and the message; the words of the server are marked as such. */
 function opening({ server, tool, message }: Asker): string {
   const lines = message
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
@@ -72,7 +72,7 @@ function choicesOf(field: Field): readonly string[] {
   return field.kind === 'one' ? field.options.map(({ label }) => label) : [];
 }
 
-/** What an answer must look like, where its form does not show that. */
+/** A hint at the form of an answer that its field does not show. */
 function hintOf(field: Field): string {
   switch (field.kind) {
     case 'text':

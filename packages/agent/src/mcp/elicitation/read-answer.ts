@@ -32,7 +32,7 @@ export function readAnswer(field: Field, said: string): ReadAnswer {
   }
 }
 
-/** What the server proposes, if it would be a fitting answer. */
+/** The server's proposed value, if it is a valid answer. */
 export function proposedValue(field: Field): FieldValue | undefined {
   const { proposed } = field;
   if (proposed === undefined) return undefined;

@@ -126,14 +126,14 @@ function codeOf(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** What the spans of queues may say; their keys and options name chats and people. */
+/** The attributes that spans of queues may have; their keys and options name chats and people. */
 const OF_QUEUES: ReadonlySet<string> = new Set([
   'bullmq.queue.name',
   'bullmq.queue.operation',
   'bullmq.job.name',
   'bullmq.job.attempts.made',
 ]);
-/** How often a collector that is down is logged, in ms. */
+/** The interval at which a collector that is down is logged, in ms. */
 const LOG_INTERVAL_MS = 60_000;
 
 /**

@@ -42,7 +42,7 @@ export class SignInError extends ParleyError {
   }
 }
 
-/** What is kept of a sign-in while the library does its steps. */
+/** The state of a sign-in while the library does its steps. */
 type Draft = { -readonly [Key in keyof SignInState]: SignInState[Key] } & {
   verifier?: string;
   page?: URL;
@@ -78,7 +78,10 @@ export async function beginSignIn(
   });
 }
 
-/** Where the operator has named who lets people in, a server cannot send them, and what they sign in with, elsewhere. */
+/**
+ * Checks the authorization server. Where the operator has named one, the MCP server cannot send people and their
+ * credentials elsewhere.
+ */
 function checkAuthorizationServer({ name, oauth }: SignInServer, { discovery }: Draft): void {
   const { issuer: named } = oauth;
   const found = discovery?.authorizationServerUrl;
@@ -97,7 +100,7 @@ function checkPage({ name, url }: SignInServer, page: URL): void {
   }
 }
 
-/** What the browser brought back. */
+/** The parameters that the browser brought back. */
 export interface SignInAnswer {
   readonly state: string;
   readonly code?: string | undefined;
@@ -181,7 +184,7 @@ async function tokensForCode(
   return tokensFrom({ ...given, issuer: issuerOf(discovery) }, clock());
 }
 
-/** Where the operator says that someone else lets people in, in a network of their own. */
+/** The issuers that the operator trusts, which may be in a private network. */
 function trustedBy({ issuer }: OAuthSettings): readonly string[] {
   return issuer === undefined ? [] : [issuer];
 }

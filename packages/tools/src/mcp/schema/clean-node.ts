@@ -15,9 +15,9 @@ export interface Cleaning {
 
 const MAX_NODES = 400;
 const MAX_CHOICES = 200;
-/** Of the choices that are too many to be checked, those that are named. */
+/** The number of choices that are named where there are too many to check. */
 const SHOWN_CHOICES = 10;
-/** Of a description, in characters. */
+/** The longest description, in characters. */
 const MAX_WORDS = 500;
 
 /** Thrown where a schema has more parts than are taken. */
@@ -26,7 +26,7 @@ export class TooManyPartsError extends Error {}
 const Plain = z.union([z.string().max(200), z.number(), z.boolean(), z.null()]);
 type Plain = z.infer<typeof Plain>;
 
-/** Where in a schema a part is. */
+/** The place of a part in a schema. */
 export interface Place {
   readonly depth: number;
   /** The references that led here. */

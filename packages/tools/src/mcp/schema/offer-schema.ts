@@ -12,27 +12,27 @@ import { typesOf } from './types.ts';
 /** A JSON Schema that Parley has written itself, from what a server said. */
 export type CleanSchema = Readonly<Record<string, unknown>>;
 
-/** How the arguments of a model differ from those that the server takes. */
+/** The difference between the arguments of a model and those of the server. */
 export interface ArgumentShape {
   /** The one property that holds them all. */
   readonly wrappedIn?: string;
-  /** Where the model knows a property under another name than the server. */
+  /** The properties that the model knows under other names than the server. */
   readonly renamed?: Renames;
 }
 
-/** What a model is shown of the arguments of a tool. */
+/** The arguments of a tool as a model is shown them. */
 export interface OfferedSchema {
   /** Always of an object, without alternatives at its root: OpenAI and Anthropic refuse all else. */
   readonly schema: CleanSchema;
   readonly shape: ArgumentShape;
-  /** What was simplified, as a sentence for the operator; null for nothing. */
+  /** The simplification, as a sentence for the operator; null for none. */
   readonly remark: string | null;
 }
 
 /** Levels that are shown; a schema that is too large is shown with fewer. */
 const DEPTHS = [10, 6, 4, 3, 2, 1] as const;
 const MAX_CHARACTERS = 16_000;
-/** Of a schema that is written as a text, in characters. */
+/** The longest schema that is written as a text, in characters. */
 const MAX_TEXT = 200_000;
 
 /**
@@ -83,7 +83,7 @@ function isOnlyProperties(root: Block): boolean {
   );
 }
 
-/** What a schema holds whose values are objects with a type themselves. */
+/** The keywords whose values are objects with a type themselves. */
 const KEYWORDS = new Set([
   'items',
   'not',

@@ -1,0 +1,248 @@
+import { relative } from 'node:path';
+import type { AuditSeverity } from '@parley/gateway/api';
+import { minuteText } from '../../terminal/text.ts';
+import { audit, both, type Check, type Finding, ok, skipped } from './check.ts';
+import type { FileFact } from './file-facts.ts';
+import type { OpenFile } from './workspace-facts.ts';
+
+const GROUP_WRITE = 0o020;
+const OTHERS_WRITE = 0o002;
+const OTHERS = 0o077;
+
+/** The bits that a file must not have, by what it is. */
+function forbiddenBits({ kind, isOwnGroup }: FileFact): number {
+  if (kind === 'skills' || kind === 'plugin') {
+    // A group with the name of the user and no other members, as many systems make one.
+    return isOwnGroup ? OTHERS_WRITE : GROUP_WRITE | OTHERS_WRITE;
+  }
+  return OTHERS;
+}
+
+const MODES: readonly (readonly [FileFact['kind'], AuditSeverity, string])[] = [
+  ['data', 'warning', 'No other user of the machine can enter the data folder.'],
+  ['settings', 'warning', 'No other user can read or change the settings and profiles.'],
+  [
+    'token',
+    'critical',
+    'No other user can read the token of the web page and sign-ins at MCP servers.',
+  ],
+  ['database', 'critical', 'No other user can read the database and its side files.'],
+  ['backup', 'critical', 'No other user can read backups and what a restore put aside.'],
+  ['workspace', 'warning', 'No other user can enter the workspace.'],
+  ['other', 'warning', 'No other user can read anything else that lies in the data folder.'],
+  ['skills', 'critical', 'No other user can change the folders that skills are read from.'],
+  ['plugin', 'critical', 'No other user can change the code of plugins.'],
+];
+
+export const FILE_CHECKS: readonly Check[] = [
+  ...MODES.map((row) => modeCheck(...row)),
+  audit('files', {
+    id: 'files.owner',
+    severity: 'critical',
+    title: 'All these files belong to the owner of the data folder, or to root.',
+    advice: 'Change the owner with chown, and find out who put them there.',
+    run: ({ files }) => {
+      const owner = files.find(({ kind }) => kind === 'data')?.uid;
+      if (owner === undefined) return [];
+      return files
+        .filter(({ uid }) => uid !== owner && uid !== 0)
+        .map(({ path, uid }) => `${path} belongs to another user (${uid} instead of ${owner}).`);
+    },
+  }),
+  audit('settings', {
+    id: 'files.secrets-in-clear',
+    severity: 'warning',
+    title: 'Secrets are in the environment or in files of their own, not in the settings.',
+    advice:
+      'Use an environment variable or a file instead (docs/deploy.md), and create a new secret if others may have read the file.',
+    run: ({ clearSecrets }) =>
+      clearSecrets.map((path) => `${path} is stored in plain text in the settings.`),
+  }),
+  audit('settings', {
+    id: 'files.plugins-outside',
+    severity: 'warning',
+    title: 'Plugins lie in the data folder, or are installed packages.',
+    advice:
+      'Move the plugin into the data folder: code that others can change runs with all your rights.',
+    run: ({ plugins, folder: { path: dataFolder } }) =>
+      plugins.flatMap(({ use, folder }): (string | Finding)[] => {
+        if (folder === null) {
+          const found = `The plugin ${use} is an installed package: its updates change your Parley.`;
+          return [{ found, severity: 'info' }];
+        }
+        const isInside = !relative(dataFolder, folder).startsWith('..');
+        return isInside ? [] : [`The plugin ${use} lies in ${folder}, outside the data folder.`];
+      }),
+  }),
+];
+
+function modeCheck(kind: FileFact['kind'], severity: AuditSeverity, title: string): Check {
+  return audit('files', {
+    id: `files.${kind === 'plugin' ? 'plugins' : kind}-mode`,
+    severity,
+    title,
+    advice: 'Run "parley audit --fix", which takes these rights away from others.',
+    run: ({ files, uid }) =>
+      files
+        .filter((file) => file.kind === kind && (file.mode & forbiddenBits(file)) !== 0)
+        .map((file): Finding => {
+          const { path, mode: from } = file;
+          const isWritten = (from & forbiddenBits(file) & (GROUP_WRITE | OTHERS_WRITE)) !== 0;
+          const verb = isWritten ? 'change' : 'read';
+          const isOurs = uid === null || file.uid === uid;
+          return {
+            severity: isWritten ? 'critical' : severity,
+            found: `Other users can ${verb} ${path} (mode ${octal(from)}).`,
+            // Nothing but bits that must not be there is taken away.
+            ...(isOurs && { repair: { path, from, to: from & ~forbiddenBits(file) } }),
+          };
+        }),
+  });
+}
+
+export function octal(mode: number): string {
+  return `0${mode.toString(8).padStart(3, '0')}`;
+}
+
+/** Keys and tokens by their look, besides those of the settings, which are known by value. */
+const KEYS: readonly RegExp[] = [
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
+  /\bgh[pousr]_[A-Za-z0-9]{30,}/,
+  /\bgithub_pat_\w{30,}/,
+  /\bglpat-[\w-]{20,}/,
+  /\bxox[abprs]-[\w-]{10,}/,
+  /\bAIza[\w-]{30,}/,
+  /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/,
+  /(?<!\d)\d{6,}:[A-Za-z0-9_-]{30,}/,
+];
+/** With the code of a country: a plus and at least eight digits, with the usual characters between them. */
+const PHONE = /(?<![\w+])\+[1-9](?:[ ()./-]{0,2}\d){7,14}(?!\d)/;
+const MIN_MEMORY = 24;
+const MAX_NAMED = 10;
+
+export const WORKSPACE_CHECKS: readonly Check[] = [
+  audit('workspace', {
+    id: 'workspace.open-keys',
+    severity: 'critical',
+    title: 'No open file holds a key or token.',
+    advice:
+      'Remove it and create a new one, or put "audience: owner" into the front matter of the file.',
+    run: ({ workspace: { openFiles }, secrets }) =>
+      listed(openFiles, 'looks like a key or token', (line) => holdsKey(line, secrets)),
+  }),
+  audit('workspace', {
+    id: 'workspace.open-phones',
+    severity: 'warning',
+    title: 'No open file holds a phone number.',
+    advice: 'Remove it, or put "audience: owner" into the front matter of the file.',
+    run: ({ workspace: { openFiles } }) =>
+      listed(openFiles, 'holds a phone number', (line) => PHONE.test(line)),
+  }),
+  audit('workspace', {
+    id: 'workspace.open-memory',
+    severity: 'critical',
+    title: 'No line of MEMORY.md or memory/ is in an open file.',
+    advice: 'Remove the line, or put "audience: owner" into the front matter of the file.',
+    run: ({ workspace: { openFiles, memory } }) => {
+      const known = new Set(
+        memory
+          .flatMap(linesOf)
+          .map(folded)
+          .filter((line) => line.length >= MIN_MEMORY),
+      );
+      if (known.size === 0) return [];
+      return listed(openFiles, 'is also in the memory', (line) => known.has(folded(line)));
+    },
+  }),
+  audit('database', {
+    id: 'workspace.prompt-changed',
+    severity: 'info',
+    title: 'No agent has changed a file that becomes prompt text in the last 30 days.',
+    advice:
+      'Read the file: later turns follow its text. Changes by commands of exec are not seen here.',
+    run: ({ agent, promptWrites }) => {
+      const own = promptWrites.filter(({ writer }) => writer === agent);
+      const said = own.map(({ path, tool, conversationId, at, approvedBy }) => {
+        const by = approvedBy === null ? 'no one was asked' : `approved by ${approvedBy}`;
+        const when = minuteText(at);
+        return `${path}: ${tool} on ${when} UTC in ${conversationId}, ${by}.`;
+      });
+      return bounded(said);
+    },
+  }),
+  audit('workspace', {
+    id: 'workspace.symlinks',
+    severity: 'warning',
+    title: 'The workspace holds no symbolic links.',
+    advice: 'Replace it with a copy. Parley does not follow it, but other programs do.',
+    run: ({ workspace: { symlinks } }) =>
+      bounded(symlinks.map((name) => `${name} is a symbolic link.`)),
+  }),
+  audit('workspace', {
+    id: 'workspace.hardlinks',
+    severity: 'warning',
+    title: 'No file of the workspace has a second name (a hard link).',
+    advice:
+      'Copy it and remove the original: writing to the other name changes this file. Parley treats it as the owner’s.',
+    run: ({ workspace: { hardlinks } }) =>
+      bounded(hardlinks.map((name) => `${name} has a second name.`)),
+  }),
+  both('workspace', {
+    id: 'workspace.encodings',
+    doctorName: 'files',
+    severity: 'warning',
+    title: 'Every Markdown file of the workspace is read without doubt about its encoding.',
+    advice: 'Save it as UTF-8 in your editor. A file that cannot be read is not in the prompt.',
+    run({ workspace: { isThere, encodings } }) {
+      if (!isThere) return [skipped('there is no workspace yet')];
+      if (encodings.length > 0) return bounded(encodings);
+      return [ok('every Markdown file is read as it was written')];
+    },
+  }),
+  audit('workspace', {
+    id: 'workspace.not-looked-at',
+    severity: 'info',
+    title: 'The whole workspace was examined.',
+    advice: 'Examine the rest yourself, or move what does not belong into the workspace elsewhere.',
+    run: ({ workspace: { isCut } }) =>
+      isCut ? ['The workspace is larger than what the audit reads.'] : [],
+  }),
+];
+
+function listed(
+  files: readonly OpenFile[],
+  finding: string,
+  isFound: (line: string) => boolean,
+): readonly string[] {
+  const found = files.flatMap(({ name, text }) => {
+    const lines = linesOf(text).flatMap((line, at) => (isFound(line) ? [at + 1] : []));
+    if (lines.length === 0) return [];
+    const rest = lines.length === 1 ? '' : ` (and ${lines.length - 1} more)`;
+    return [`${name}, line ${lines[0]}${rest}: ${finding}.`];
+  });
+  return bounded(found);
+}
+
+function bounded(found: readonly string[]): readonly string[] {
+  if (found.length <= MAX_NAMED) return found;
+  return [...found.slice(0, MAX_NAMED), `And ${found.length - MAX_NAMED} more.`];
+}
+
+function holdsKey(line: string, secrets: readonly string[]): boolean {
+  return KEYS.some((look) => look.test(line)) || secrets.some((secret) => line.includes(secret));
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split('\n');
+}
+
+/** Without list marks, ids of memories and spelling that hides a copy. */
+function folded(line: string): string {
+  return line
+    .replace(/<!--.*?-->/g, '')
+    .replace(/^[\s>*+#-]+/, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toLowerCase();
+}

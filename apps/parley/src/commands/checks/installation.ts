@@ -1,0 +1,110 @@
+import type { ChannelDefinition } from '@parley/channels';
+import type { ClockReading } from '@parley/channels/probe';
+import { type Runtime, reasonOf } from '@parley/core';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import type { GatewayStatus, PluginLine } from '@parley/gateway/api';
+import type { SettingsResult } from '@parley/settings';
+import { type DatabaseState, databaseState } from '@parley/store/schema-state';
+import type { Cli } from '../../cli.ts';
+import { type DataFolder, findInstance, type Instance } from '../../data-folder.ts';
+import { askGateway, type FoundGateway, findGateway } from '../../running-gateway.ts';
+import type { LoadedSettings } from '../../settings.ts';
+import { checkWithPlugins } from '../config.ts';
+
+/** The installation that is examined, and the time. */
+export interface Base extends Pick<Runtime, 'clock' | 'monotonic'> {
+  readonly folder: DataFolder;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** An installation as the doctor sees it from outside. */
+export interface Installation extends Base {
+  readonly checked: SettingsResult | { readonly kind: 'unreadable'; readonly error: unknown };
+  /** Null: the settings are invalid; checks that need them do not run. */
+  readonly loaded: LoadedSettings | null;
+  readonly pluginReport: readonly PluginLine[];
+  readonly definitions: readonly ChannelDefinition[];
+  readonly database: DatabaseLook;
+  readonly gateway: GatewayLook;
+  /** Checks of servers add the time that these report. */
+  readonly clocks: ClockReading[];
+}
+
+export type DatabaseLook =
+  | { readonly kind: 'seen'; readonly state: DatabaseState }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+export type GatewayLook =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'runs'; readonly at: FoundGateway; readonly status: GatewayStatus }
+  /** Its process is alive and does not answer. */
+  | { readonly kind: 'silent'; readonly at: Instance; readonly reason: string };
+
+/** Inspects an installation without changing it. Call `end` when all checks are over. `read` reads the settings. */
+export async function inspectInstallation(
+  { folder, env }: Pick<Cli, 'folder' | 'env'>,
+  { clock, monotonic }: Pick<Runtime, 'clock' | 'monotonic'>,
+  read: (place: Pick<Cli, 'folder' | 'env'>) => Promise<Read> = readAll,
+): Promise<{ readonly installation: Installation; readonly end: () => void }> {
+  const { result, report, definitions, loaded, end } = await read({ folder, env });
+  const database = await inspectDatabase(folder, loaded);
+  const gateway = await inspectGateway(folder, env, database);
+  const installation: Installation = {
+    ...{ folder, env, clock, monotonic },
+    checked: result,
+    loaded,
+    pluginReport: report,
+    definitions: definitions ?? CHANNEL_DEFINITIONS,
+    database,
+    gateway,
+    clocks: [],
+  };
+  return { installation, end };
+}
+
+type Read = Omit<Awaited<ReturnType<typeof checkWithPlugins>>, 'result'> & {
+  readonly result: Installation['checked'];
+};
+
+async function readAll(place: Pick<Cli, 'folder' | 'env'>): Promise<Read> {
+  try {
+    return await checkWithPlugins(place);
+  } catch (error) {
+    const nothing = { loaded: null, report: [], definitions: null, end: () => {} };
+    return { result: { kind: 'unreadable', error }, ...nothing };
+  }
+}
+
+async function inspectDatabase(
+  folder: DataFolder,
+  loaded: LoadedSettings | null,
+): Promise<DatabaseLook> {
+  const { url, ...limits } = loaded?.settings.store ?? {};
+  try {
+    const state = await databaseState({ ...limits, url: url ?? folder.storeUrl });
+    return { kind: 'seen', state };
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}
+
+/** Asks the database for a gateway elsewhere only if opening it changes nothing. */
+async function inspectGateway(
+  folder: DataFolder,
+  env: NodeJS.ProcessEnv,
+  database: DatabaseLook,
+): Promise<GatewayLook> {
+  const here = findInstance(folder);
+  const isCurrent = database.kind === 'seen' && database.state.kind === 'current';
+  if (here === null && !isCurrent) return { kind: 'none' };
+  let at: FoundGateway | null = null;
+  try {
+    at = await findGateway(folder, env);
+    if (at === null) return { kind: 'none' };
+    return { kind: 'runs', at, status: await askGateway<GatewayStatus>(at, '/api/status/report') };
+  } catch (error) {
+    const silent = at ?? here;
+    if (silent === null) return { kind: 'none' };
+    return { kind: 'silent', at: silent, reason: reasonOf(error) };
+  }
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock, Logger } from '@parley/core';
+import { z } from 'zod';
+import type { DataFolder } from '../../data-folder.ts';
+
+const Tools = z.record(z.string(), z.string());
+const Accepted = z.record(
+  z.string(),
+  z.object({
+    tools: Tools,
+    acceptedAt: z.number(),
+    /** The reading of descriptions from which the marks are made; absent in the files of 0.1.0. */
+    reading: z.number().optional(),
+    seen: z.object({ tools: Tools, at: z.number() }).optional(),
+  }),
+);
+type Accepted = z.infer<typeof Accepted>;
+
+/** Raised whenever the same answer of a server is read as another description. */
+const READING = 2;
+
+interface DescribedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: object;
+  readonly readOnly: boolean;
+}
+
+/**
+ * Compares what a server offers with what was accepted. The first list of a server is accepted as it is;
+ * a later one that differs is logged and kept for the audit until the operator accepts it.
+ */
+export function createMcpNotes(
+  folder: Pick<DataFolder, 'path'>,
+  { log, clock }: { readonly log: Logger; readonly clock: Clock },
+): (server: string, tools: readonly DescribedTool[]) => void {
+  return (server, tools) => {
+    const all = readAccepted(folder);
+    const before = all[server];
+    const offered = Object.fromEntries(tools.map((tool) => [tool.name, hashOf(tool)]));
+    if (before === undefined) {
+      const accepted = { tools: offered, acceptedAt: clock(), reading: READING };
+      writeAccepted(folder, { ...all, [server]: accepted });
+      return;
+    }
+    const known = inPresentReading(before, offered);
+    if (known !== before) {
+      writeAccepted(folder, { ...all, [server]: known });
+      log.info({ server }, 'MCP server: descriptions of its tools are read more fully than before');
+    }
+    const changes = changesBetween(known.tools, offered);
+    const isNews = changesBetween((known.seen ?? known).tools, offered) !== '';
+    if (!isNews) return;
+    const { seen: _old, ...rest } = known;
+    const seen = changes === '' ? {} : { seen: { tools: offered, at: clock() } };
+    writeAccepted(folder, { ...all, [server]: { ...rest, ...seen } });
+    if (changes === '') return;
+    const message =
+      'MCP server: its tools are not described as when they were accepted; "parley audit" says what to do';
+    log.warn({ server, changes }, message);
+  };
+}
+
+type Entry = Accepted[string];
+
+/**
+ * The accepted tools in the present reading. Marks of an older reading cannot be compared: the tools of the same name
+ * are taken to be the same, once. Those that had changed already stay changed; new and missing ones show as ever.
+ */
+function inPresentReading(entry: Entry, offered: z.infer<typeof Tools>): Entry {
+  if (entry.reading === READING) return entry;
+  const { seen, ...accepted } = entry;
+  const marks = Object.entries(accepted.tools).map(([name, mark]) => {
+    const hadChanged = seen !== undefined && seen.tools[name] !== mark;
+    return [name, hadChanged ? mark : (offered[name] ?? mark)];
+  });
+  return { ...accepted, tools: Object.fromEntries(marks), reading: READING };
+}
+
+/** The servers whose tools have changed since they were accepted; how: `changed: a; new: b; gone: c`. */
+export function readMcpChanges(folder: Pick<DataFolder, 'path'>) {
+  return Object.entries(readAccepted(folder)).flatMap(([server, { tools, seen }]) =>
+    seen === undefined ? [] : [{ server, changes: changesBetween(tools, seen.tools) }],
+  );
+}
+
+export function acceptMcp(folder: Pick<DataFolder, 'path'>, server: string, now: number): boolean {
+  const all = readAccepted(folder);
+  const seen = all[server]?.seen;
+  if (seen === undefined) return false;
+  const { reading } = all[server] ?? {};
+  const accepted = {
+    tools: seen.tools,
+    acceptedAt: now,
+    ...(reading !== undefined && { reading }),
+  };
+  writeAccepted(folder, { ...all, [server]: accepted });
+  return true;
+}
+
+function changesBetween(before: z.infer<typeof Tools>, after: z.infer<typeof Tools>): string {
+  const gone = Object.keys(before).filter((name) => !Object.hasOwn(after, name));
+  const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name));
+  const changed = Object.keys(after).filter(
+    (name) => Object.hasOwn(before, name) && before[name] !== after[name],
+  );
+  const parts = Object.entries({ changed, new: added, gone }).filter(([, list]) => list.length > 0);
+  return parts.map(([word, list]) => `${word}: ${list.join(', ')}`).join('; ');
+}
+
+function hashOf({ name, description, schema, readOnly }: DescribedTool): string {
+  const text = JSON.stringify([name, description, schema, readOnly]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+}
+
+/** A file that cannot be read counts as none: then the next list is accepted again. */
+function readAccepted({ path }: Pick<DataFolder, 'path'>): Accepted {
+  const file = fileIn(path);
+  if (!existsSync(file)) return {};
+  try {
+    return Accepted.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return {};
+  }
+}
+
+function writeAccepted({ path }: Pick<DataFolder, 'path'>, accepted: Accepted): void {
+  const file = fileIn(path);
+  writeFileSync(`${file}.new`, `${JSON.stringify(accepted, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+function fileIn(dataFolder: string): string {
+  return join(dataFolder, 'mcp-accepted.json');
+}

@@ -1,0 +1,252 @@
+import { hostOf, isLoopback } from './access-checks.ts';
+import { audit, both, type Check, ok, skipped } from './check.ts';
+import type { FactsFor } from './facts.ts';
+
+/** These run what they are given, so no prefix of their arguments makes a call harmless. */
+const INTERPRETERS: ReadonlySet<string> = new Set([
+  ...['sh', 'bash', 'zsh', 'env', 'sudo', 'xargs', 'find', 'ssh', 'make', 'docker'],
+  ...['node', 'npm', 'npx', 'python', 'python3', 'uvx', 'perl', 'ruby', 'php', 'awk'],
+]);
+/** Tools whose unasked use changes files or reaches other people. */
+const CHANGING: ReadonlySet<string> = new Set([
+  ...['write', 'edit', 'message', 'send_file', 'cron', 'web_fetch'],
+]);
+const SECRET_NAME = /(token|key|secret|passw|auth|credential)/i;
+
+export const TOOL_CHECKS: readonly Check[] = [
+  audit('settings', {
+    id: 'exec.enabled',
+    severity: 'info',
+    title: 'The agent runs no commands.',
+    advice: 'Set exec.enabled to false if you do not use it.',
+    run: ({ settings: { exec } }) =>
+      exec.enabled ? ['Commands are on, for owners in direct chats.'] : [],
+  }),
+  audit('settings', {
+    id: 'exec.unasked',
+    severity: 'critical',
+    title: 'A person approves each command.',
+    advice:
+      'Set exec.approval to ask: a page or a file that the agent reads can tell it what to run.',
+    run: ({ settings: { exec } }) =>
+      exec.enabled && exec.approval === 'never' ? ['Commands run without approval.'] : [],
+  }),
+  audit('settings', {
+    id: 'exec.network',
+    severity: 'warning',
+    title: 'Commands reach no network.',
+    advice: 'Set exec.network to false: a command can send anywhere what it reads.',
+    run: ({ settings: { exec } }) =>
+      exec.enabled && exec.network
+        ? ['Commands reach the network and all servers of this machine.']
+        : [],
+  }),
+  both('sandbox', {
+    id: 'exec.sandbox',
+    doctorName: 'sandbox',
+    severity: 'warning',
+    title: 'The sandbox of commands works on this machine.',
+    advice:
+      'Install bubblewrap and allow user namespaces, or set exec.enabled to false. Until then no command runs: none runs unprotected.',
+    async run({ settings: { exec }, sandboxProblem }) {
+      if (!exec.enabled) return [skipped('exec is off in the settings')];
+      const problem = await sandboxProblem();
+      return [
+        problem === null ? ok('a command ran in it') : { severity: 'failed', found: problem },
+      ];
+    },
+  }),
+  audit('settings', {
+    id: 'approvals.any-command',
+    severity: 'critical',
+    title: 'No rule of approvals.auto lets every command run.',
+    advice: 'Name whole commands instead, such as "exec:git status".',
+    run: (facts) =>
+      rulesOf(facts, 'exec')
+        .filter(({ pattern }) => pattern === null || pattern.trim().startsWith('*'))
+        .map(({ rule }) => `The rule "${rule}" lets every command run without approval.`),
+  }),
+  audit('settings', {
+    id: 'approvals.broad-command',
+    severity: 'warning',
+    title: 'Rules for commands name more than a program.',
+    advice:
+      'Name the subcommand and leave out the *, such as "exec:git status": most programs can start others by an option.',
+    run: (facts) =>
+      rulesOf(facts, 'exec')
+        .filter(({ pattern }) => pattern !== null && isBroadCommand(pattern))
+        .map(({ rule }) => `The rule "${rule}" covers more than it seems to.`),
+  }),
+  audit('settings', {
+    id: 'approvals.host-prefix',
+    severity: 'warning',
+    title: 'Rules for web pages name the whole host.',
+    advice: 'Put a / after the host: "web_fetch:https://example.com/*" matches no other host.',
+    run: (facts) =>
+      rulesOf(facts, 'web_fetch')
+        .filter(({ pattern }) => pattern !== null && isHostPrefix(pattern))
+        .map(({ rule }) => `The rule "${rule}" also matches other hosts.`),
+  }),
+  audit('settings', {
+    id: 'approvals.unasked-tool',
+    severity: 'warning',
+    title: 'No rule lets a tool that changes something run with any arguments.',
+    advice: 'Name what is meant, such as "write:notes/*".',
+    run: ({ settings }) =>
+      settings.approvals.auto
+        .map(ruleOf)
+        .filter(({ tool, pattern }) => isChanging(tool) && (pattern ?? '*').startsWith('*'))
+        .map(({ rule }) => `The rule "${rule}" lets every such call run without approval.`),
+  }),
+  audit('settings', {
+    id: 'web.unasked',
+    severity: 'warning',
+    title: 'The agent asks before it opens addresses that outsiders gave it.',
+    advice: 'Remove web.fetch.approval: an address can carry away what the agent knows.',
+    run: ({ settings: { web } }) =>
+      web.fetch.enabled && web.fetch.approval === 'never'
+        ? ['Pages are opened without approval.']
+        : [],
+  }),
+  audit('settings', {
+    id: 'mcp.everyone',
+    severity: 'warning',
+    title: 'Only owners can use MCP servers.',
+    advice:
+      'Remove "audience: everyone", unless strangers may use everything that the server can do.',
+    run: (facts) =>
+      servers(facts)
+        .filter(({ audience }) => audience === 'everyone')
+        .map(({ name }) => `Everyone who may write can use the server ${name}.`),
+  }),
+  audit('settings', {
+    id: 'mcp.unasked',
+    severity: 'warning',
+    title: 'A person approves changes by tools of MCP servers.',
+    advice: 'Remove "approval: never": then only tools that change something ask for approval.',
+    run: (facts) =>
+      servers(facts)
+        .filter(({ approval }) => approval === 'never')
+        .map(({ name }) => `The tools of the server ${name} run without approval.`),
+  }),
+  audit('settings', {
+    id: 'mcp.without-tls',
+    severity: 'warning',
+    title: 'MCP servers on other machines are reached over https.',
+    advice:
+      'Use https://: otherwise others on the network can read along, and answer in place of the server.',
+    run: (facts) =>
+      servers(facts)
+        .filter(({ url }) => url?.startsWith('http://') && !isLoopback(hostOf(url)))
+        .map(
+          ({ name, url = '' }) => `The server ${name} on ${hostOf(url)} is reached without TLS.`,
+        ),
+  }),
+  audit('settings', {
+    id: 'mcp.key-in-address',
+    severity: 'warning',
+    title: 'No address or argument of an MCP server holds a key.',
+    advice:
+      'Put it into headers or env: addresses appear in logs, arguments in the list of processes.',
+    run: (facts) =>
+      servers(facts).flatMap(({ name, url, args }) => [
+        ...(url !== undefined && hasKey(url)
+          ? [`The address of the server ${name} holds a key.`]
+          : []),
+        ...(args.some((one, at) => isKeyArgument(one, args[at + 1]))
+          ? [`The arguments of the server ${name} hold a key.`]
+          : []),
+      ]),
+  }),
+  audit('settings', {
+    id: 'mcp.unpinned',
+    severity: 'warning',
+    title: 'Programs of MCP servers are fetched in a fixed version.',
+    advice:
+      'Name a version, such as "some-server@1.2.3": otherwise each start runs the latest release.',
+    run: (facts) =>
+      servers(facts).flatMap(({ name, command, args }) => {
+        const fetched = command === undefined ? null : unpinnedPackage(command, args);
+        return fetched === null
+          ? []
+          : [`The server ${name} runs the newest version of ${fetched}.`];
+      }),
+  }),
+  audit('files', {
+    id: 'mcp.changed',
+    severity: 'warning',
+    title: 'The tool descriptions of MCP servers are those that were accepted.',
+    advice:
+      'Read them with "parley prompt", then run "parley audit accept SERVER". The model follows a description.',
+    run: ({ mcpChanges }) =>
+      mcpChanges.map(
+        ({ server, changes }) => `The tools of the server ${server} have changed: ${changes}.`,
+      ),
+  }),
+];
+
+interface Rule {
+  readonly rule: string;
+  readonly tool: string;
+  /** Null: the tool whatever it is given. */
+  readonly pattern: string | null;
+}
+
+function ruleOf(rule: string): Rule {
+  const colon = rule.indexOf(':');
+  if (colon === -1) return { rule, tool: rule, pattern: null };
+  return { rule, tool: rule.slice(0, colon), pattern: rule.slice(colon + 1) };
+}
+
+function rulesOf({ settings }: FactsFor<'settings'>, tool: string): readonly Rule[] {
+  return settings.approvals.auto.map(ruleOf).filter((one) => one.tool === tool);
+}
+
+/** `git *`, `git*`, `npm run *`: the text before the star leaves open what is run. */
+function isBroadCommand(pattern: string): boolean {
+  const star = pattern.indexOf('*');
+  if (star <= 0 || pattern.trim().startsWith('*')) return false;
+  const [program = '', ...rest] = pattern.slice(0, star).trim().split(/\s+/);
+  return rest.length === 0 || INTERPRETERS.has(program.replace(/^.*\//, ''));
+}
+
+/** A star before the path: `https://example.com*` is also `https://example.com.evil.net/`. */
+function isHostPrefix(pattern: string): boolean {
+  return pattern.includes('*') && !/^https?:\/\/[^/*]+\//.test(pattern);
+}
+
+/** Tools of MCP servers have two underscores in their names. */
+function isChanging(tool: string): boolean {
+  return CHANGING.has(tool) || tool.includes('__');
+}
+
+function servers({ settings }: FactsFor<'settings'>) {
+  return Object.entries(settings.mcp).map(([name, server]) => ({ name, ...server }));
+}
+
+function hasKey(address: string): boolean {
+  const url = URL.parse(address);
+  if (url === null) return false;
+  if (url.username !== '' || url.password !== '') return true;
+  return [...url.searchParams].some(([name, value]) => value !== '' && SECRET_NAME.test(name));
+}
+
+function isKeyArgument(argument: string, next: string | undefined): boolean {
+  const [, name = '', value] = /^--?([\w-]+)(?:=(.+))?$/.exec(argument) ?? [];
+  if (!SECRET_NAME.test(name)) return false;
+  return value !== undefined || (next !== undefined && !next.startsWith('-'));
+}
+
+/** The package that is fetched at each start without a version; null where none is. */
+function unpinnedPackage(command: string, args: readonly string[]): string | null {
+  const program = command.replace(/^.*\//, '');
+  const isNpm = program === 'npx' || program === 'bunx' || program === 'pnpx';
+  if (!isNpm && program !== 'uvx') return null;
+  // The value after the flag of a key is never shown.
+  const named = args.find(
+    (argument, at) => !argument.startsWith('-') && !SECRET_NAME.test(args[at - 1] ?? ''),
+  );
+  if (named === undefined || /^[./~]/.test(named)) return null;
+  const version = isNpm ? /^@?[^@]+@(.+)$/.exec(named)?.[1] : /(?:==|@)(.+)$/.exec(named)?.[1];
+  return version === undefined || !/\d/.test(version) ? named : null;
+}

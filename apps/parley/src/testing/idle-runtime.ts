@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTurnRunner, withHeartbeats } from '@parley/agent';
+import { type InboundMessage, newId, type ReplyRoute } from '@parley/core';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import type { ChatModel, ModelRequest } from '@parley/models';
+import type { Store } from '@parley/store';
+import { estimateTokens } from '@parley/workspace';
+import { openAgents, openMcpServices } from '../agents-runtime.ts';
+import { turnServices } from '../compose-worker.ts';
+import { locateDataFolder } from '../data-folder.ts';
+import { plugIn } from '../plug-in.ts';
+import { openLog } from '../process-options.ts';
+import { openProcessServices } from '../process-services.ts';
+import { readSettings } from '../settings.ts';
+
+/** The answer of a model to a request, at that time (ms). */
+export type Script = (request: ModelRequest, now: number) => string;
+
+export type IdleRuntime = Awaited<ReturnType<typeof openIdleRuntime>>;
+
+export interface Asked {
+  readonly at: number;
+  readonly tokens: number;
+  readonly said: string;
+  readonly request: ModelRequest;
+}
+
+const PLACE = { channel: 'web', account: 'default' } as const;
+const CHAT = 'owner';
+const ROUTE: ReplyRoute = {
+  ...PLACE,
+  chatId: CHAT,
+  chatType: 'direct',
+  target: { dialect: 'html', maxLength: 100_000, unit: 'utf16' },
+};
+const NEVER = new AbortController().signal;
+
+/**
+ * For tests and benches: everything of an installation but its gateway and its timers, at a time that
+ * the test sets. What would run by itself is run by hand. `shared`: the folder of another one, which shares its
+ * database; `pass` is called at points of a heartbeat, and what it throws ends the process there.
+ */
+export async function openIdleRuntime(
+  settings: object,
+  begin: number,
+  script: Script,
+  {
+    folder: shared,
+    pass = () => {},
+  }: { readonly folder?: string; readonly pass?: (point: string) => void } = {},
+) {
+  const path = shared ?? mkdtempSync(join(tmpdir(), 'parley-still-'));
+  writeFileSync(join(path, 'parley.yaml'), JSON.stringify({ model: 'offline', ...settings }));
+  let now = begin;
+  const clock = () => now;
+  const folder = locateDataFolder(path, {});
+  const logged: string[] = [];
+  const opened = new AsyncDisposableStack();
+  if (shared === undefined) opened.defer(() => rmSync(path, { recursive: true, force: true }));
+  const first = readSettings(folder, {});
+  const options = {
+    ...{ folder, env: {}, checkpoint() {}, channels: CHANNEL_DEFINITIONS },
+    ...{ clock, monotonic: clock, random: () => 0.5 },
+    logTo: { write: (line: string) => void logged.push(line) },
+  };
+  const log = openLog(options, first);
+  const plugged = await plugIn(first, { ...options, ...log });
+  const all = { ...options, ...log };
+  const { settings: chosen } = plugged.loaded;
+  const foundation = await openProcessServices(all, chosen, opened);
+  // Before agents take what they need of it.
+  mortal(foundation.shared.store, pass);
+  const servers = await openMcpServices(chosen, all, foundation);
+  opened.defer(() => servers.mcp.close());
+  const parts = await openAgents(all, plugged, foundation, servers);
+  const { store } = parts.shared;
+  const asked: Asked[] = [];
+  const deps = {
+    ...turnServices(parts),
+    model: scripted(clock, script, asked),
+    deliver: async () => pass('deliver'),
+    wake: async () => {},
+  };
+  const runTurn = withHeartbeats(deps, createTurnRunner(deps));
+  let made = 0;
+  const run = async (conversationId: string): Promise<void> => {
+    const work = { conversationId, owner: 'still', leaseMs: 60_000 };
+    const started = await store.lanes.begin(work, 'collect', newId('turn'), now);
+    if (started.kind !== 'turn') return;
+    await runTurn(started.turn, started.lease, NEVER);
+    await store.lanes.release(started.lease);
+  };
+  return {
+    folder: path,
+    store,
+    asked,
+    logged,
+    now: clock,
+    at: (ms: number): void => {
+      now = ms;
+    },
+    put: (name: string, text: string): void => writeFileSync(join(folder.workspace, name), text),
+    /** Looks at the heartbeat, and runs what began; when to look again (ms). */
+    async runDue(): Promise<number | null> {
+      const next = await parts.main.proactive.heartbeat.runDue();
+      await run('beat:main');
+      return next;
+    },
+    /** The owner writes on the web page and is answered. */
+    async say(text: string): Promise<void> {
+      made += 1;
+      const message = messageOf(`m${made}`, text, now);
+      const conversationId = 'web:default:owner';
+      await store.inbox.accept({
+        ...{ conversationId, message, route: ROUTE },
+        ...{ receivedAt: now, fromOwner: true },
+      });
+      await run(conversationId);
+    },
+    close: () => opened.disposeAsync(),
+  };
+}
+
+/** Passes a point before and after each write of a heartbeat. */
+function mortal(store: Store, pass: (point: string) => void): void {
+  const { heartbeats } = store;
+  const guarded = {
+    ...heartbeats,
+    start: async (...order: Parameters<typeof heartbeats.start>) => {
+      pass('before begin');
+      const started = await heartbeats.start(...order);
+      pass('after begin');
+      return started;
+    },
+    commit: async (...turn: Parameters<typeof heartbeats.commit>) => {
+      pass('before commit');
+      const committed = await heartbeats.commit(...turn);
+      pass('after commit');
+      return committed;
+    },
+  };
+  Object.defineProperty(store, 'heartbeats', { value: guarded });
+}
+
+function messageOf(messageId: string, text: string, sentAt: number): InboundMessage {
+  return {
+    ...PLACE,
+    ...{ messageId, text, sentAt },
+    chat: { id: CHAT, type: 'direct' },
+    sender: { id: 'owner', name: 'Ann', isBot: false },
+    mentions: [],
+    addressed: true,
+    variables: {},
+  };
+}
+
+function scripted(clock: () => number, script: Script, asked: Asked[]): ChatModel {
+  const id = 'still/model';
+  return {
+    id,
+    async *stream(request) {
+      const text = script(request, clock());
+      const inputTokens = tokensOf(request);
+      asked.push({ at: clock(), tokens: inputTokens, said: text, request });
+      const usage = {
+        ...{ inputTokens, outputTokens: estimateTokens(text) },
+        ...{ cachedInputTokens: 0, estimated: true },
+      };
+      yield { type: 'text', text };
+      yield { type: 'finish', text, usage, finishReason: 'stop', model: id, costUsd: null };
+    },
+  };
+}
+
+/** About what a request costs, its tools included. */
+function tokensOf({ system, messages, tools = [] }: ModelRequest): number {
+  const texts = [
+    ...system.map(({ text }) => text),
+    ...messages.map(({ content }) => content),
+    ...(tools.length === 0 ? [] : [JSON.stringify(tools)]),
+  ];
+  return texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+}

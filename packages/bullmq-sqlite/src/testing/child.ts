@@ -1,0 +1,60 @@
+import { Queue, Worker } from 'bullmq';
+import { openSqliteQueues } from '../open-sqlite-queues.ts';
+
+/** A task from the parent of this process; it answers with one message per event. */
+export type ChildTask =
+  /** Takes jobs and never ends them: to be killed while they are active. */
+  | { readonly do: 'hang'; readonly file: string; readonly queue: string }
+  /** Works until it gets a stop, and reports which jobs it ran. */
+  | { readonly do: 'work'; readonly file: string; readonly queue: string }
+  /** Adds `count` deduplicated jobs for each of 10 chats. */
+  | {
+      readonly do: 'produce';
+      readonly file: string;
+      readonly queue: string;
+      readonly count: number;
+    };
+
+export type ChildNews =
+  | { readonly what: 'ready' }
+  | { readonly what: 'started'; readonly jobId: string; readonly name: string }
+  | { readonly what: 'done' };
+
+const CHATS = 10;
+
+process.once('message', (task) => {
+  run(task as ChildTask).catch((error: unknown) => {
+    process.stderr.write(`${String(error)}\n`);
+    process.exit(1);
+  });
+});
+
+async function run(task: ChildTask): Promise<void> {
+  const sqlite = openSqliteQueues({ file: task.file });
+  if (task.do === 'produce') {
+    const queue = new Queue(task.queue, { connection: {} }, sqlite.backend);
+    for (let n = 0; n < task.count * CHATS; n += 1) {
+      const id = `chat-${n % CHATS}`;
+      await queue.add(id, {}, { deduplication: { id, keepLastIfActive: true } });
+    }
+    await queue.close();
+    report({ what: 'done' });
+    return;
+  }
+  const worker = new Worker(
+    task.queue,
+    async (job) => {
+      report({ what: 'started', jobId: job.id ?? '', name: job.name });
+      if (task.do === 'hang') await new Promise(() => {});
+    },
+    { connection: {}, concurrency: 5 },
+    sqlite.backend,
+  );
+  await worker.waitUntilReady();
+  report({ what: 'ready' });
+  process.once('disconnect', () => void worker.close().then(() => sqlite.close()));
+}
+
+function report(news: ChildNews): void {
+  process.send?.(news);
+}

@@ -1,0 +1,50 @@
+import { type ChatModel, ModelError, type ModelEvent, type ModelFailure } from '../chat-model.ts';
+
+const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: false };
+
+/** For tests: a model that says `text`. */
+export function fakeModel(id: string, text: string): ChatModel {
+  return {
+    id,
+    async *stream() {
+      yield { type: 'text', text };
+      yield { type: 'finish', text, usage, finishReason: 'stop', model: id, costUsd: 0 };
+    },
+  };
+}
+
+/** For tests: a model that fails, after saying `first` where given. `times` failures, then it works. */
+export function brokenModel(
+  id: string,
+  failure: ModelFailure,
+  options: { first?: string; times?: number } = {},
+): ChatModel {
+  let left = options.times ?? Number.POSITIVE_INFINITY;
+  return {
+    id,
+    async *stream(request, signal) {
+      left -= 1;
+      if (left < 0) {
+        yield* fakeModel(id, 'works again').stream(request, signal);
+        return;
+      }
+      if (options.first !== undefined) yield { type: 'text', text: options.first };
+      throw new ModelError(failure, id, `${id} failed.`);
+    },
+  };
+}
+
+/** For tests: asks a model and returns all the text it streamed. */
+export async function drain(
+  model: ChatModel,
+  signal: AbortSignal = new AbortController().signal,
+  seen: ModelEvent[] = [],
+): Promise<string> {
+  let text = '';
+  const request = { system: [], messages: [{ role: 'user', content: 'hi' } as const] };
+  for await (const event of model.stream(request, signal)) {
+    seen.push(event);
+    if (event.type === 'text') text += event.text;
+  }
+  return text;
+}

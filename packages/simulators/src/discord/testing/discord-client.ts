@@ -1,0 +1,83 @@
+import {
+  Client,
+  Events,
+  GatewayIntentBits,
+  type Message,
+  Partials,
+  type TextChannel,
+} from 'discord.js';
+import type { DiscordDouble, DiscordDoubleOptions } from '../discord-double.ts';
+import { startDiscordDouble } from '../start-discord-double.ts';
+
+const running: (() => Promise<void>)[] = [];
+
+/** The intents of the tests' bot unless they name others. */
+const ALL_INTENTS = [
+  GatewayIntentBits.Guilds,
+  GatewayIntentBits.GuildMembers,
+  GatewayIntentBits.GuildMessages,
+  GatewayIntentBits.GuildMessageReactions,
+  GatewayIntentBits.GuildMessageTyping,
+  GatewayIntentBits.DirectMessages,
+  GatewayIntentBits.DirectMessageReactions,
+  GatewayIntentBits.MessageContent,
+];
+
+/** A double with a real discord.js client that is ready; `heard` grows with what arrives. */
+export interface Stage {
+  readonly double: DiscordDouble;
+  readonly client: Client<true>;
+  readonly channel: TextChannel;
+  readonly heard: Message[];
+  /** Waits until discord.js has brought so many messages of others. */
+  hears(count: number): Promise<Message[]>;
+}
+
+/** A client for a double that has not logged in. */
+export function newClient(double: DiscordDouble, intents = ALL_INTENTS): Client {
+  const client = new Client({
+    intents,
+    partials: [Partials.Channel, Partials.Message, Partials.Reaction],
+    rest: { api: double.apiRoot, retries: 3, timeout: 5000 },
+  });
+  running.push(() => client.destroy());
+  return client;
+}
+
+/** Starts a double that ends with the test. */
+export async function startDouble(options: DiscordDoubleOptions = {}): Promise<DiscordDouble> {
+  const double = await startDiscordDouble(options);
+  running.push(() => double.close());
+  return double;
+}
+
+/** Starts both and waits until the client is ready. */
+export async function stage(
+  options: DiscordDoubleOptions = {},
+  intents = ALL_INTENTS,
+): Promise<Stage> {
+  const double = await startDouble(options);
+  const client = newClient(double, intents);
+  const heard: Message[] = [];
+  client.on(Events.MessageCreate, (message) => {
+    if (message.author.id === double.me.id) return;
+    heard.push(message);
+    double.transcript.changes.changed();
+  });
+  const ready = new Promise<Client<true>>((resolve) => client.once(Events.ClientReady, resolve));
+  await client.login(double.token);
+  const channel = (await ready).channels.cache.get(double.channelId);
+  if (channel?.isTextBased() !== true || channel.isDMBased()) throw new Error('No text channel');
+  return {
+    double,
+    client: await ready,
+    channel: channel as TextChannel,
+    heard,
+    hears: (count) => double.waitFor(() => heard.length >= count && heard),
+  };
+}
+
+/** Ends clients first, then their doubles. */
+export async function endStages(): Promise<void> {
+  for (const end of running.splice(0).reverse()) await end();
+}

@@ -1,0 +1,31 @@
+import { Telegraf, TelegramError } from 'telegraf';
+import { startTelegramDouble } from '../start-telegram-double.ts';
+import type { TelegramDouble, TelegramDoubleOptions } from '../telegram-double.ts';
+
+const running: TelegramDouble[] = [];
+
+/** A double and a real telegraf bot that talks to it. */
+export async function start(options: TelegramDoubleOptions = {}) {
+  const double = await startTelegramDouble(options);
+  running.push(double);
+  const bot = new Telegraf(double.token, { telegram: { apiRoot: double.apiRoot } });
+  return { double, bot, telegram: bot.telegram };
+}
+
+/** The refusal of a call that must be refused. */
+export async function refusal(
+  call: Promise<unknown>,
+): Promise<{ code: number; description: string; parameters: unknown }> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof TelegramError))
+    throw new Error(`Expected a refusal, got ${String(error)}`);
+  return { code: error.code, description: error.description, parameters: error.parameters };
+}
+
+/** Closes all doubles that `start` began. */
+export async function endDoubles(): Promise<void> {
+  await Promise.all(running.splice(0).map((double) => double.close()));
+}

@@ -1,0 +1,185 @@
+import makeWASocket, {
+  type AuthenticationState,
+  type BaileysEventMap,
+  type BinaryNode,
+  type ConnectionState,
+  initAuthCreds,
+  type UserFacingSocketConfig,
+  WA_CERT_DETAILS,
+  type WAMessage,
+  type WASocket,
+} from '@whiskeysockets/baileys';
+import { onTestFinished } from 'vitest';
+import { Changes } from '../../changes.ts';
+import { MemoryKeyStore } from '../memory-key-store.ts';
+import { hushLibsignal, silentLogger } from '../quiet.ts';
+import { startWhatsAppDouble } from '../start-whatsapp-double.ts';
+import type { WhatsAppDouble, WhatsAppDoubleOptions } from '../whatsapp-double.ts';
+
+/** A double for one test, and clients on it; all of it ends with the test. */
+export interface Scene {
+  readonly double: WhatsAppDouble;
+  /** Credentials that the double takes as linked. */
+  readonly auth: AuthenticationState;
+  /** Another client, with other credentials or settings. */
+  connect(options?: Partial<UserFacingSocketConfig>): BaileysClient;
+}
+
+/** Starts a double; `connect()` gives a client that is linked already. */
+export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<Scene> {
+  const unhush = hushLibsignal();
+  const double = await startWhatsAppDouble(options);
+  const clients: BaileysClient[] = [];
+  onTestFinished(async () => {
+    for (const client of clients) await client.end();
+    await double.close();
+    unhush();
+  });
+  const auth = linkedAuth(double);
+  return {
+    double,
+    auth,
+    connect: (config = {}) => {
+      const client = new BaileysClient(double, { auth, ...config });
+      clients.push(client);
+      return client;
+    },
+  };
+}
+
+/** The same, with a client whose connection is open. */
+export async function startOpenScene(
+  config: Partial<UserFacingSocketConfig> = {},
+): Promise<Scene & { readonly client: BaileysClient }> {
+  const scene = await startScene();
+  const client = scene.connect(config);
+  await client.opened();
+  return { ...scene, client };
+}
+
+/** One upsert of a message, as the client told it. */
+interface Upsert {
+  readonly type: BaileysEventMap['messages.upsert']['type'];
+  readonly message: WAMessage;
+}
+
+/** A real Baileys client on a double, and everything it told. */
+export class BaileysClient {
+  readonly socket: WASocket;
+  readonly upserts: Upsert[] = [];
+  readonly updates: BaileysEventMap['messages.update'] = [];
+  readonly connection: Partial<ConnectionState>[] = [];
+  readonly presences: BaileysEventMap['presence.update'][] = [];
+  readonly groups: BaileysEventMap['groups.upsert'] = [];
+  readonly participants: BaileysEventMap['group-participants.update'][] = [];
+  /** Ids of messages that the server answered; Baileys has no event for it. */
+  readonly acks: (string | undefined)[] = [];
+  /** The server's answers to requests for a code to type. */
+  readonly answers: BinaryNode[] = [];
+  readonly #changes = new Changes(() => JSON.stringify(this.connection.slice(-3)));
+
+  constructor(
+    double: WhatsAppDouble,
+    options: Partial<UserFacingSocketConfig> & { auth: AuthenticationState },
+  ) {
+    WA_CERT_DETAILS.PUBLIC_KEY = double.rootKey;
+    const { auth } = options;
+    this.socket = makeWASocket({
+      waWebSocketUrl: double.url,
+      logger: silentLogger(),
+      ...options,
+    });
+    const { ev, ws } = this.socket;
+    ws.on('CB:ack,class:message', ({ attrs }: BinaryNode) => this.#note(this.acks, [attrs.id]));
+    ws.on('CB:iq,type:error', (answer: BinaryNode) => this.#note(this.answers, [answer]));
+    ws.on('CB:iq,,link_code_companion_reg', (answer: BinaryNode) =>
+      this.#note(this.answers, [answer]),
+    );
+    ev.on('creds.update', (update) => Object.assign(auth.creds, update));
+    ev.on('connection.update', (update) => this.#note(this.connection, [update]));
+    ev.on('messages.update', (updates) => this.#note(this.updates, updates));
+    ev.on('presence.update', (update) => this.#note(this.presences, [update]));
+    ev.on('groups.upsert', (groups) => this.#note(this.groups, groups));
+    ev.on('group-participants.update', (update) => this.#note(this.participants, [update]));
+    ev.on('messages.upsert', ({ type, messages }) =>
+      this.#note(
+        this.upserts,
+        messages.map((message) => ({ type, message })),
+      ),
+    );
+  }
+
+  /** The newest code to scan. */
+  get qr(): string | undefined {
+    return this.connection.findLast(({ qr }) => qr !== undefined)?.qr;
+  }
+
+  get isOpen(): boolean {
+    return this.connection.some(({ connection }) => connection === 'open');
+  }
+
+  /** Texts of other people's messages, in order. */
+  get texts(): string[] {
+    return this.upserts.flatMap(({ message }) => textOf(message) ?? []);
+  }
+
+  /**
+   * The updates of the client's own message, oldest first. A tick that comes within the time Baileys gathers events
+   * (100 ms) stands on the message's upsert and is no update.
+   */
+  statuses(id: string | null | undefined): (number | null | undefined)[] {
+    const shown = this.upserts.filter(({ message }) => message.key.id === id);
+    const updated = this.updates.filter(({ key }) => key.id === id);
+    return [
+      ...shown.map(({ message }) => message.status),
+      ...updated.map(({ update }) => update.status),
+    ];
+  }
+
+  /** Why the connection ended: a `DisconnectReason`. */
+  get closedWith(): number | undefined {
+    const end = this.connection.find(({ connection }) => connection === 'close')?.lastDisconnect;
+    const error: unknown = end?.error;
+    return error instanceof Error && 'output' in error ? statusOf(error.output) : undefined;
+  }
+
+  waitFor<T>(look: () => T | undefined | false, timeoutMs = 30_000): Promise<T> {
+    return this.#changes.waitFor(look, timeoutMs);
+  }
+
+  opened(): Promise<true> {
+    return this.waitFor(() => this.isOpen);
+  }
+
+  end(): Promise<void> {
+    return this.socket.end(undefined);
+  }
+
+  #note<T>(list: T[], more: readonly T[]): void {
+    list.push(...more);
+    this.#changes.changed();
+  }
+}
+
+/** Credentials of a client that was never linked. */
+export function freshAuth(): AuthenticationState {
+  return { creds: initAuthCreds(), keys: new MemoryKeyStore() };
+}
+
+/** Credentials of a client that the double takes as linked. */
+function linkedAuth(double: WhatsAppDouble): AuthenticationState {
+  const { creds, keys } = double.linkWithoutCode();
+  const store = new MemoryKeyStore();
+  store.set(keys);
+  return { creds, keys: store };
+}
+
+/** The text of a message, in either of the fields that phones use. */
+export function textOf({ message }: WAMessage): string | undefined {
+  return message?.conversation ?? message?.extendedTextMessage?.text ?? undefined;
+}
+
+function statusOf(output: unknown): number | undefined {
+  if (typeof output !== 'object' || output === null || !('statusCode' in output)) return undefined;
+  return typeof output.statusCode === 'number' ? output.statusCode : undefined;
+}
