@@ -72,7 +72,7 @@ function gatewayOptions(
   const { idleHours, maxDays } = http.sessions;
   return {
     ...shared,
-    page: async () => (await import('@parley/console')).createConsole(),
+    page: async () => (await import('@parley/console')).createConsole('/', options.openPage),
     secrets,
     scrub: secrets.scrub,
     ...(onState === undefined ? {} : { onState }),

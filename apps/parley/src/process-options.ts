@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { ChannelDefinition } from '@parley/channels';
+import type { BuiltPage } from '@parley/console';
 import type { Checkpoint, Logger, Runtime } from '@parley/core';
 import type { LogDestination } from '@parley/core/telemetry';
 import {
@@ -30,6 +31,8 @@ export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'ran
   /** Called at each durable point; only the crash checks do anything there. */
   readonly checkpoint: Checkpoint;
   readonly channels?: readonly ChannelDefinition[];
+  /** Reads the files of the web page, where they are not to be built from the sources that run. */
+  readonly openPage?: () => Promise<BuiltPage>;
   /** Whether a watchdog may end this process when it stands still; only where the process is Parley's own. */
   readonly endsWhenStill?: boolean;
   /** Hears how each channel account is doing, whenever that changes. */

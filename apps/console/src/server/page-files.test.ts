@@ -20,6 +20,13 @@ const textOf = async (path: string) => (await page.request(path)).text();
 const FIRST_LOAD = 150_000;
 
 describe('the files of the page', () => {
+  it('[U03] are those that the caller reads elsewhere, where it names a reader', async () => {
+    const there = new Map([['/', new TextEncoder().encode('read elsewhere')]]);
+    const other = createConsole('/', async () => there);
+    expect(await (await other.request('/')).text()).toBe('read elsewhere');
+    expect((await other.request(named[0] ?? '')).status).toBe(404);
+  });
+
   it('[U03] has no script, style or address in the page that is not a file of its own', () => {
     expect(html).not.toMatch(/<script(?![^>]*\ssrc="\/)/);
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|https?:/);
