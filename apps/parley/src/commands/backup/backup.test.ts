@@ -398,7 +398,7 @@ async function fill({ path, workspace, settingsFile }: DataFolder): Promise<void
   writeFileSync(settingsFile, 'model: offline\n');
   writeFileSync(join(path, 'token'), 'secret');
   writeFileSync(join(workspace, 'SOUL.md'), 'soul');
-  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(3_000_000));
+  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(shareOfRun(3_000_000)));
   writeFileSync(join(workspace, 'empty.md'), '');
   writeFileSync(join(workspace, 'bytes'), Buffer.from([0, 255, 10]));
   writeFileSync(join(path, 'profiles', 'mine.yaml'), 'layout: lab\n');
