@@ -309,6 +309,8 @@ describe('restoring', () => {
     expect(existsSync(folder.restoreMarker)).toBe(false);
   });
 
+  /** The backup that is changed: of the same content for all of these tests, so made by the first of them. */
+  let good: Buffer | undefined;
   it.each([
     ['that is not there', () => undefined, 'backup-missing'],
     ['that is no archive', () => Buffer.from('Dear diary'), 'backup-damaged'],
@@ -338,9 +340,10 @@ describe('restoring', () => {
       'store-newer',
     ],
   ])('refuses a file %s before anything is touched', async (_what, change, code) => {
-    const file = await backup();
-    const bytes = change(readFileSync(file));
-    rmSync(file);
+    if (good === undefined) good = readFileSync(await backup());
+    else await fill(folder);
+    const bytes = change(good);
+    const file = join(root, 'refused.tar.gz');
     if (bytes !== undefined) writeFileSync(file, bytes);
     const before = contentOf(folder.path);
     await expect(checkBackup(file)).rejects.toMatchObject({ code });
