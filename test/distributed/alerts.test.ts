@@ -157,7 +157,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       worker = await scene.deployment.start('worker');
       for (const { release } of held) release();
       await scene.telegram.waitFor(() => scene.answers(911).length > 0, 30_000);
-      await scrape([/^parley_lane_turns_total\{.*run="again".*\} (\d+)$/gm, 11]);
+      await scrape([/^parley_lane_turns_total\{.*run="resumed".*\} (\d+)$/gm, 11]);
     }
 
     async function leaveWithoutWorker(): Promise<void> {

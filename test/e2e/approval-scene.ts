@@ -114,4 +114,4 @@ export const noted = ({ folder }: Started) => {
 };
 /** The record of questions as `parley approvals` prints it. */
 export const record = async ({ folder }: Started) =>
-  (await runCommand(['--data', folder.path, 'approvals', '--last', '5'])).out;
+  (await runCommand(['--data', folder.path, 'approvals', '--limit', '5'])).out;

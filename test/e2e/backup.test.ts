@@ -161,7 +161,7 @@ describe('a backup', () => {
       const large = makeDataFolder({ ...settings, store: { url: database.url } });
       let running: TestParley | undefined;
       try {
-        const moved = await parley(large, 'restore', file, '--go-on');
+        const moved = await parley(large, 'restore', file, '--continue');
         expect([moved.code, moved.err]).toEqual([0, '']);
         held.release();
         running = await startParleyHere(large.path);
@@ -171,7 +171,7 @@ describe('a backup', () => {
         const [asked] = scene.model.requests.slice(-1);
         expect(JSON.stringify(asked).includes('You said: two')).toBe(true);
         await running.end();
-        const again = await parley(large, 'restore', file, '--go-on');
+        const again = await parley(large, 'restore', file, '--continue');
         expect(again).toMatchObject({ code: 1, err: expect.stringContaining('already has data') });
         const none = await parley(large, 'backup', join(elsewhere.path, 'b.tar.gz'));
         expect(none).toMatchObject({ code: 1, err: expect.stringContaining('pg_dump') });

@@ -82,7 +82,7 @@ function writeSkill(name: string, description: string): void {
 }
 
 const Written = z.object({ content: z.string(), kind: z.string(), mark: z.string() });
-const Pin = z.object({ pin_key: z.string(), content: z.string() });
+const Pin = z.object({ snapshot_key: z.string(), content: z.string() });
 const Said = z.object({ seq: z.number(), content: z.string() });
 
 /** Rows as they lie in the database of the installation. */
@@ -99,7 +99,7 @@ describe('a long conversation in Telegram', () => {
   it('[G11] [S07] sums itself up, still knows the old fact, and keeps skills and pins to the byte', async () => {
     writeSkill('tea', 'When tea is wanted.');
     await say(FACT);
-    const pins = stored(Pin, 'session_pin');
+    const pins = stored(Pin, 'session_snapshot');
     expect(pins.length).toBeGreaterThan(0);
     await talkUntilSummedUp();
     writeSkill('tea', 'Something else by now.');
@@ -108,7 +108,7 @@ describe('a long conversation in Telegram', () => {
     if (first === undefined || last === undefined) throw new Error('the model was not asked');
     expect(catalogueOf(first)).toContain('<name>tea</name>');
     expect(catalogueOf(last)).toBe(catalogueOf(first));
-    expect(stored(Pin, 'session_pin')).toEqual(pins);
+    expect(stored(Pin, 'session_snapshot')).toEqual(pins);
     // From the summary: the words themselves are no longer shown.
     const shown = last.messages.slice(1).map(textOf).join('\n');
     expect(shown).toContain('They said: the code is 4711');

@@ -147,10 +147,10 @@ describe('a part that may have arrived', () => {
     const all = await dead('replay', '--all');
     expect(all.out).toContain('1 may have arrived and are left alone');
     const one = await dead('replay', id);
-    expect(one).toMatchObject({ code: 1, out: expect.stringContaining('--even-twice') });
+    expect(one).toMatchObject({ code: 1, out: expect.stringContaining('--allow-duplicates') });
     const told = () => scene.answers(ANN).filter((text) => text === 'You said: perhaps').length;
     expect(told()).toBe(1);
-    expect((await dead('replay', id, '--even-twice')).code).toBe(0);
+    expect((await dead('replay', id, '--allow-duplicates')).code).toBe(0);
     await scene.telegram.waitFor(() => told() === 2);
   });
 });

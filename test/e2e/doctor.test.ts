@@ -330,7 +330,9 @@ describe('parley doctor beside a running gateway', () => {
     const file = join(folder.path, 'other.yaml');
     writeFileSync(file, JSON.stringify({ ...works(), http: { port: 0, host: '127.0.0.2' } }));
     const found = async () => (await examine(folder.path)).one('settings')?.found;
-    await expect.poll(found, { timeout: 30_000 }).toContain('http.host will count from the next');
+    await expect
+      .poll(found, { timeout: 30_000 })
+      .toContain('http.host will take effect at the next start');
     writeFileSync(file, JSON.stringify(works()));
     await expect.poll(found, { timeout: 30_000 }).toContain('is fine');
   });

@@ -147,7 +147,7 @@ describe('the preview of a turn', () => {
     ),
   });
   const preview = async (...args: readonly string[]) => {
-    const place = ['--channel', 'telegram', '--user', `${ANN}`, '--chat-id', `${ANN}`];
+    const place = ['--channel', 'telegram', '--person', `${ANN}`, '--chat-id', `${ANN}`];
     const { out } = await runCommand([
       '--data',
       scene.folder.path,

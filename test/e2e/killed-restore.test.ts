@@ -130,7 +130,7 @@ describe('a restore that is killed', () => {
   function valueIn(path: string): unknown {
     const sqlite = new DatabaseSync(join(path, 'parley.db'));
     expect(sqlite.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' });
-    const row = sqlite.prepare("select value from adapter_value where id = 'i'").get();
+    const row = sqlite.prepare("select value from adapter_state where id = 'i'").get();
     sqlite.close();
     return row?.value;
   }

@@ -107,7 +107,15 @@ describe('the prompt as the command line shows it', () => {
     expect(out).toMatch(/heartbeat +absent: /);
     expect(out).not.toContain(CANARY);
     expect((await prompt('--last', '--full')).out).toContain(CANARY);
-    const group = await prompt('--channel', 'telegram', '--chat', 'group', '--user', '5', '--full');
+    const group = await prompt(
+      '--channel',
+      'telegram',
+      '--chat',
+      'group',
+      '--person',
+      '5',
+      '--full',
+    );
     expect(group.out).not.toContain(CANARY);
     expect(group.out).toMatch(/memory-file +absent: MEMORY\.md: private/);
   });

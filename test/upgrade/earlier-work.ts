@@ -103,7 +103,7 @@ async function linkAccounts(asked: Asked): Promise<void> {
   await typeCode(BO, CLEO);
   await untilRow(asked, 'select 1 from person_link');
   await typeCode(OWNER, DORA);
-  await untilRow(asked, 'select 1 from link_code where typist_id is not null');
+  await untilRow(asked, 'select 1 from link_code where redeemer_id is not null');
 }
 
 /** A part that Telegram refused for good, and one that nobody knows to have arrived. */
@@ -128,7 +128,7 @@ async function hearGroups(asked: Asked): Promise<string> {
     text: `@${telegram.me.username} hello`,
   });
   await untilRow(asked, 'select 1 from group_context');
-  await untilRow(asked, `select 1 from decision where chat_id = '${OTHER_GROUP}'`);
+  await untilRow(asked, `select 1 from ingress_decision where chat_id = '${OTHER_GROUP}'`);
   return String(refused.message_id);
 }
 

@@ -235,7 +235,7 @@ class OpenAccount implements ChannelAccount {
   #onDefect(what: string, reason: string): void {
     const { log, meter } = this.#deps;
     const { channel } = this.#name;
-    meter.count('parley_adapter_defects_total', { channel, what });
+    meter.count('parley_adapter_defects_total', { channel, function: what });
     log.error({ what, reason }, 'the adapter broke its contract');
     const stopping = stoppingDefect(this.#defects);
     if (stopping === undefined) return;

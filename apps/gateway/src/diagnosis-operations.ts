@@ -19,7 +19,7 @@ const RUNNING = { running: true } as const;
 
 export const audit = {
   report: read(
-    'What weakens the guards of this installation; people, chats and files for owners alone',
+    'Security weaknesses of this installation; only owners see people, chats and files',
     {},
     async (needs: DiagnosisNeeds, _, { caller }) => {
       const report = await needs.audit();

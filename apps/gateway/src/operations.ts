@@ -39,7 +39,7 @@ type Named<Name> = Name extends `${infer G extends keyof Groups}/${infer N}`
   ? Groups[G][N & keyof Groups[G]]
   : never;
 /** All members of a union at once. */
-type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+export type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer Whole,
 ) => void
   ? Whole

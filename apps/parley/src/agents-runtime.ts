@@ -69,7 +69,7 @@ export async function openMcpServices(
   const { mcp: settings } = loaded;
   if (Object.keys(settings).length === 0)
     return { settings, mcp: await openMcp(settings, options), signIn: undefined };
-  const { createMcpNotes } = await import('./commands/audit/mcp-accepted.ts');
+  const { createMcpNotes } = await import('./commands/checks/mcp-accepted.ts');
   const { mcpSignInPage, openSignIns, signInLocks } = await import('./mcp-sign-ins.ts');
   const onOffer = createMcpNotes(options.folder, options);
   const locks = await signInLocks(loaded, options, services, localLock);

@@ -6,7 +6,7 @@ import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 import { z } from 'zod';
 import { changeSettings, type SettingsFileDeps, writtenOf } from './channels.ts';
-import { pathOfCall } from './commands/audit/facts.ts';
+import { pathOfCall } from './commands/checks/record-facts.ts';
 import { CliError } from './data-folder.ts';
 import { checkSettings, chosenAgent } from './settings.ts';
 

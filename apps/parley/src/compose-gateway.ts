@@ -254,23 +254,24 @@ const AFTER_START_MS = 5_000;
 
 /** The audit of the installation of this process (U05); its code is loaded when it is used. */
 export async function auditHere(
-  { folder, env, clock }: Pick<StartOptions, 'folder' | 'env' | 'clock'>,
+  options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { loaded, shared: { store }, main, named }: AuditedAgents,
 ): Promise<AuditReport> {
-  const [{ auditOf, countsOf }, { gatherFacts }] = await Promise.all([
-    import('./commands/audit/audit.ts'),
-    import('./commands/audit/facts.ts'),
+  const [{ auditReport, runAudit }, { examineAgents }, { gatherRecords }] = await Promise.all([
+    import('./commands/checks/audit-report.ts'),
+    import('./commands/checks/facts.ts'),
+    import('./commands/checks/record-facts.ts'),
   ]);
   const isPromptFile = (path: string, name: string | undefined) => {
     const own = name === undefined ? main : named.get(name);
     return own?.agent.promptFiles.includes(path) ?? false;
   };
-  const now = clock();
-  const findings = auditOf(await gatherFacts({ folder, env, loaded, store, isPromptFile, now }));
-  return { at: now, counts: countsOf(findings), findings };
+  const now = options.clock();
+  const records = () => gatherRecords(store, isPromptFile, now);
+  return auditReport(await runAudit(examineAgents(options, loaded, records), options), now);
 }
 
-/** What an audit looks at. */
+/** The agents that an audit examines. */
 interface AuditedAgents {
   readonly loaded: LoadedSettings;
   readonly shared: { readonly store: Pick<Store, 'audit' | 'signIns'> };

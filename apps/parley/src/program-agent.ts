@@ -64,7 +64,7 @@ Examples:
   parley prompt --list --chat telegram:default:42           the turns of one chat
   parley prompt --turn turn_x --full                        the whole text of that turn
   parley prompt --diff                                      what changed between the last two turns
-  parley prompt --channel discord --chat group --user 123   the prompt there, as a preview
+  parley prompt --channel discord --chat group --person 123 the prompt there, as a preview
   parley prompt --channel web --layout zeus --mode minimal  another layout, for a sub-agent
   parley prompt --channel web --agent support               the prompt of another agent
 
@@ -84,7 +84,7 @@ const PREVIEW = [
   ['--channel <name>', 'a preview: who would write where, with what follows'],
   ['--chat-id <id>', 'the platform’s id of the chat'],
   ['--title <text>', 'what the group is called'],
-  ['--user <id>', 'the platform’s id of the sender; owners are known by the settings'],
+  ['--person <id>', 'the platform’s id of the sender; owners are known by the settings'],
   ['--name <text>', 'what that person is called'],
   ['--text <text>', 'what they write'],
   ['--account <name>', 'which account of the channel'],

@@ -19,10 +19,10 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
   );
   withJson(pairing).option('--refuse', 'take the request off the list instead');
   const approvals = 'what I asked people before I did it, who decided, and what came of it';
-  const asking = add(program, 'approvals', approvals, ({ last }: { readonly last: number }) =>
-    work((m, cli) => m.approvals(cli, last)),
+  const asking = add(program, 'approvals', approvals, ({ limit }: { readonly limit: number }) =>
+    work((m, cli) => m.approvals(cli, limit)),
   );
-  withJson(asking).option('--last <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
+  withJson(asking).option('--limit <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
 
   const token = add(program, 'token', 'the secret of the page and the API');
   const show = addDefault(token, 'show');

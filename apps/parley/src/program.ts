@@ -13,12 +13,13 @@ import {
   using,
   withJson,
 } from './cli.ts';
-import type { AuditFlags } from './commands/audit/audit.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
+import type { AuditFlags } from './commands/checks/audit.ts';
 import type { Shell } from './commands/completion.ts';
 import type { Settling } from './commands/dead.ts';
 import type { LogsFlags } from './commands/logs.ts';
 import type { SimulateFlags } from './commands/simulate/simulate.ts';
+import { acceptFormerOptions } from './former-options.ts';
 import { describeAgent } from './program-agent.ts';
 import { describeAccess, describePeople } from './program-people.ts';
 import { versionText } from './version.ts';
@@ -53,6 +54,7 @@ export function describeProgram(runs: Runs): Command {
   describeDead(program, runs);
   describeFiles(program, runs);
   describeCompletion(program, runs);
+  acceptFormerOptions(program);
   refuseUnknown(program);
   return program;
 }
@@ -192,7 +194,7 @@ function describeLogs(program: Command, { run }: Runs): void {
     .option('--channel <name>', 'of one channel, such as telegram')
     .option('--chat <conversation>', 'of one conversation, such as telegram:default:42')
     .option('--text <text>', 'that contain it')
-    .option('--last <count>', 'how many', numberFrom(1, 100_000), 100)
+    .option('--limit <count>', 'how many', numberFrom(1, 100_000), 100)
     .option(...JSON_OPTION);
   const reporting = using(run, () => import('./commands/report/report.ts'));
   const bundle = 'write a bundle for a bug report, without secrets, names and texts';
@@ -259,7 +261,7 @@ It makes real calls: to the model (a few tokens), to each channel, to the databa
 Exit code: 0 nothing has failed (there may be warnings), 1 something has. docs/doctor.md explains all checks.`;
 
 function describeDoctor(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/doctor/doctor.ts'));
+  const work = using(run, () => import('./commands/checks/doctor.ts'));
   const what =
     'check everything (settings, model, channels, database, machine) and say how to fix it';
   add(program, 'doctor', what, (flags: Json) => work((m, cli) => m.doctor(cli, flags)))
@@ -272,16 +274,16 @@ Exit code: 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it
 docs/audit.md lists all checks.`;
 
 function describeAudit(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/audit/audit.ts'));
-  const what = 'what weakens the guards of this installation, and what to do about it';
-  const fix = 'take rights from others on files of this installation; nothing else is changed';
+  const work = using(run, () => import('./commands/checks/audit.ts'));
+  const what = 'check this installation for security weaknesses, and say what to do about them';
+  const fix = 'remove rights of other users on files of this installation; nothing else is changed';
   const audit = add(program, 'audit', what, (flags: AuditFlags) =>
     work((m, cli) => m.audit(cli, flags)),
   )
     .option(...JSON_OPTION)
     .option('--fix', fix)
     .addHelpText('after', AUDIT_HELP);
-  const accept = 'accept what the tools of an MCP server say of themselves now';
+  const accept = 'accept the current tool descriptions of an MCP server';
   add(audit, 'accept <server>', accept, (server: string) =>
     work((m, cli) => m.auditAccept(cli, server)),
   );
@@ -293,7 +295,7 @@ Examples:
   parley dead show 17                all of dead letter 17
   parley dead replay 17 18           send them again, in the order in which they were to come
   parley dead replay --all           all but what may have arrived already
-  parley dead replay 19 --even-twice although it may have arrived: it may come twice
+  parley dead replay 19 --allow-duplicates  although it may have arrived: it may come twice
   parley dead drop --all --kind unanswered`;
 
 function describeDead(program: Command, { run }: Runs): void {
@@ -302,10 +304,10 @@ function describeDead(program: Command, { run }: Runs): void {
   const dead = withJson(add(program, 'dead', what)).addHelpText('after', DEAD_HELP);
   addDefault(dead, 'list')
     .description('open dead letters, the newest first')
-    .option('--last <count>', 'how many', numberFrom(1, 50), 20)
+    .option('--limit <count>', 'how many', numberFrom(1, 50), 20)
     .option('--before <number>', 'those that are older than this dead letter', idNumber)
-    .action(({ last, before }: { readonly last: number; readonly before?: number }) =>
-      work((m, cli) => m.listDead(cli, last, before)),
+    .action(({ limit, before }: { readonly limit: number; readonly before?: number }) =>
+      work((m, cli) => m.listDead(cli, limit, before)),
     );
   add(dead, 'show', 'all of one dead letter', (id: number) =>
     work((m, cli) => m.showDead(cli, id)),
@@ -327,7 +329,7 @@ function describeDead(program: Command, { run }: Runs): void {
       );
   };
   settling('replay', 'send it again, or ask it again').option(
-    '--even-twice',
+    '--allow-duplicates',
     'also what may have arrived already, and then comes twice',
   );
   settling('drop', 'give it up for good: it is no longer listed, and /why still shows it');
@@ -347,7 +349,7 @@ function describeFiles(program: Command, { run }: Runs): void {
     restore((m, cli) => m.restore(cli, file, flags)),
   )
     .option(
-      '--go-on',
+      '--continue',
       'nothing has run since the backup was made: continue its unfinished work instead of holding it back',
     )
     .option('--with-settings', 'also replace existing settings by those of the backup')

@@ -163,7 +163,7 @@ async function databaseGauges({
   return [
     one('parley_database_up', 1),
     one('parley_retention_held_seconds', heldSeconds(lastRound, now)),
-    one('parley_database_setbacks', setback?.count ?? 0),
+    one('parley_database_rewinds', setback?.count ?? 0),
     one('parley_database_ping_seconds', ping),
     one('parley_inbox_waiting_messages', backlog.messages),
     one('parley_inbox_waiting_conversations', backlog.conversations),

@@ -1,10 +1,9 @@
 import { type CommandInfo, parseCommand } from '@parley/channels';
-import { answeredMessage } from './answered.ts';
 import { placeOfMessage } from './places.ts';
+import type { ReadMessage } from './read-message.ts';
 import { mentionsInRich } from './rich-text.ts';
-import { forwardOrigin } from './senders.ts';
 import { menuName } from './settings.ts';
-import { shownIn, wordsOf } from './shown.ts';
+import { wordsOf } from './shown.ts';
 import { linkedPerson, withAddresses } from './text.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 import type { Entity } from './wire-basics.ts';
@@ -24,7 +23,7 @@ export interface Address {
  * a reply. In a topic every message "replies" to the topic's first one, which counts for nothing.
  */
 export function addressOf(
-  message: WireMessage,
+  { message, answered, origin, shown }: ReadMessage,
   me: BotIdentity,
   commands: readonly CommandInfo[] = [],
 ): Address {
@@ -38,17 +37,15 @@ export function addressOf(
   ];
   const command = leadingCommand(text, entities, ownMention(text, entities, me));
   // Forwarded text was meant for other people, also where it mentions the bot.
-  const forwarded = forwardOrigin(message) !== undefined;
+  const forwarded = origin !== undefined;
   const forOther = command?.bot !== undefined && !sameName(command.bot, me.username);
   // Where a group has one bot only, Telegram's menu sends its commands without a name.
   const own = command && ownName(command.word, commands);
   const forMe = command !== undefined && !forOther && (command.bot ?? own) !== undefined;
-  const replied = answeredMessage(message)?.from?.id === me.id;
+  const replied = answered?.from?.id === me.id;
   const named = mentions.includes(String(me.id));
   return {
-    text: forMe
-      ? `/${own ?? command.word}${withAddresses(words, command.end, me)}`
-      : shownIn(message, me).words,
+    text: forMe ? `/${own ?? command.word}${withAddresses(words, command.end, me)}` : shown.words,
     mentions,
     addressed: isForBot(message) || (!forwarded && !forOther && (forMe || replied || named)),
   };

@@ -1,8 +1,10 @@
 import { Attachment } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { attachmentsOf } from './attachments.ts';
+import { readMessage } from './read-message.ts';
 import { WireMessage } from './wire.ts';
 
+const ME = { id: 7, username: 'Parley_Bot' };
 const chat = { id: 5, type: 'private' };
 const size = (file_id: string, width: number, height: number) => ({ file_id, width, height });
 const clip = { file_id: 'f', file_size: 9, mime_type: 'video/mp4', duration: 1 };
@@ -61,14 +63,18 @@ describe('the files of a Telegram message', () => {
     ],
   ])('[F10] are %s', (_name, fields, attachment) => {
     const message = WireMessage.parse({ message_id: 9, date: 1, chat, ...fields });
-    expect(attachmentsOf(message).map((file) => Attachment.parse(file))).toEqual([attachment]);
+    expect(attachmentsOf(readMessage(message, ME)).map((file) => Attachment.parse(file))).toEqual([
+      attachment,
+    ]);
   });
 
   it('[F10] are those of the message it answers, where it has none itself', () => {
     const reply_to_message = { message_id: 3, photo: [size('asked', 9, 9)] };
     const refs = (fields: object) => {
       const message = { message_id: 9, date: 1, chat, text: 'what is this?', reply_to_message };
-      return attachmentsOf(WireMessage.parse({ ...message, ...fields })).map(({ ref }) => ref);
+      return attachmentsOf(readMessage(WireMessage.parse({ ...message, ...fields }), ME)).map(
+        ({ ref }) => ref,
+      );
     };
     expect(refs({})).toEqual(['asked']);
     expect(refs({ document: { file_id: 'own' } })).toEqual(['own']);
@@ -81,6 +87,6 @@ describe('the files of a Telegram message', () => {
     ['a sticker is drawn by a program', { sticker: { file_id: 's', is_animated: true } }],
   ])('are none where %s', (_name, fields) => {
     const message = { message_id: 9, date: 1, chat, ...fields };
-    expect(attachmentsOf(WireMessage.parse(message))).toEqual([]);
+    expect(attachmentsOf(readMessage(WireMessage.parse(message), ME))).toEqual([]);
   });
 });

@@ -1,8 +1,7 @@
 import type { Attachment } from '@parley/core';
-import { answeredMessage } from './answered.ts';
 import { pollMedia } from './cards.ts';
 import { richTextOf } from './rich-text.ts';
-import type { WireMessage } from './wire.ts';
+import type { Answered, WireMessage } from './wire.ts';
 import type { DescribedFile, Media, PhotoSize, Sticker } from './wire-basics.ts';
 
 /** The most that one message may have. */
@@ -12,8 +11,14 @@ const MAX_FILES = 32;
  * The files of a message; `ref` is Telegram's file id, which this bot can use at any time. Where a message has none,
  * those of the one it answers or quotes: "what is this?" below a picture means the picture.
  */
-export function attachmentsOf(message: WireMessage): Attachment[] {
-  const sources = [message, answeredMessage(message), message.external_reply];
+export function attachmentsOf({
+  message,
+  answered,
+}: {
+  readonly message: WireMessage;
+  readonly answered: Answered | undefined;
+}): Attachment[] {
+  const sources = [message, answered, message.external_reply];
   const files = sources.map((source) => (source === undefined ? [] : filesIn(source)));
   return (files.find((found) => found.length > 0) ?? []).slice(0, MAX_FILES);
 }

@@ -1,12 +1,12 @@
 import { type CommandInfo, parseCommand } from '@parley/channels';
 import type { Authored, Chat, InboundMessage } from '@parley/core';
 import { addressOf } from './address.ts';
-import { answeredMessage } from './answered.ts';
 import { attachmentsOf } from './attachments.ts';
 import { aloneResponse, messageIdOf } from './ephemeral.ts';
 import { eventReason } from './message-fields.ts';
 import { chatAt, chatOf, messageIdIn, threadIdOf } from './places.ts';
 import { quotationOf, replyOf, withOrigin } from './quotes.ts';
+import { type ReadMessage, readMessage } from './read-message.ts';
 import { richTextOf } from './rich-text.ts';
 import { senderOf } from './senders.ts';
 import { shownIn, textOfMessage } from './shown.ts';
@@ -20,8 +20,9 @@ export function toInbound(
   me: BotIdentity,
   commands: readonly CommandInfo[] = [],
 ): InboundMessage {
-  const { text, mentions, addressed } = addressOf(message, me, commands);
-  const attachments = attachmentsOf(message);
+  const read = readMessage(message, me);
+  const { text, mentions, addressed } = addressOf(read, me, commands);
+  const attachments = attachmentsOf(read);
   const chat = { ...chatFor(message, text), ...guestOf(message) };
   return {
     channel: 'telegram',
@@ -29,12 +30,12 @@ export function toInbound(
     messageId: messageIdIn(chat.threadId, messageIdOf(message)),
     chat,
     sender: senderOf(message, me),
-    text: withOrigin(textOfMessage(message, text, chat.type), message),
-    authored: authoredIn(message, me),
+    text: withOrigin(textOfMessage(read, text, chat.type), read.origin),
+    authored: authoredIn(read, chat, me),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
-    ...replyOf(message, chat.threadId, me),
-    ...quotationOf(message),
+    ...replyOf(read, chat.threadId, me),
+    ...quotationOf(read),
     ...aloneResponse(message, message.from),
     mentions: [...mentions],
     addressed,
@@ -76,21 +77,22 @@ export function ignoredReason(message: WireMessage): string | undefined {
  * What the sender typed or spoke. A message that is passed on, or that a bot wrote in their name, holds nothing of theirs;
  * contacts, places, polls and the like are texts that nobody typed in this chat.
  */
-function authoredIn(message: WireMessage, me: BotIdentity): Authored {
-  const answered = answeredMessage(message);
-  const isQuoteKnown = answered !== undefined && isQuoteOfTheirs(message, answered, me);
+function authoredIn(read: ReadMessage, { type }: Chat, me: BotIdentity): Authored {
+  const { message, answered } = read;
+  const isDirect = type === 'direct';
+  const isQuoteKnown = answered !== undefined && isQuoteOfTheirs(message, answered, isDirect, me);
   const quote = isQuoteKnown ? { quote: true as const } : {};
   if (BY_OTHERS.some((field) => field in message)) return quote;
   return {
-    ...(isTyped(message) && { text: true }),
+    ...(isTyped(read) && { text: true }),
     ...(message.voice !== undefined && { voice: true }),
     ...quote,
   };
 }
 
 /** Whether all that is read of a message was typed, and not marked as a quotation. */
-function isTyped(message: Answered): boolean {
-  const { words, cards, unread } = shownIn(message);
+function isTyped({ message, shown }: ReadMessage): boolean {
+  const { words, cards, unread } = shown;
   if (words === '' || cards.length > 0 || unread !== undefined) return false;
   const { text, entities, caption, caption_entities, rich_message: rich } = message;
   if (rich !== undefined) return !richTextOf(rich).quotes;
@@ -121,13 +123,17 @@ const BY_OTHERS: readonly string[] = [
 ];
 
 /** Their own words, or in a direct chat those of this bot. */
-function isQuoteOfTheirs(message: WireMessage, answered: Answered, me: BotIdentity): boolean {
+function isQuoteOfTheirs(
+  message: WireMessage,
+  answered: Answered,
+  isDirect: boolean,
+  me: BotIdentity,
+): boolean {
   if (BY_OTHERS.some((field) => field in answered)) return false;
   const { cards, unread } = shownIn({ ...answered, reply_markup: undefined });
   if (cards.length > 0 || unread !== undefined) return false;
   const { from, sender_chat } = message;
   const writer = answered.sender_chat?.id ?? answered.from?.id;
   if (writer === undefined) return false;
-  const isDirect = chatOf(message).type === 'direct';
   return writer === (sender_chat?.id ?? from?.id) || (isDirect && writer === me.id);
 }

@@ -1,33 +1,32 @@
 import { unreadText } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { answeredMessage } from './answered.ts';
 import { optionText } from './cards.ts';
 import { answeredTask } from './checklist.ts';
 import { messageIdOf } from './ephemeral.ts';
 import { messageIdIn } from './places.ts';
+import type { ReadMessage } from './read-message.ts';
 import { forwardOrigin, originOf } from './senders.ts';
 import { joined, textOfQuoted } from './shown.ts';
 import { withAddresses } from './text.ts';
 import type { Answered, BotIdentity, ExternalReply, WireMessage } from './wire.ts';
+import type { Origin } from './wire-basics.ts';
 
 /** Names the author of what is forwarded, so that it does not pass for the sender's own, or for a command. */
-export function withOrigin(text: string, message: Answered): string {
-  const origin = forwardOrigin(message);
+export function withOrigin(text: string, origin: Origin | undefined): string {
   if (origin === undefined) return text;
   return joined([`[Forwarded from ${originOf(origin).name ?? 'somebody'}]`, text]);
 }
 
 /** The message of the same chat that is answered. */
 export function replyOf(
-  message: WireMessage,
+  { message, answered }: ReadMessage,
   threadId: string | undefined,
   me: BotIdentity,
 ): Pick<InboundMessage, 'replyTo'> {
-  const answered = answeredMessage(message);
   if (answered === undefined) return {};
   const senderId = answered.sender_chat?.id ?? answered.from?.id;
   const text = message.quote
-    ? withOrigin(withAddresses(message.quote, 0, me), answered)
+    ? withOrigin(withAddresses(message.quote, 0, me), forwardOrigin(answered))
     : answeredText(message, answered, me);
   return {
     replyTo: {
@@ -46,12 +45,15 @@ function answeredText(message: WireMessage, answered: Answered, me: BotIdentity)
   return joined([
     checklist === undefined || task === undefined ? '' : answeredTask(checklist, task),
     poll === undefined || option === undefined ? '' : optionText(poll, option),
-    withOrigin(textOfQuoted(answered.from?.id === me.id ? bare : answered, me), answered),
+    withOrigin(
+      textOfQuoted(answered.from?.id === me.id ? bare : answered, me),
+      forwardOrigin(answered),
+    ),
   ]);
 }
 
 /** What is quoted from another chat or topic, of a story, or of a message that is not there any more. */
-export function quotationOf(message: WireMessage): Pick<InboundMessage, 'quotation'> {
+export function quotationOf({ message, answered }: ReadMessage): Pick<InboundMessage, 'quotation'> {
   const { external_reply: external, reply_to_story: story, quote } = message;
   const words = quote === undefined ? '' : withAddresses(quote);
   if (external !== undefined) return { quotation: externalQuotation(external, words) };
@@ -60,8 +62,7 @@ export function quotationOf(message: WireMessage): Pick<InboundMessage, 'quotati
     const text = unreadText('a story', 'group');
     return { quotation: { text, ...(from === undefined ? {} : { from }) } };
   }
-  const isOfChat = answeredMessage(message) !== undefined;
-  return isOfChat || words === '' ? {} : { quotation: { text: words } };
+  return answered !== undefined || words === '' ? {} : { quotation: { text: words } };
 }
 
 /** Telegram shows of such a message no more than was quoted, and its files. */

@@ -26,7 +26,7 @@ export type Showing = Cards &
   >;
 
 /** What a message shows, apart from its files. */
-interface Shown {
+export interface Shown {
   /** What was typed: a text, a caption, or the text of a formatted message. */
   readonly words: string;
   readonly cards: readonly string[];
@@ -68,9 +68,13 @@ function unreadIn(message: Showing): string | undefined {
   return field === undefined ? undefined : unknownContent({ [field]: true });
 }
 
-/** The text that the agent reads of a message that a person sent; `words` are those of `shownIn`, or a command. */
-export function textOfMessage(message: WireMessage, words: string, type: ChatType): string {
-  const { cards, unread } = shownIn(message);
+/** The text that the agent reads of a message that a person sent; `words` are those of `shown`, or a command. */
+export function textOfMessage(
+  { message, shown }: { readonly message: WireMessage; readonly shown: Shown },
+  words: string,
+  type: ChatType,
+): string {
+  const { cards, unread } = shown;
   const isNothing = words === '' && cards.length === 0 && filesIn(message).length === 0;
   const named = unread ?? (isNothing ? unknownContent(message) : undefined);
   return joined([words, ...cards, named === undefined ? '' : unreadText(named, type)]);

@@ -97,7 +97,7 @@ async function refuseInside(workspace: string, paths: readonly string[]): Promis
   const real = await realpath(workspace).catch(() => resolve(workspace));
   if (!paths.some((path) => !/^\.\.(\/|$)/.test(relative(real, path)))) return;
   throw new PluginError(
-    'plugin-place',
+    'plugin-location',
     `it lies in the workspace ${real}, where the agent itself can write. Move it elsewhere.`,
   );
 }
@@ -112,7 +112,7 @@ async function attempt<Result>(
   try {
     return await withTimeLimit({ ms }, async (signal) => work(signal));
   } catch (error) {
-    const why = error instanceof TimeUpError ? 'plugin-late' : code;
+    const why = error instanceof TimeUpError ? 'plugin-timeout' : code;
     throw new PluginError(why, `${what}: ${reasonOf(error)}`, error);
   }
 }

@@ -106,12 +106,12 @@ export function allParts(outcomes: readonly PluginOutcome[]): LoadedParts {
 /** Why a plugin does not work. */
 export type PluginErrorCode =
   | 'plugin-missing'
-  | 'plugin-place'
+  | 'plugin-location'
   | 'plugin-import'
   | 'plugin-shape'
   | 'plugin-options'
   | 'plugin-setup'
-  | 'plugin-late'
+  | 'plugin-timeout'
   | 'plugin-duplicate';
 
 /** One plugin cannot be used. Its message finishes the sentence "NAME does not work: …". */

@@ -119,7 +119,7 @@ export function cronJobRepository(database: Database) {
 
 type SettledJob = Pick<CronJob, 'id' | 'lastAt' | 'state' | 'nextAt'>;
 
-const COLUMNS = `cron_job.id, asked_by as "askedBy", cron_job.conversation_id as "conversationId",
+const COLUMNS = `cron_job.id, request_key as "askedBy", cron_job.conversation_id as "conversationId",
   origin, cron_job.route, cron_job.from_owner as "fromOwner", title, task, timetable,
   cron_job.state, next_at as "nextAt", failures, last_at as "lastAt",
   last_outcome as "lastOutcome", created_at as "createdAt"`;
@@ -135,17 +135,17 @@ const JOBS_OF_CONVERSATION = statement(`
 const JOB_BY_ID = statement(`select ${COLUMNS} from cron_job where id = :id`).rows<CronJobRow>();
 
 const JOB_ASKED_BY = statement(
-  `select ${COLUMNS} from cron_job where asked_by = :askedBy`,
+  `select ${COLUMNS} from cron_job where request_key = :askedBy`,
 ).rows<CronJobRow>();
 
 const REMOVE = statement('delete from cron_job where id = :id');
 
 const ADD = statement(`
-  insert into cron_job (id, asked_by, conversation_id, origin, route, from_owner, title, task,
+  insert into cron_job (id, request_key, conversation_id, origin, route, from_owner, title, task,
     timetable, state, next_at, created_at)
   values (:id, :askedBy, :conversationId, :origin, :route, :fromOwner, :title, :task,
     :timetable, 'on', :nextAt, :now)
-  on conflict (asked_by) do nothing`);
+  on conflict (request_key) do nothing`);
 
 /** Finished jobs do not count against the limit. */
 const COUNT = statement(`
@@ -239,7 +239,7 @@ const NEXT_AT = statement(`select min(next_at) as at from cron_job where state =
 
 const FIRE = statement(`
   update cron_job set conversation_id = :conversationId, next_at = :nextAt, state = :state,
-    last_at = :now, last_message = :messageId, last_outcome = null
+    last_at = :now, last_message_id = :messageId, last_outcome = null
   where id = :id and next_at = :dueAt and state = 'on'`);
 
 async function fireJob(
@@ -276,8 +276,8 @@ async function unsettledJobs(
 
 const UNSETTLED = statement(`
   select ${COLUMNS}, inbox.outcome from cron_job
-  join inbox on inbox.message_id = last_message and inbox.conversation_id = cron_job.conversation_id
-  where last_message is not null and last_outcome is null and inbox.state = 'done'
+  join inbox on inbox.message_id = last_message_id and inbox.conversation_id = cron_job.conversation_id
+  where last_message_id is not null and last_outcome is null and inbox.state = 'done'
   order by last_at limit :limit`).rows<CronJobRow & { readonly outcome: string | null }>();
 
 const POSTPONE = statement(`

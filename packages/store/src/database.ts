@@ -227,7 +227,7 @@ export type StoreErrorCode =
   | 'store-part-state'
   | 'store-fenced'
   | 'store-rewound'
-  | 'store-waiting'
+  | 'store-pending-work'
   | 'store-failed';
 
 // The same call may succeed later by itself. A full disk is not here: a person must make room.

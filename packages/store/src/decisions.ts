@@ -67,7 +67,7 @@ const KEPT_OF_CHAT = 20_000;
 const CHECK_EVERY_ROWS = 500;
 
 /**
- * What ingress decided, and the outcome. Ingress writes the table `decision`, `/why` and the page read
+ * What ingress decided, and the outcome. Ingress writes the table `ingress_decision`, `/why` and the page read
  * it. A power cut may take the last ones: they explain, nothing depends on them.
  */
 export function decisionRepository(database: Database) {
@@ -99,18 +99,18 @@ export function decisionRepository(database: Database) {
 }
 
 const RECORD = statement(`
-  insert into decision (channel, account, chat_id, message_id, sender_id, outcome, reason, decided_at,
+  insert into ingress_decision (channel, account, chat_id, message_id, sender_id, outcome, reason, decided_at,
     sent_at)
   values (:channel, :account, :chatId, :messageId, :senderId, :outcome, :reason, :at, :sentAt)
   on conflict (channel, account, chat_id, message_id) do nothing returning seq`).rows<{
   readonly seq: number;
 }>();
 
-const FORGET = statement('delete from decision where seq <= :until');
+const FORGET = statement('delete from ingress_decision where seq <= :until');
 
 const FORGET_OF_CHAT = statement(`
-  delete from decision where ${OF_CHAT} and seq <= (
-    select seq from decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
+  delete from ingress_decision where ${OF_CHAT} and seq <= (
+    select seq from ingress_decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
 
 async function notTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
   const rows = await sql.all(NOT_TAKEN, { ...chat, limit });
@@ -118,7 +118,7 @@ async function notTaken(sql: Sql, chat: ChatKey, limit: number): Promise<Message
 }
 
 const NOT_TAKEN = statement(`
-  select message_id as "messageId", decided_at as at, outcome, reason from decision
+  select message_id as "messageId", decided_at as at, outcome, reason from ingress_decision
   where ${OF_CHAT} order by seq desc limit :limit`).rows<Omit<MessageStory, 'turn'>>();
 
 /** A message with its turn, if it has one. */

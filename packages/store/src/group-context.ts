@@ -101,7 +101,7 @@ async function addGroupContext(
 
 const KEEP = statement(`
   insert into group_context (conversation_id, channel, account, chat_id, message_id, sender_id,
-    sender_name, text, heard_at)
+    sender_name, text, received_at)
   values (:conversationId, :channel, :account, :chatId, :messageId, :senderId,
     :senderName, :text, :now)
   on conflict (channel, account, chat_id, message_id) do nothing`);

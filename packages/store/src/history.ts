@@ -134,10 +134,10 @@ const SUMMARIES = `
 
 const SINCE_SUMMARY = statement(`
   select * from (${ENTRIES} and seq > coalesce(
-      (select max(reaches) ${SUMMARIES} and reaches > :after), cast(:after as bigint))
+      (select max(last_seq) ${SUMMARIES} and last_seq > :after), cast(:after as bigint))
     order by seq desc limit :limit) as newest
-  union all select reaches, 'summary', content, 0, null ${SUMMARIES}
-    and reaches = (select max(reaches) ${SUMMARIES})`).rows<SinceSummaryRow>();
+  union all select last_seq, 'summary', content, 0, null ${SUMMARIES}
+    and last_seq = (select max(last_seq) ${SUMMARIES})`).rows<SinceSummaryRow>();
 
 const OLDEST = statement(`${ENTRIES} and seq > :after order by seq limit :limit`).rows<EntryRow>();
 

@@ -162,7 +162,7 @@ async function makeCode(
   const members = (await linkOf(sql, personId))?.members ?? [];
   const valid = await sql.get(CODE_OF, { personId });
   if (valid !== undefined) {
-    return { kind: 'code', code: valid.code, members, typist: valid.typist_id };
+    return { kind: 'code', code: valid.code, members, typist: valid.redeemer_id };
   }
   const maker = { personId, isOwner: isOwner ? 1 : 0, route: toJson(route) };
   sql.send(MAKE_CODE, { code, ...maker, expiresAt: now + VALID_MS });
@@ -178,12 +178,12 @@ async function typeCode(
 ): Promise<LinkResult> {
   const code = await sql.get(CODE, { code: typed });
   if (code === undefined) return { kind: 'unknown-code' };
-  if (code.maker_id === asker.personId) return confirm(sql, asker, code, now);
-  if (code.typist_id !== null) return { kind: 'taken' };
-  if (await bringsRights(sql, asker, code.maker_id)) return { kind: 'owner-must-make' };
-  if (code.maker_is_owner === 1) return waitForOwner(sql, asker, code, route);
+  if (code.creator_id === asker.personId) return confirm(sql, asker, code, now);
+  if (code.redeemer_id !== null) return { kind: 'taken' };
+  if (await bringsRights(sql, asker, code.creator_id)) return { kind: 'owner-must-make' };
+  if (code.creator_is_owner === 1) return waitForOwner(sql, asker, code, route);
   if (asker.isOwner) return { kind: 'owner-must-make' };
-  return link(sql, code, asker.personId, routeOf(code.maker_route), now);
+  return link(sql, code, asker.personId, routeOf(code.creator_route), now);
 }
 
 /** Whether the typist owns an agent that the maker of the code does not: the maker would own it too. */
@@ -201,10 +201,10 @@ async function bringsRights(
 
 /** The owner's second typing: only now does the other account get anything. */
 async function confirm(sql: Sql, asker: LinkAsker, code: Code, now: number): Promise<LinkResult> {
-  if (code.typist_id === null || code.typist_route === null) return { kind: 'own-code' };
+  if (code.redeemer_id === null || code.redeemer_route === null) return { kind: 'own-code' };
   // A former owner cannot grant owner rights.
   if (!asker.isOwner) return { kind: 'unknown-code' };
-  return link(sql, code, code.typist_id, routeOf(code.typist_route), now);
+  return link(sql, code, code.redeemer_id, routeOf(code.redeemer_route), now);
 }
 
 async function waitForOwner(
@@ -215,8 +215,8 @@ async function waitForOwner(
 ): Promise<LinkResult> {
   const claim = { code: code.code, personId, route: toJson(route) };
   if ((await sql.run(CLAIM_CODE, claim)) === 0) return { kind: 'taken' };
-  const makerRoute = routeOf(code.maker_route);
-  const mainConversation = mainOf(await linkOf(sql, code.maker_id));
+  const makerRoute = routeOf(code.creator_route);
+  const mainConversation = mainOf(await linkOf(sql, code.creator_id));
   return { kind: 'to-confirm', code: code.code, makerRoute, mainConversation };
 }
 
@@ -228,8 +228,8 @@ async function link(
   now: number,
 ): Promise<LinkResult> {
   if ((await sql.run(USE_CODE, { code: code.code })) === 0) return { kind: 'unknown-code' };
-  const byOwner = code.maker_is_owner === 1;
-  const joining = { host: code.maker_id, newcomer, linkId: code.code, byOwner };
+  const byOwner = code.creator_is_owner === 1;
+  const joining = { host: code.creator_id, newcomer, linkId: code.code, byOwner };
   const joined = await join(sql, joining, now);
   const members = joined?.members ?? [];
   return { kind: 'linked', members, otherRoute, mainConversation: mainOf(joined) };
@@ -277,14 +277,14 @@ const FORGET_CODES = statement('delete from link_code where expires_at <= :now')
 
 const CODE = statement('select * from link_code where code = :code').rows<Code>();
 
-const CODE_OF = statement('select * from link_code where maker_id = :personId').rows<Code>();
+const CODE_OF = statement('select * from link_code where creator_id = :personId').rows<Code>();
 
 const MAKE_CODE = statement(`
-  insert into link_code (code, maker_id, maker_is_owner, maker_route, expires_at)
+  insert into link_code (code, creator_id, creator_is_owner, creator_route, expires_at)
   values (:code, :personId, :isOwner, :route, :expiresAt)`);
 
 const CLAIM_CODE = statement(`
-  update link_code set typist_id = :personId, typist_route = :route
-  where code = :code and typist_id is null`);
+  update link_code set redeemer_id = :personId, redeemer_route = :route
+  where code = :code and redeemer_id is null`);
 
 const USE_CODE = statement('delete from link_code where code = :code');

@@ -190,6 +190,7 @@ export const MIGRATIONS: readonly Migration[] = (
     [35, 'put-off'],
     [36, 'words'],
     [37, 'view-once files'],
+    [38, 'names'],
   ] as const
 ).map(([number, name]) => ({
   number,

@@ -352,19 +352,19 @@ const LEASE_HOLDS = statement(`select 1 as held where ${HAS_LEASE}`).rows<{
 }>();
 
 const GET_VALUES = statement(`
-  select id, value from adapter_value
+  select id, value from adapter_state
   where ${OF_ACCOUNT} and kind = :kind and id in (select value from json_each(:ids))`).rows<{
   readonly id: string;
   readonly value: string;
 }>();
 
 const SET_VALUE = statement(`
-  insert into adapter_value (channel, account, kind, id, value)
+  insert into adapter_state (channel, account, kind, id, value)
   select :channel, :account, :kind, :id, :value where ${HAS_LEASE}
   on conflict (channel, account, kind, id) do update set value = excluded.value`);
 
 const REMOVE_VALUE = statement(
-  `delete from adapter_value where ${OF_ACCOUNT} and kind = :kind and id = :id`,
+  `delete from adapter_state where ${OF_ACCOUNT} and kind = :kind and id = :id`,
 );
 
-const CLEAR_VALUES = statement(`delete from adapter_value where ${OF_ACCOUNT}`);
+const CLEAR_VALUES = statement(`delete from adapter_state where ${OF_ACCOUNT}`);

@@ -83,7 +83,7 @@ const EARLIER = statement(`
         (select max(seq) from transcript where transcript.turn_id = inbox.turn_id))
     and not exists (select 1 from summary
       where summary.conversation_id = :conversationId and summary.session = turn.session
-        and summary.content is not null and summary.reaches >=
+        and summary.content is not null and summary.last_seq >=
           (select min(seq) from transcript where transcript.turn_id = inbox.turn_id))
     and not exists (select 1 from outbox
       where outbox.turn_id = inbox.turn_id and outbox.state in ('pending', 'sending'))

@@ -88,9 +88,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         transcript: 40,
         turn: 20,
         turn_prompt: 4,
-        decision: 0,
+        ingress_decision: 0,
         conversation: 2,
-        session_pin: 2,
+        session_snapshot: 2,
         spend: 12,
       });
       expect(await store.retention.last()).toMatchObject({ endedAt: now, cutoff: null });
@@ -137,7 +137,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         turn_step: 2,
         approval: 1,
         dead_letter: 1,
-        session_pin: 1,
+        session_snapshot: 1,
         summary: 1,
       });
       expect((await store.outbox.next(routeTo('c2')))?.part.body.text).toBe('unsent');

@@ -97,7 +97,7 @@ export async function storeWitnesses(
 const WITNESSES = statement(`
   select ${SHARED_NOW} as database, (select max(at) from (
     select at from (select received_at as at from inbox order by seq desc limit 1) as i
-    union all select at from (select decided_at as at from decision order by seq desc limit 1) as d
+    union all select at from (select decided_at as at from ingress_decision order by seq desc limit 1) as d
     union all select at from (select created_at as at from outbox order by seq desc limit 1) as o
     union all select at from (select created_at as at from transcript order by seq desc limit 1) as t
     union all select max(last_at) as at from heartbeat) as newest_of_each) as newest`).rows<StoreWitnesses>();

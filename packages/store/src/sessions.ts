@@ -9,7 +9,7 @@ export interface SnapshotKey {
 }
 
 /**
- * Values that stay what they were for the rest of a session (S07): the table `session_pin`, written by turns alone.
+ * Values that stay what they were for the rest of a session (S07): the table `session_snapshot`, written by turns alone.
  * Nearly every call finds its pin, so reading comes first and takes no write lock.
  */
 export function pinRepository(database: Database) {
@@ -32,19 +32,19 @@ export function pinRepository(database: Database) {
 }
 
 const PINNED = statement(`
-  select content from session_pin
-  where conversation_id = :conversationId and session = :session and pin_key = :key`).rows<{
+  select content from session_snapshot
+  where conversation_id = :conversationId and session = :session and snapshot_key = :key`).rows<{
   readonly content: string;
 }>();
 
 const FORGET_EARLIER = statement(
-  'delete from session_pin where conversation_id = :conversationId and session < :session',
+  'delete from session_snapshot where conversation_id = :conversationId and session < :session',
 );
 
 const PIN = statement(`
-  insert into session_pin (conversation_id, session, pin_key, content, pinned_at)
+  insert into session_snapshot (conversation_id, session, snapshot_key, content, taken_at)
   values (:conversationId, :session, :key, :content, :now)
-  on conflict (conversation_id, session, pin_key) do nothing`);
+  on conflict (conversation_id, session, snapshot_key) do nothing`);
 
 /** Whose summaries: owners and other people have separate ones. */
 export interface SummaryKey extends SnapshotKey {
@@ -135,11 +135,11 @@ function stored(row: Written | undefined): StoredSummary | null {
 const PLACE = 'conversation_id = :conversationId and session = :session and reader = :reader';
 
 const LATEST = statement(`
-  select content, reaches from summary
-  where ${PLACE} and content is not null and kind = 'history' order by reaches desc limit 1`).rows<Written>();
+  select content, last_seq as reaches from summary
+  where ${PLACE} and content is not null and kind = 'history' order by last_seq desc limit 1`).rows<Written>();
 
 const OF_DAY = statement(`
-  select content, reaches from summary
+  select content, last_seq as reaches from summary
   where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<Written>();
 
 /** Claims and pauses are shorter; one that ends later than this from now is from before the clock was set back. */
@@ -157,7 +157,7 @@ const CLAIM = statement(`
 const MINE = `where ${PLACE} and kind = :kind and mark = :mark and content is null and claimed_by = :by`;
 
 const FINISH = statement(
-  `update summary set content = :content, reaches = :reaches, claimed_by = null ${MINE}`,
+  `update summary set content = :content, last_seq = :reaches, claimed_by = null ${MINE}`,
 );
 
 const POSTPONE = statement(

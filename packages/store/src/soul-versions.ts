@@ -89,7 +89,7 @@ export interface SoulVersionRow extends Omit<SoulVersion, 'findings'> {
 }
 
 /** The columns that make a `SoulVersionRow`. */
-export const SOUL_COLUMNS = `agent, number, text, head, author, by_whom as "by", reason,
+export const SOUL_COLUMNS = `agent, number, text, head, author, proposed_by as "by", reason,
   based_on as "basedOn", diff, score, findings, state, created_at as "createdAt",
   judged_at as "judgedAt", applies_at as "appliesAt", applied_at as "appliedAt",
   decided_by as "decidedBy"`;
@@ -143,7 +143,7 @@ export function selectVersions<const Rest extends string>(rest: Rest) {
 
 const APPLIED = selectVersions("state = 'applied'");
 const BY_NUMBER = selectVersions('number = :number');
-const ASKED_BY = selectVersions('asked_by = :askedBy');
+const ASKED_BY = selectVersions('request_key = :askedBy');
 
 /** The version in use; null before the seed. */
 export const appliedVersion = (sql: Sql, agent: string) => found(sql.get(APPLIED, { agent }));

@@ -198,7 +198,7 @@ const NEXT_NUMBER = statement(`
   returning next_number - 1 as number`).rows<{ readonly number: number }>();
 
 const ADD = statement(`
-  insert into soul_version (agent, number, asked_by, text, head, author, by_whom, reason, based_on,
+  insert into soul_version (agent, number, request_key, text, head, author, proposed_by, reason, based_on,
     diff, state, created_at)
   values (:agent, :number, :askedBy, :text, :head, :author, :by, :reason, :basedOn,
     :diff, 'proposed', :now)

@@ -37,6 +37,11 @@ export const TABLE_LIST = Object.entries<Table>(TABLES) as readonly (readonly [
   table: Table,
 ])[];
 
+/** The name of a table, and the one it had in an older database. */
+export function namesOf(name: string, { formerly }: Table): readonly string[] {
+  return formerly === undefined ? [name] : [name, formerly.name];
+}
+
 /** The columns of the primary key. */
 export function keyOf({ key, columns }: Table): readonly string[] {
   if (key !== undefined) return key;

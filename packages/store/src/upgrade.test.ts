@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { type Database, dynamicStatement, parseStoreUrl } from './database.ts';
+import { type Database, dynamicStatement, parseStoreUrl, type SqlValue } from './database.ts';
 import { MIGRATIONS, type Migration, makeLedger, migrate } from './migrate.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
@@ -23,6 +23,81 @@ const LATER: Migration = {
     "insert into given_up (part) select id from outbox where state = 'failed' order by seq",
   ],
 };
+
+const CHAT = { channel: 'web', account: 'default', chat_id: 'c1' };
+const LANE = { conversation_id: 'web:c1', session: 0 };
+const MADE = { created_at: 0 };
+
+/** Rows of a database whose tables and columns have their names from before migration 38. */
+const WITH_FORMER_NAMES: readonly (readonly [
+  table: string,
+  row: Readonly<Record<string, SqlValue>>,
+])[] = [
+  ['conversation', { id: 'web:c1', ...MADE }],
+  [
+    'adapter_value',
+    { channel: 'whatsapp', account: 'default', kind: 'creds', id: 'i', value: 'a key' },
+  ],
+  ['session_pin', { ...LANE, pin_key: 'soul:SOUL.md', content: '"calm"', pinned_at: 0 }],
+  [
+    'summary',
+    {
+      ...{ ...LANE, reader: 'owner', kind: 'history', mark: '0', reaches: 4, content: '"tea"' },
+      ...{ claimed_until: 0, ...MADE },
+    },
+  ],
+  [
+    'cron_job',
+    {
+      ...{
+        id: 'job_1',
+        asked_by: 'call:1',
+        conversation_id: 'web:c1',
+        from_owner: 1,
+        title: 'Tea',
+      },
+      ...{ origin: '{"channel":"web"}', route: '{}', task: 'Make tea.', state: 'done', last_at: 1 },
+      ...{ timetable: '{"kind":"once","at":1}', last_message: 'cron:1', ...MADE },
+    },
+  ],
+  [
+    'decision',
+    {
+      ...{ ...CHAT, message_id: 'm1', sender_id: 'u1', decided_at: 0 },
+      ...{ outcome: 'refused', reason: 'stranger' },
+    },
+  ],
+  ['soul', { agent: 'main', next_number: 1 }],
+  [
+    'soul_version',
+    {
+      ...{ agent: 'main', number: 0, asked_by: 'edit:1', text: 'Be calm.', head: 'Be calm.' },
+      ...{ author: 'person', by_whom: 'web:owner', reason: 'why not', diff: '', state: 'applied' },
+      ...MADE,
+    },
+  ],
+  [
+    'link_code',
+    {
+      ...{ code: 'ABC', maker_id: 'web:owner', maker_route: '{}', maker_is_owner: 1 },
+      ...{ typist_id: 'telegram:7', typist_route: '{}', expires_at: 9 },
+    },
+  ],
+  [
+    'group_context',
+    {
+      ...{
+        ...CHAT,
+        conversation_id: 'web:c1',
+        message_id: 'm2',
+        sender_id: 'u1',
+        sender_name: 'Bo',
+      },
+      ...{ text: 'tea?', heard_at: 5 },
+    },
+  ],
+  ['search_reach', { source: 'inbox', seq: 7 }],
+];
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the data of an older Parley on ${database.name}`, () => {
@@ -87,6 +162,46 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         { id: 'plain', has_buttons: 0, changed: 'deleted', about: null },
         { id: 'edit', has_buttons: 0, changed: null, about: null },
         { id: 'delete', has_buttons: 0, changed: null, about: null },
+      ]);
+    });
+
+    it('[D18] is found under the names that tables and columns have now', async () => {
+      await database.openBare();
+      await using old = await openRaw(database.url());
+      const before = MIGRATIONS.filter(({ number }) => number < 38);
+      await migrate(old.database, before, 'db', clock);
+      for (const [table, row] of WITH_FORMER_NAMES) {
+        const names = Object.keys(row);
+        const insert = `insert into ${table} (${names}) values (${names.map((name) => `:${name}`)})`;
+        await old.database.change('power-cut', dynamicStatement(insert), row);
+      }
+
+      const store = await openStore({ url: database.url(), clock });
+      const lane = { conversationId: 'web:c1', session: 0 };
+      const values = await store.adapterValues('whatsapp', 'default').get('creds', ['i']);
+      expect(values.get('i')).toBe('a key');
+      expect(await store.pins.fix(lane, 'soul:SOUL.md', 'loud', 9)).toBe('calm');
+      const summary = await store.summaries.latest({ ...lane, reader: 'owner' });
+      expect(summary).toEqual({ content: 'tea', reaches: 4 });
+      const chat = { channel: 'web', account: 'default', chatId: 'c1' };
+      const refused = { messageId: 'm1', outcome: 'refused', reason: 'stranger' };
+      expect(await store.decisions.stories(chat, 9)).toMatchObject([refused]);
+      await store.close();
+
+      const rest =
+        dynamicStatement(`select cron_job.request_key as call, last_message_id, soul_version.request_key, proposed_by, creator_id, redeemer_id,
+        received_at, reached from cron_job, soul_version, link_code, group_context,
+        (select seq as reached from search_index_progress) as progress`);
+      expect(await old.database.read((sql) => sql.all(rest))).toMatchObject([
+        {
+          ...{
+            call: 'call:1',
+            last_message_id: 'cron:1',
+            request_key: 'edit:1',
+            proposed_by: 'web:owner',
+          },
+          ...{ creator_id: 'web:owner', redeemer_id: 'telegram:7', received_at: 5, reached: 7 },
+        },
       ]);
     });
 

@@ -40,10 +40,10 @@ async function run(...args: readonly string[]) {
 describe('parley dead where nothing runs', () => {
   it('[D06] works on the database, and says when it is carried out', async () => {
     await failPart('a', 'b');
-    expect((await run('list', '--last', '1')).out).toMatch(
+    expect((await run('list', '--limit', '1')).out).toMatch(
       /^2 {2}1970-01-01 .* refused {2}telegram:5\n {4}because: blocked\n {4}\| b\nOlder ones: parley dead list --before 2\n2 refused/,
     );
-    expect((await run('list', '--last', '9', '--before', '2')).out).toContain('| a');
+    expect((await run('list', '--limit', '9', '--before', '2')).out).toContain('| a');
     expect(await run('replay', '#1')).toEqual({
       code: 0,
       out: 'Replayed: 1. Parley does not run here; it is done as soon as it does.',
@@ -61,14 +61,14 @@ describe('parley dead where nothing runs', () => {
 
   it('[D06] lets no text command the terminal', async () => {
     await failPart('\u001b]0;owned\u0007red \u001b[31malert');
-    const { out } = await run('list', '--last', '5');
+    const { out } = await run('list', '--limit', '5');
     expect(out).toContain('red alert');
     expect(out).not.toContain('\u001b');
   });
 
   it('[D06] speaks JSON to programs', async () => {
     await failPart('a');
-    const list = await run('list', '--last', '5', '--json');
+    const list = await run('list', '--limit', '5', '--json');
     expect(JSON.parse(list.out)).toMatchObject({ letters: [{ id: 1, text: 'a' }], next: null });
     const drop = await run('drop', '1', '2', '--json');
     expect(JSON.parse(drop.out)).toEqual({

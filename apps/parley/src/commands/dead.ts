@@ -6,7 +6,7 @@ import { secondText, visible } from '../terminal/text.ts';
 export interface Settling {
   readonly all?: boolean;
   readonly kind?: ShownDeadLetter['kind'];
-  readonly evenTwice?: boolean;
+  readonly allowDuplicates?: boolean;
 }
 
 type DeadLetterList = OutputOf<'dead/list'>;
@@ -17,8 +17,8 @@ type Order = InputOf<'dead/settle'>;
  * `parley dead …` (D06): 0 done, 1 not all of it, and why is printed. Where nothing runs it is done in the
  * database, and done by the next start, which looks for due work.
  */
-export function listDead(cli: Cli, last: number, before?: number): Promise<number> {
-  return operate(cli, 'dead/list', { limit: last, before }, listText);
+export function listDead(cli: Cli, limit: number, before?: number): Promise<number> {
+  return operate(cli, 'dead/list', { limit, before }, listText);
 }
 
 export function showDead(cli: Cli, id: number): Promise<number> {
@@ -34,10 +34,14 @@ export function settleDead(
   cli: Cli,
   action: Order['action'],
   ids: number[],
-  { all, kind, evenTwice = false }: Settling,
+  { all, kind, allowDuplicates = false }: Settling,
 ): Promise<number> {
   const kinds = kind === undefined ? (['refused', 'uncertain', 'unanswered'] as const) : [kind];
-  const order: Order = { action, letters: all ? { after: 0, kinds: [...kinds] } : ids, evenTwice };
+  const order: Order = {
+    action,
+    letters: all ? { after: 0, kinds: [...kinds] } : ids,
+    evenTwice: allowDuplicates,
+  };
   return withOperations(cli, 'dead/settle', async (operations) => {
     const results: Settled[] = [];
     for (let rest: Order | null = order; rest !== null; ) {
@@ -72,7 +76,7 @@ async function printLeftAlone(
   const { counts } = await perform('dead/list', { limit: 1 });
   if (counts.uncertain === 0) return;
   print(
-    `${counts.uncertain} may have arrived and are left alone; --even-twice sends them, and they may come twice.`,
+    `${counts.uncertain} may have arrived and are left alone; --allow-duplicates sends them, and they may come twice.`,
   );
 }
 
@@ -148,7 +152,7 @@ function outcomeText(
     ...line(
       'uncertain',
       'Left alone, for it may have arrived',
-      '. With --even-twice it is sent, and may come twice.',
+      '. With --allow-duplicates it is sent, and may come twice.',
     ),
     ...of('missing').map((id) => missingText(id, known)),
   ].join('\n');

@@ -6,7 +6,7 @@ import { readKeptLog } from '../log-reader.ts';
 
 export interface LogsFlags extends Pick<LogQuery, 'level' | 'channel' | 'text'> {
   readonly chat?: string;
-  readonly last: number;
+  readonly limit: number;
   readonly follow?: boolean;
   readonly json?: boolean;
 }
@@ -19,14 +19,14 @@ const MAX_LINES = 5_000;
 /** `parley logs` (U03): lines that are kept in the data folder, oldest first; with `follow` until a signal ends it. */
 export async function logs(
   { folder, print }: Pick<Cli, 'folder' | 'print'>,
-  { chat: conversation, last, follow, json, ...asked }: LogsFlags,
+  { chat: conversation, limit: first, follow, json, ...asked }: LogsFlags,
   signal?: AbortSignal,
 ): Promise<number> {
   let after: number | undefined;
   /** Lines of the last moment: more may come with the same time. */
   let printed = new Set<string>();
   for (;;) {
-    const limit = after === undefined ? last : MAX_LINES;
+    const limit = after === undefined ? first : MAX_LINES;
     const { lines, processes } = await readKeptLog(folder.logs, {
       ...{ ...asked, conversation, after, limit },
     });

@@ -282,7 +282,7 @@ export async function claimSummary(
 export class SaidChangedError extends ParleyError {
   constructor() {
     super({
-      code: 'said-changed',
+      code: 'history-changed',
       message: 'The conversation changed during its summary; it is summarized again later.',
       retryable: true,
     });

@@ -129,7 +129,7 @@ describe('[G03] tools that come and go', () => {
     });
     registry.for(OWNER);
     registry.for(OWNER);
-    expect(problems).toEqual(['s_a tool-clash']);
+    expect(problems).toEqual(['s_a tool-duplicate']);
   });
 
   it('are for the owner alone unless the settings say otherwise', () => {
@@ -172,7 +172,7 @@ describe('[G03] a call', () => {
     ['one that changes something may have been done', false],
     ['one that reads has simply failed', true],
   ])('whose connection is lost: %s', async (_what, readOnly) => {
-    const lost = Object.assign(new Error('closed'), { code: 'mcp-lost' });
+    const lost = Object.assign(new Error('closed'), { code: 'mcp-disconnected' });
     const outcome = used({ readOnly }, () => Promise.reject(lost));
     if (readOnly) await expect(outcome).rejects.toBe(lost);
     else expect((await outcome).note).toContain('took effect is not known');

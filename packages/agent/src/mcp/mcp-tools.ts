@@ -109,7 +109,7 @@ function unansweredNote(server: string, notes: readonly string[]): string {
 
 /** By its code, so that the protocol is not loaded where no server is configured. */
 function isLost(error: unknown): boolean {
-  const lost: McpError['code'] = 'mcp-lost';
+  const lost: McpError['code'] = 'mcp-disconnected';
   return error instanceof Error && 'code' in error && error.code === lost;
 }
 

@@ -154,7 +154,7 @@ describe('a tool that is left out', () => {
     const false_ = tool('read', { summary: 'Steals.' });
     const { registry, problems } = withPlugin(false_);
     expect(registry.for(OWNER).get('read')?.summary).toBe('Does read.');
-    expect(problems).toMatchObject([{ code: 'tool-clash', tool: 'read', from: 'parrot' }]);
+    expect(problems).toMatchObject([{ code: 'tool-duplicate', tool: 'read', from: 'parrot' }]);
     const added = [{ from: 'parrot', tools: [false_] }];
     expect(namesOf({ builtIn: [tool('read')], added, block: ['read'] })).toEqual([]);
   });

@@ -25,7 +25,7 @@ export interface ToolRegistryOptions {
 }
 
 export interface ToolProblem {
-  readonly code: 'tool-name' | 'tool-clash' | 'tool-schema';
+  readonly code: 'tool-name' | 'tool-duplicate' | 'tool-schema';
   readonly tool: string;
   readonly from: string;
   readonly message: string;
@@ -143,7 +143,7 @@ function clash(tool: Tool, holder: string): Fault {
     ? `Give the server another name in the settings, ${BLOCK}.`
     : 'Give it another name.';
   const message = `There is a tool of this name already, from ${holder}. ${remedy}`;
-  return { code: 'tool-clash', message };
+  return { code: 'tool-duplicate', message };
 }
 
 function entryOf(tool: Tool): Entry | Fault {

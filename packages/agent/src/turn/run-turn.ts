@@ -241,7 +241,7 @@ export function withTraces(
     const [first] = turn.messages;
     const parent = first?.trace;
     const agent = agentOfConversation(turn.conversationId) ?? defaultAgent;
-    meter.count('parley_lane_turns_total', { run: turn.resumed ? 'again' : 'first', agent });
+    meter.count('parley_lane_turns_total', { run: turn.resumed ? 'resumed' : 'first', agent });
     if (first !== undefined && !turn.resumed) {
       tracer.past('parley.lane', { parent }, first.receivedAt, clock());
     }

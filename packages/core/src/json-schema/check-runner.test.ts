@@ -93,7 +93,7 @@ describe('a check in a thread', () => {
     const work = answer(one);
     const code = codeOf(work);
     expect(await turnsDuring(work)).toBeGreaterThan(0);
-    expect(await code).toMatch(/^check-(time|failed)$/);
+    expect(await code).toMatch(/^check-(timeout|failed)$/);
   });
 
   it('[D13] tries values and patterns in the same way', async () => {
@@ -104,7 +104,7 @@ describe('a check in a thread', () => {
       codeOf(impatient.testPatterns([new RegExp(pattern)], text)),
     ]);
     expect(await turnsDuring(all)).toBeGreaterThan(0);
-    expect(await all).toEqual(['check-time', 'check-time']);
+    expect(await all).toEqual(['check-timeout', 'check-timeout']);
     expect(await checks.testPatterns([/a/u, /^b/u], 'a')).toEqual([true, false]);
     await checks.tryValue({ a: 1 }, { type: 'object' });
   });
@@ -115,7 +115,7 @@ describe('a check in a thread', () => {
     const bad = Array.from({ length: SLOW_AHEAD }, () => codeOf(answer(slow, checks)));
     const good = checks.checkAnswer('{"a": 1}', { type: 'object', required: ['a'] });
     expect(await good).toEqual({ json: '{"a": 1}' });
-    expect(new Set(await Promise.all(bad))).toEqual(new Set(['check-time']));
+    expect(new Set(await Promise.all(bad))).toEqual(new Set(['check-timeout']));
   });
 
   it('[D11] ends when its turn is stopped, also while it waits for a thread', async () => {

@@ -42,9 +42,9 @@ const MAX_THREADS = 2;
 const MEMORY = { maxOldGenerationSizeMb: 128 };
 const SOURCE = new URL('./check-thread.ts', import.meta.url);
 
-/** `check-time`: it took too long. `check-failed`: it cannot be carried out, or took too much memory. */
+/** `check-timeout`: it took too long. `check-failed`: it cannot be carried out, or took too much memory. */
 export class CheckError extends ParleyError {
-  constructor(code: 'check-time' | 'check-failed', message: string) {
+  constructor(code: 'check-timeout' | 'check-failed', message: string) {
     super({ code, message, retryable: false });
   }
 }
@@ -183,5 +183,8 @@ function crashed(reason: string): CheckError {
 }
 
 function tooSlow(ms: number): CheckError {
-  return new CheckError('check-time', `The check took longer than ${ms / 1_000} s and was ended.`);
+  return new CheckError(
+    'check-timeout',
+    `The check took longer than ${ms / 1_000} s and was ended.`,
+  );
 }

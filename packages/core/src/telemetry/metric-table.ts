@@ -58,7 +58,7 @@ export const PARLEY_METRICS: MetricTable = {
     'channel',
   ),
   parley_ingress_total: counter(
-    'Messages that came from platforms, by what became of them.',
+    'Messages that came from platforms, by outcome.',
     'channel',
     'outcome',
   ),
@@ -72,7 +72,7 @@ export const PARLEY_METRICS: MetricTable = {
     'bound',
   ),
   parley_hook_events_total: counter(
-    'Events from outside, by hook and what became of the request; no hook where the token was wrong.',
+    'Events from outside, by hook and outcome; without a hook where the token was wrong.',
     'hook',
     'outcome',
   ),
@@ -81,13 +81,13 @@ export const PARLEY_METRICS: MetricTable = {
     'hook',
     'outcome',
   ),
-  parley_inbox_seconds: quick('Duration of storing one message, by what came of it.', 'outcome'),
+  parley_inbox_seconds: quick('Duration of storing one message, by outcome.', 'outcome'),
   parley_inbox_waiting_messages: gauge('Messages that wait for their turn, in all conversations.'),
   parley_inbox_waiting_conversations: gauge('Conversations in which messages wait.'),
   parley_inbox_oldest_seconds: gauge('How long the message that waits longest has been waiting.'),
   parley_inbox_wait_seconds: slow('From the moment a message was stored until its turn began.'),
   parley_lane_turns_total: counter(
-    'Turns taken from lanes, by agent: for the first time, or again after a crash, an approval or a shutdown.',
+    'Turns taken from lanes, by agent: `first`, or `resumed` after a crash, an approval or a shutdown.',
     'run',
     'agent',
   ),
@@ -105,8 +105,8 @@ export const PARLEY_METRICS: MetricTable = {
     'Tokens given to models (input) and received from them (output).',
     'direction',
   ),
-  parley_model_oddities_total: counter(
-    'What was skipped in answers of models because it is not of the protocol, by kind.',
+  parley_model_protocol_errors_total: counter(
+    'Parts of model answers that were skipped because they break the protocol, by kind.',
     'kind',
   ),
   parley_tool_seconds: slow('Duration of one call of a tool, by how it ended.', 'tool', 'outcome'),
@@ -131,7 +131,7 @@ export const PARLEY_METRICS: MetricTable = {
   parley_adapter_defects_total: counter(
     'Results of an adapter that break its contract, by the function that returned them.',
     'channel',
-    'what',
+    'function',
   ),
   parley_outbox_parts_total: counter(
     'Parts of answers that reached a state of delivery.',
@@ -144,9 +144,9 @@ export const PARLEY_METRICS: MetricTable = {
     'kind',
   ),
   parley_retention_held_seconds: gauge(
-    'By how much old rows are kept beyond their age, since the clocks and the rows do not agree that so much time has passed.',
+    'How long old rows are kept beyond their age, because clocks and rows disagree about how much time has passed.',
   ),
-  parley_database_setbacks: gauge(
+  parley_database_rewinds: gauge(
     'How often the database was found to have gone back in time: a failover that lost rows, or an old copy.',
   ),
   parley_processes: gauge(

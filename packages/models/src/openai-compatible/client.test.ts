@@ -156,9 +156,9 @@ describe('what was skipped', () => {
     now = 60 * 60 * 1_000;
     report(new Map([['nameless-call', 1]]));
     expect(counted).toEqual([
-      ['parley_model_oddities_total', { kind: 'unreadable' }, 3],
-      ['parley_model_oddities_total', { kind: 'unreadable' }, 1],
-      ['parley_model_oddities_total', { kind: 'nameless-call' }, 1],
+      ['parley_model_protocol_errors_total', { kind: 'unreadable' }, 3],
+      ['parley_model_protocol_errors_total', { kind: 'unreadable' }, 1],
+      ['parley_model_protocol_errors_total', { kind: 'nameless-call' }, 1],
     ]);
     expect(lines).toEqual([
       expect.stringContaining('{"model":"openai-compatible/m","unreadable":3}'),

@@ -21,7 +21,7 @@ export function reportOddities(
   let loggedAt: number | null = null;
   return (oddities) => {
     for (const [kind, times] of oddities) {
-      meter.count('parley_model_oddities_total', { kind }, times);
+      meter.count('parley_model_protocol_errors_total', { kind }, times);
     }
     const now = monotonic();
     if (loggedAt !== null && now - loggedAt < LOG_INTERVAL_MS) return;

@@ -100,6 +100,17 @@ describe('a copy of a database', () => {
     expect(await copyDatabase(live, target)).toEqual({ steps: [31], files: [] });
   });
 
+  it('[D18] leaves out tables that had another name in an older Parley', async () => {
+    const database = openSqlite({ path: live, name: live });
+    await migrate(database, before(38), live, clock);
+    await database.close();
+    run(live, "insert into search_reach (source, seq) values ('inbox', 7)");
+    await copyDatabase(live, target);
+    expect(count(target, 'search_reach')).toBe(0);
+    await prepare('go-on');
+    expect(count(target, 'search_index_progress')).toBe(0);
+  });
+
   it.each([
     ['a newer Parley', 9_999, 'store-newer'],
     ['a Parley from before the first release', 29, 'store-older'],
@@ -220,6 +231,16 @@ describe('a restored database', () => {
     expect(column(target, 'select max(seq) from inbox')).toEqual([51]);
   });
 
+  it('[D18] of the rows of an older Parley has them under the names of today', async () => {
+    const table = { name: 'adapter_value', columns: ['channel', 'account', 'kind', 'id', 'value'] };
+    const rows = [{ table, rows: [['whatsapp', 'default', 'creds', 'i', 'a key']] }];
+    const steps = before(32).map(({ number }) => number);
+    await createFromRows(target, { steps, tables: [table], counters: {} }, each(rows), clock);
+    await prepare('go-on');
+    const values = (await open(target)).adapterValues('whatsapp', 'default');
+    expect((await values.get('creds', ['i'])).get('i')).toBe('a key');
+  });
+
   it.each([
     ['newer', 9_999, 'store-newer'],
     ['from before the first release', 29, 'store-older'],
@@ -278,7 +299,7 @@ describe('unfinished work of the database that is replaced', () => {
     await store.inbox.accept(message('m1'));
     await prepare('go-on');
     const refused = carryOverFile(target, live, { ...order, unfinished: 'go-on' });
-    await expect(refused).rejects.toMatchObject({ code: 'store-waiting' });
+    await expect(refused).rejects.toMatchObject({ code: 'store-pending-work' });
     await copyDatabase(live, `${target}.2`);
     const nothing = { kind: 'carried', messages: 0, parts: 0 };
     const same = carryOverFile(`${target}.2`, live, { ...order, unfinished: 'go-on' });
@@ -306,6 +327,9 @@ function withFile(id: string, more: { readonly viewOnce?: true }) {
   const files = [Buffer.from('a picture')];
   return { ...plain, message: { ...plain.message, attachments }, files };
 }
+
+/** The migrations that an older Parley knew. */
+const before = (migration: number) => MIGRATIONS.filter(({ number }) => number < migration);
 
 async function open(path: string): Promise<Store> {
   const store = await openStore({ url: `sqlite:${path}`, clock });

@@ -4,7 +4,7 @@ import { NO_REF } from '../files/byte-store.ts';
 import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS, refuseUnknown } from '../migrate.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
-import { TABLE_LIST } from '../tables.ts';
+import { namesOf, TABLE_LIST } from '../tables.ts';
 import { quoted } from './rows.ts';
 
 /** What a copy says of itself. */
@@ -52,9 +52,10 @@ function writeBackup(whole: string, target: string, name: string): DatabaseCopy 
     // Nothing of this file outlives the backup, so it needs no journal.
     sqlite.exec('pragma journal_mode = off');
     const steps = readSteps(sqlite, name);
-    for (const [name, { notInBackup }] of TABLE_LIST) {
+    for (const [name, table] of TABLE_LIST) {
       // The migrations say how a restore reads the others.
-      if (notInBackup !== undefined && name !== 'parley_migration') deleteAll(sqlite, name);
+      if (table.notInBackup === undefined || name === 'parley_migration') continue;
+      for (const known of namesOf(name, table)) deleteAll(sqlite, known);
     }
     const files = leaveOutViewOnce(sqlite);
     sqlite.prepare('vacuum into ?').run(target);
@@ -73,7 +74,7 @@ function readSteps(sqlite: DatabaseSync, name: string): readonly number[] {
   return rows.map(({ number }) => number);
 }
 
-/** A database of an older Parley may lack the table. */
+/** A database of an older Parley may lack the table, or have it under its former name. */
 function deleteAll(sqlite: DatabaseSync, table: string): void {
   if (columnsOf(sqlite, table).length === 0) return;
   // Deleting the rows of an index without texts would only mark them as deleted.

@@ -50,7 +50,7 @@ const FREE_SUMMARIES = statement(
   'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
 );
 
-const FORGET = statement('delete from adapter_value where channel = :channel and kind = :kind');
+const FORGET = statement('delete from adapter_state where channel = :channel and kind = :kind');
 
 /** What waits gets a turn, where it has none, and each of these turns has failed. */
 async function holdMessages(sql: Sql, now: number): Promise<number> {

@@ -94,7 +94,7 @@ const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
  * Carries over, between two files of SQLite that no process uses, what people still wait for: messages without an
  * answer with their turn, its journal, approvals, sub-agents and files, and parts that were not sent. It leaves in `to`
  * what a crash would leave: leases are free, epochs have moved on. So the usual recovery resumes the work, and repeats
- * nothing (G16). A damaged `from` is reported, not thrown. Throws StoreError `store-waiting` with `go-on`.
+ * nothing (G16). A damaged `from` is reported, not thrown. Throws StoreError `store-pending-work` with `go-on`.
  */
 export async function carryOverFile(
   to: string,
@@ -116,7 +116,7 @@ export async function carryOverFile(
     );
     return carried;
   } catch (reason) {
-    if (reason instanceof StoreError && reason.code !== 'store-waiting') {
+    if (reason instanceof StoreError && reason.code !== 'store-pending-work') {
       return { kind: 'unreadable', reason: reason.message };
     }
     throw reason;
@@ -140,7 +140,7 @@ async function migratePendingWork(
   }
   for (const [table] of TABLE_LIST) await carryRows(sql, table, CARRIED[table]);
   for (const { channel, kind } of forget) {
-    await carryRows(sql, 'adapter_value', { where: `channel = '${channel}' and kind = '${kind}'` });
+    await carryRows(sql, 'adapter_state', { where: `channel = '${channel}' and kind = '${kind}'` });
   }
   const letters = await dropDeadLetters(sql);
   const open = `settled is null and subject in ${TURNS}`;
@@ -168,8 +168,8 @@ async function refuseUnknownWork(sql: Sql): Promise<void> {
   );
   if (messages + parts === 0) return;
   throw new StoreError(
-    'store-waiting',
-    `The database has work that the backup does not know (unanswered messages: ${messages}, unsent parts: ${parts}), so something has run since. Nothing was changed. Restore without --go-on: then it is carried over.`,
+    'store-pending-work',
+    `The database has work that the backup does not know (unanswered messages: ${messages}, unsent parts: ${parts}), so something has run since. Nothing was changed. Restore without --continue: then it is carried over.`,
   );
 }
 

@@ -148,19 +148,19 @@ interface Seq {
   readonly seq: number;
 }
 
-const REACH = statement('select seq from search_reach where source = :source').rows<Seq>();
+const REACH = statement('select seq from search_index_progress where source = :source').rows<Seq>();
 
 const LOCK_REACH = statement(
-  'select seq from search_reach where source = :source /*pg for update*/',
+  'select seq from search_index_progress where source = :source /*pg for update*/',
 ).rows<Seq>();
 
 const ENSURE_REACH = statement(`
-  insert into search_reach (source, seq) values (:source, 0) on conflict (source) do nothing`);
+  insert into search_index_progress (source, seq) values (:source, 0) on conflict (source) do nothing`);
 
 const RESET_REACH = statement(`
-  insert into search_reach (source, seq) values (:source, 0) on conflict (source) do update set seq = 0`);
+  insert into search_index_progress (source, seq) values (:source, 0) on conflict (source) do update set seq = 0`);
 
-const MOVE_REACH = statement('update search_reach set seq = :seq where source = :source');
+const MOVE_REACH = statement('update search_index_progress set seq = :seq where source = :source');
 
 interface StoredText extends Seq {
   readonly text: string;

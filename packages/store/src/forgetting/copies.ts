@@ -43,7 +43,7 @@ const ACCOUNTS = statement(`
   select distinct channel, account from inbox
   where conversation_id in (select value from json_each(:conversations))`).rows<Account>();
 
-const COPIES = `from adapter_value where channel = :channel and account = :account and kind = 'sent'`;
+const COPIES = `from adapter_state where channel = :channel and account = :account and kind = 'sent'`;
 
 const ALL_COPIES = statement(`select id, value ${COPIES}`).rows<{
   readonly id: string;

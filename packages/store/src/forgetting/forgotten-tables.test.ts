@@ -88,12 +88,12 @@ describe('the tables with words of people', () => {
       id: 'x',
       content: Buffer.from(`\n ${SECRET} `).toString('base64'),
     });
-    look.prepare("insert into adapter_value values ('web', 'default', 'sent', '1', ?)").run(sent);
+    look.prepare("insert into adapter_state values ('web', 'default', 'sent', '1', ?)").run(sent);
     const kept = sent.replace(
       /"content":".*"/,
       `"content":"${Buffer.from('plain').toString('base64')}"`,
     );
-    look.prepare("insert into adapter_value values ('web', 'default', 'sent', '2', ?)").run(kept);
+    look.prepare("insert into adapter_state values ('web', 'default', 'sent', '2', ?)").run(kept);
     expect(JSON.stringify(everything())).toContain(SECRET);
 
     const forgotten = await store.forgetting.forget({
@@ -104,7 +104,7 @@ describe('the tables with words of people', () => {
     });
 
     expect(JSON.stringify(everything())).not.toMatch(/amaranth/i);
-    expect(look.prepare('select id from adapter_value').all()).toEqual([{ id: '2' }]);
+    expect(look.prepare('select id from adapter_state').all()).toEqual([{ id: '2' }]);
     const rows = (what: string) => WITH_WORDS.filter(({ counts }) => counts === what).length;
     const [history, messages, answers] = [rows('history'), rows('messages'), rows('answers')];
     const counted = { history, messages, answers, steps: rows('steps'), pins: rows('pins') };
@@ -115,7 +115,7 @@ describe('the tables with words of people', () => {
   it('[G15] lose all that a person said in a direct chat, of which no byte of the files is left', async () => {
     await fill();
     const sent = JSON.stringify({ id: 'x', content: Buffer.from('hi').toString('base64') });
-    look.prepare("insert into adapter_value values ('web', 'default', 'sent', '1', ?)").run(sent);
+    look.prepare("insert into adapter_state values ('web', 'default', 'sent', '1', ?)").run(sent);
     look.exec("update outbox set platform_message_id = 'x'");
     look.exec("delete from inbox where message not like '%sender%'");
     const copied = JSON.stringify(everything()).split(SECRET).length;
@@ -138,7 +138,7 @@ describe('the tables with words of people', () => {
       complete: true,
     });
     expect(JSON.stringify(everything())).not.toMatch(/amaranth/i);
-    expect(look.prepare('select id from adapter_value').all()).toEqual([]);
+    expect(look.prepare('select id from adapter_state').all()).toEqual([]);
     await closedFilesHold(false);
   });
 

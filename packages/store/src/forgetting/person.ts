@@ -267,7 +267,7 @@ async function forgetTraces(
 ): Promise<void> {
   if (only !== null) return;
   const values = { persons: toJson(persons) };
-  await deleteRows(database, 'decision', { where: IS_THEIRS, values });
+  await deleteRows(database, 'ingress_decision', { where: IS_THEIRS, values });
   const notices = await partsWithWords(database, { turns: [], seqs: [], people: persons });
   await forgetParts(database, notices, mark);
 }

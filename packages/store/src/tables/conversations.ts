@@ -1,5 +1,5 @@
 import { ALL_OF_GROUP, IN_PERSONS, OF_CONVERSATION, ofSession } from './conditions.ts';
-import { data, int, serial, table, words, wordsJson } from './table.ts';
+import { data, formerly, int, serial, table, words, wordsJson } from './table.ts';
 
 /** Who set a job up: the sender of the message in its column `origin`. */
 const SENDER_OF_ORIGIN =
@@ -33,7 +33,8 @@ export const CONVERSATION_TABLES = {
   cron_job: table({
     columns: {
       id: data('not null primary key'),
-      asked_by: data('not null unique'),
+      /** The call that set it up: the same call adds nothing. */
+      request_key: formerly('asked_by', 38, data('not null unique')),
       conversation_id: data('not null references conversation (id)'),
       origin: wordsJson('not null'),
       route: data('not null'),
@@ -46,14 +47,14 @@ export const CONVERSATION_TABLES = {
       failures: int('not null default 0'),
       last_at: int(),
       /** The id of the message that its last run began with. */
-      last_message: data(),
+      last_message_id: formerly('last_message', 38, data()),
       last_outcome: words(),
       created_at: int('not null'),
     },
     indexes: {
       cron_job_due: "(next_at) where state = 'on'",
       cron_job_chat: '(conversation_id, created_at)',
-      cron_job_unsettled: '(last_at) where last_message is not null and last_outcome is null',
+      cron_job_unsettled: '(last_at) where last_message_id is not null and last_outcome is null',
     },
     kept: 'jobs; until they are done or removed',
     forget: {
@@ -88,11 +89,12 @@ export const CONVERSATION_TABLES = {
     columns: {
       agent: data('not null references soul (agent)'),
       number: int('not null'),
-      asked_by: data('not null'),
+      /** The call that proposed it: the same call proposes nothing more. */
+      request_key: formerly('asked_by', 38, data('not null')),
       text: words('not null'),
       head: words('not null'),
       author: data('not null'),
-      by_whom: data(),
+      proposed_by: formerly('by_whom', 38, data()),
       reason: words('not null'),
       based_on: int(),
       diff: words('not null'),
@@ -107,7 +109,7 @@ export const CONVERSATION_TABLES = {
       decided_by: data(),
     },
     key: ['agent', 'number'],
-    unique: ['agent', 'asked_by'],
+    unique: ['agent', 'request_key'],
     indexes: { soul_applied: "unique (agent) where state = 'applied'" },
     kept: 'versions of SOUL.md; kept',
     forget: 'stays',
@@ -159,7 +161,8 @@ export const CONVERSATION_TABLES = {
       reader: data('not null'),
       kind: data('not null'),
       mark: data('not null'),
-      reaches: int(),
+      /** The `seq` of the last transcript entry that is in it. */
+      last_seq: formerly('reaches', 38, int()),
       /** Null: a claim, before the summary is written. */
       content: wordsJson(),
       claimed_by: data(),
@@ -174,25 +177,26 @@ export const CONVERSATION_TABLES = {
       needed: `kind = 'history' and content is not null and ${ofSession('summary')}
       and not exists (select 1 from summary as newer where newer.conversation_id = summary.conversation_id
         and newer.session = summary.session and newer.reader = summary.reader
-        and newer.kind = 'history' and newer.content is not null and newer.reaches > summary.reaches)`,
+        and newer.kind = 'history' and newer.content is not null and newer.last_seq > summary.last_seq)`,
     },
     forget: { persons: ALL_OF_GROUP },
   }),
   /** What stays the same for a whole session (S07, P05). */
-  session_pin: table({
+  session_snapshot: table({
+    formerly: { name: 'session_pin', until: 38 },
     columns: {
       conversation_id: data('not null references conversation (id)'),
       session: int('not null'),
-      pin_key: data('not null'),
+      snapshot_key: formerly('pin_key', 38, data('not null')),
       content: wordsJson('not null'),
-      pinned_at: int('not null'),
+      taken_at: formerly('pinned_at', 38, int('not null')),
     },
-    key: ['conversation_id', 'session', 'pin_key'],
+    key: ['conversation_id', 'session', 'snapshot_key'],
     kept: {
       keeps: ['history'],
-      at: 'pinned_at',
+      at: 'taken_at',
       isUnsorted: true,
-      needed: ofSession('session_pin'),
+      needed: ofSession('session_snapshot'),
     },
     forget: { persons: ALL_OF_GROUP },
   }),

@@ -64,7 +64,8 @@ export const INSTALLATION_TABLES = {
     notInBackup: 'It is built again from the messages.',
   }),
   /** How far each of the two sources has been put into the index. */
-  search_reach: table({
+  search_index_progress: table({
+    formerly: { name: 'search_reach', until: 38 },
     columns: {
       source: data('not null primary key'),
       seq: int('not null'),
@@ -100,7 +101,8 @@ export const INSTALLATION_TABLES = {
     notInBackup: 'It is true of this moment only.',
   }),
   /** What adapters remember between starts, such as WhatsApp's session keys. */
-  adapter_value: table({
+  adapter_state: table({
+    formerly: { name: 'adapter_value', until: 38 },
     columns: {
       channel: data('not null'),
       account: data('not null'),

@@ -1,5 +1,5 @@
 import { hasLetter, IN_PERSONS, IN_SEQS, OF_CONVERSATION, rowsWhere } from './conditions.ts';
-import { bytes, data, int, serial, since, table, words, wordsJson } from './table.ts';
+import { bytes, data, formerly, int, serial, since, table, words, wordsJson } from './table.ts';
 
 /** Begins the ids of reactions in `group_context`; no platform has ids with a space. */
 export const REACTION_PREFIX = 'reaction ';
@@ -122,7 +122,7 @@ export const MESSAGE_TABLES = {
       sender_id: data('not null'),
       sender_name: words('not null'),
       text: words('not null'),
-      heard_at: int('not null'),
+      received_at: formerly('heard_at', 38, int('not null')),
       /** The turn that it belongs to while it runs; null: it waits for the next. */
       turn_id: data('references turn (id)'),
     },
@@ -140,7 +140,8 @@ export const MESSAGE_TABLES = {
     },
   }),
   /** Why a message was not taken (D08). No text is kept. */
-  decision: table({
+  ingress_decision: table({
+    formerly: { name: 'decision', until: 38 },
     columns: {
       seq: serial(),
       channel: data('not null'),
@@ -155,8 +156,8 @@ export const MESSAGE_TABLES = {
     },
     unique: ['channel', 'account', 'chat_id', 'message_id'],
     indexes: {
-      decision_chat: '(channel, account, chat_id, seq)',
-      decision_message: '(message_id)',
+      ingress_decision_chat: '(channel, account, chat_id, seq)',
+      ingress_decision_message: '(message_id)',
     },
     kept: { keeps: ['decisions'], at: 'decided_at' },
   }),

@@ -1,4 +1,4 @@
-import { data, int, table } from './table.ts';
+import { data, formerly, int, table } from './table.ts';
 
 /** Who may write, who may use the page, and which accounts are one person. */
 export const PEOPLE_TABLES = {
@@ -85,12 +85,12 @@ export const PEOPLE_TABLES = {
   link_code: table({
     columns: {
       code: data('not null primary key'),
-      maker_id: data('not null unique'),
-      maker_route: data('not null'),
-      maker_is_owner: int('not null'),
+      creator_id: formerly('maker_id', 38, data('not null unique')),
+      creator_route: formerly('maker_route', 38, data('not null')),
+      creator_is_owner: formerly('maker_is_owner', 38, int('not null')),
       /** Null until an account has typed the code. */
-      typist_id: data(),
-      typist_route: data(),
+      redeemer_id: formerly('typist_id', 38, data()),
+      redeemer_route: formerly('typist_route', 38, data()),
       expires_at: int('not null'),
     },
     kept: 'until the code runs out',

@@ -1,6 +1,6 @@
 import type { Database } from '../database.ts';
 import { TABLE_LIST, TABLES } from '../tables.ts';
-import type { Table } from './table.ts';
+import type { Column, Table } from './table.ts';
 
 /** The migration that made the tables of 0.1.0. */
 const FIRST = 31;
@@ -17,8 +17,12 @@ export function statementsOf(migration: number, dialect: Database['dialect']): r
       ? []
       : Object.entries(table.columns).filter(([, column]) => column.since === migration);
     return [
-      ...(isNew ? [create, ...Object.entries(table.indexes ?? {}).map(indexOn(name))] : []),
-      ...added.map(([column, { sql }]) => `alter table ${name} add column ${column} ${sql}`),
+      ...(isNew ? [create, ...createIndexes(name, table, migration)] : []),
+      ...added.map(
+        ([column, { sql }]) =>
+          `alter table ${nameAt(name, table, migration)} add column ${column} ${sql}`,
+      ),
+      ...renames(name, table, migration, dialect),
       ...later,
     ];
   });
@@ -30,25 +34,86 @@ export function statementsOf(migration: number, dialect: Database['dialect']): r
   );
 }
 
-const indexOn =
-  (table: string) =>
-  ([name, columns]: readonly [string, string]) => {
-    const [unique, rest] = /^(unique )?(.*)$/.exec(columns)?.slice(1) ?? [];
-    return `create ${unique ?? ''}index ${name} on ${table} ${rest}`;
-  };
+/** The name of a table or column after a migration. */
+function nameAt(
+  name: string,
+  { formerly }: Pick<Table, 'formerly'> | Pick<Column, 'formerly'>,
+  migration: number,
+): string {
+  return formerly === undefined || formerly.until <= migration ? name : formerly.name;
+}
+
+/** Indexes begin with the name of their table, except those that began with another name from the start. */
+function indexAt(index: string, name: string, table: Table, migration: number): string {
+  const then = nameAt(name, table, migration);
+  return index.startsWith(`${name}_`) ? `${then}${index.slice(name.length)}` : index;
+}
+
+/** The statements that make the indexes of a table as they were after a migration. */
+function createIndexes(name: string, table: Table, migration: number): readonly string[] {
+  const then = nameAt(name, table, migration);
+  return Object.entries(table.indexes ?? {}).map(([index, columns]) => {
+    const text = Object.entries(table.columns).reduce(
+      (text, [column, described]) =>
+        text.replaceAll(
+          new RegExp(String.raw`\b${column}\b`, 'g'),
+          nameAt(column, described, migration),
+        ),
+      columns,
+    );
+    const [unique, rest] = /^(unique )?(.*)$/.exec(text)?.slice(1) ?? [];
+    return `create ${unique ?? ''}index ${indexAt(index, name, table, migration)} on ${then} ${rest}`;
+  });
+}
+
+/** Renames a table and its columns. Keys, references and conditions of indexes follow by themselves in both databases. */
+function renames(
+  name: string,
+  table: Table,
+  migration: number,
+  dialect: Database['dialect'],
+): readonly string[] {
+  const columns = Object.entries(table.columns).flatMap(([column, { formerly }]) =>
+    formerly?.until === migration
+      ? [`alter table ${name} rename column ${formerly.name} to ${column}`]
+      : [],
+  );
+  if (table.formerly?.until !== migration) return columns;
+  const indexes = Object.keys(table.indexes ?? {}).map((index) => ({
+    index,
+    was: indexAt(index, name, table, migration - 1),
+  }));
+  return [
+    `alter table ${table.formerly.name} rename to ${name}`,
+    ...columns,
+    // SQLite cannot rename an index.
+    ...(dialect === 'postgres'
+      ? indexes.map(({ index, was }) => `alter index ${was} rename to ${index}`)
+      : [
+          ...indexes.map(({ was }) => `drop index ${was}`),
+          ...createIndexes(name, table, migration),
+        ]),
+  ];
+}
 
 /** The statement that makes a table as it was after a migration. */
-function createTable(name: string, { columns, key, unique }: Table, migration: number): string {
-  const isThere = (column: string) => (columns[column]?.since ?? 0) <= migration;
-  const keyThen = (key ?? []).filter(isThere);
+function createTable(name: string, table: Table, migration: number): string {
+  const { columns, key = [], unique } = table;
+  const then = (names: readonly string[]): readonly string[] =>
+    names.flatMap((column) => {
+      const described = columns[column];
+      const isThere = described !== undefined && (described.since ?? 0) <= migration;
+      return isThere ? [nameAt(column, described, migration)] : [];
+    });
+  const keyThen = then(key);
   const lines = [
     ...Object.entries(columns).flatMap(([column, { sql }]) =>
-      isThere(column) ? [`${column} ${sql}`] : [],
+      then([column]).map((named) => `${named} ${sql}`),
     ),
     ...(keyThen.length > 0 ? [`primary key (${keyThen.join(', ')})`] : []),
-    ...(unique === undefined ? [] : [`unique (${unique.join(', ')})`]),
+    ...(unique === undefined ? [] : [`unique (${then(unique).join(', ')})`]),
   ];
-  return `create table ${name} (\n    ${lines.join(',\n    ')}\n  )`;
+  return `create table ${nameAt(name, table, migration)} (\n    ${lines.join(',\n    ')}\n  )`;
 }
 
 /** Makes the table of migrations, where it is missing. */

@@ -15,6 +15,13 @@ export interface RetentionAges {
   readonly spend: number;
 }
 
+/** The name that a table or column had before a migration. */
+export interface FormerName {
+  readonly name: string;
+  /** The migration that changed it. */
+  readonly until: number;
+}
+
 /** One column, in the SQL of PostgreSQL. */
 export interface Column<Value extends SqlValue = SqlValue> {
   readonly sql: string;
@@ -22,6 +29,7 @@ export interface Column<Value extends SqlValue = SqlValue> {
   readonly words?: 'plain' | 'json';
   /** The migration that added it; absent: the one that made the table. */
   readonly since?: number;
+  readonly formerly?: FormerName;
   /** Types only: what a row holds. */
   readonly value?: Value;
 }
@@ -88,6 +96,8 @@ export interface Table<Name extends string = string> {
   readonly indexes?: Readonly<Record<string, string>>;
   /** The migration that made it; absent: the first. `apart`: statements of its own make it. */
   readonly since?: number | 'apart';
+  /** Its indexes, which begin with its name, were renamed with it. No other table refers to it. */
+  readonly formerly?: FormerName;
   /** What later migrations did to it besides adding columns. Released statements are never edited. */
   readonly later?: Readonly<Record<number, Statements>>;
   /** How long its rows are kept; a text says what bounds them without an age, for `parley storage`. */
@@ -130,4 +140,9 @@ export const serial = (): Column<number> => ({ sql: 'bigserial primary key' });
 /** A column that this migration added. */
 export function since<C extends Column>(migration: number, column: C): C {
   return { ...column, since: migration };
+}
+
+/** A column that had another name until this migration. */
+export function formerly<C extends Column>(name: string, until: number, column: C): C {
+  return { ...column, formerly: { name, until } };
 }

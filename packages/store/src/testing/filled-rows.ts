@@ -19,7 +19,7 @@ const GIVEN: Readonly<Partial<Record<TableName, readonly Row[]>>> = {
     ...{ id, epoch: 7, session: 2, lease_owner: 'worker-1', lease_until: 900 },
   })),
   cron_job: [1, 2_000_000_000_000].map((next_at) => ({
-    ...{ id: `j${next_at}`, asked_by: `a${next_at}`, state: 'on', next_at },
+    ...{ id: `j${next_at}`, request_key: `a${next_at}`, state: 'on', next_at },
     timetable: `{"kind":"once","at":${next_at}}`,
   })),
   soul_version: [{ number: 0, state: 'applied' }],
@@ -49,7 +49,7 @@ const GIVEN: Readonly<Partial<Record<TableName, readonly Row[]>>> = {
   attachment: [{ state: 'ready', bytes: Uint8Array.of(0, 255, 10, 92) }],
   group_context: [{ turn_id: 't2' }],
   dead_letter: [{ kind: 'refused', subject: 'p3' }],
-  adapter_value: [{ channel: 'whatsapp', account: 'default', kind: 'creds', id: 'creds' }],
+  adapter_state: [{ channel: 'whatsapp', account: 'default', kind: 'creds', id: 'creds' }],
 };
 
 /** On SQLite the bytes of files are beside the database. */

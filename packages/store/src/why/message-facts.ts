@@ -234,7 +234,7 @@ const NEWEST_FIRST = 'order by seq desc limit';
 const BY_ID = statement(`
   select * from (${TAKEN} from inbox where message_id = :messageId and ${THERE}
     ${NEWEST_FIRST} ${MAX_FOUND}) as taken
-  union all select * from (${NOT_TAKEN} from decision where message_id = :messageId and ${THERE}
+  union all select * from (${NOT_TAKEN} from ingress_decision where message_id = :messageId and ${THERE}
     ${NEWEST_FIRST} ${MAX_FOUND}) as others
   order by at desc, "table" desc, seq desc`).rows<FoundMessage>();
 
@@ -247,7 +247,7 @@ const IS_SAID: string = `case when outcome = 'command' or message like '%,"trigg
 
 const ACCEPTED_ROW = `${TAKEN}, ${IS_SAID} as "isSaid" from inbox`;
 
-const NOT_SAID = `${NOT_TAKEN}, 1 as "isSaid" from decision`;
+const NOT_SAID = `${NOT_TAKEN}, 1 as "isSaid" from ingress_decision`;
 
 const NEWEST_TAKEN = statement(`${ACCEPTED_ROW} ${NEWEST_FIRST} :limit`).rows<Newest>();
 

@@ -98,7 +98,7 @@ function placeOf({ channel, account, chatId, messageId }: FoundMessage): Message
 }
 
 const DECISION = statement(`
-  select outcome, reason, decided_at as "receivedAt", sent_at as "sentAt" from decision
+  select outcome, reason, decided_at as "receivedAt", sent_at as "sentAt" from ingress_decision
   where seq = :seq`).rows<
   Pick<MessageFacts, 'reason' | 'receivedAt' | 'sentAt'> & { readonly outcome: NotTaken }
 >();
@@ -166,7 +166,7 @@ const HEARTBEAT_RUN = statement(
 /** Of a job only its last message is known; what the job is called, people wrote. */
 const JOB = statement(`
   select id from cron_job
-  where conversation_id = :conversationId and last_message = :messageId`).rows<
+  where conversation_id = :conversationId and last_message_id = :messageId`).rows<
   Row<'cron_job', 'id'>
 >();
 

@@ -28,7 +28,7 @@ export function askingIn(said: unknown): McpAsking | null {
   const asking = { asks: blockOf(ownValue(block, 'inputRequests')) ?? {}, ...stateIn(block) };
   if (JSON.stringify(asking).length <= MAX_CHARACTERS) return asking;
   const message = `it asks for something with more than ${MAX_CHARACTERS} characters, which is not passed on`;
-  throw new McpError({ code: 'mcp-answer', message, retryable: false });
+  throw new McpError({ code: 'mcp-invalid-response', message, retryable: false });
 }
 
 function stateIn(block: Block): { readonly state?: string } {

@@ -26,7 +26,7 @@ export const connect: Connect = async ({ peer }, options) => {
     return peer.kind === 'stdio' ? await overStdio(peer, options) : await overHttp(peer, options);
   } catch (error) {
     const signIn = signInIn(error);
-    const code = signIn === undefined ? 'mcp-start' : 'mcp-sign-in';
+    const code = signIn === undefined ? 'mcp-unreachable' : 'mcp-sign-in';
     const message = signIn?.message ?? startReason(error);
     throw new McpError({ code, message, retryable: true, cause: error });
   }

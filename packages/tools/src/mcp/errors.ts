@@ -4,17 +4,17 @@ import { blockOf } from './schema/json-block.ts';
 
 /**
  * What can go wrong with a server. `mcp-not-connected`: nothing was sent. `mcp-session`: the server no longer knows the
- * session, so it has not done what was asked. `mcp-lost`: something was sent, and the connection ended before the
- * answer. `mcp-refused`: the server answered with an error. `mcp-answer`: its answer is not what the protocol says.
- * `mcp-start`: it could not be reached. `mcp-sign-in`: a person has to sign in first; nothing was done.
+ * session, so it has not done what was asked. `mcp-disconnected`: something was sent, and the connection ended before the
+ * answer. `mcp-refused`: the server answered with an error. `mcp-invalid-response`: its answer is not what the protocol says.
+ * `mcp-unreachable`: it could not be reached. `mcp-sign-in`: a person has to sign in first; nothing was done.
  */
 export type McpErrorCode =
   | 'mcp-not-connected'
   | 'mcp-session'
-  | 'mcp-lost'
+  | 'mcp-disconnected'
   | 'mcp-refused'
-  | 'mcp-answer'
-  | 'mcp-start'
+  | 'mcp-invalid-response'
+  | 'mcp-unreachable'
   | 'mcp-sign-in';
 
 /** An error of a server, as a text for people. */
@@ -66,9 +66,9 @@ export function askError(error: unknown, isSessionLost: boolean): McpError {
     (cause) => cause.code === 'INVALID_RESULT' || cause.error instanceof UnreadableAnswerError,
   );
   if (isUnreadable) {
-    return new McpError(init('mcp-answer', 'its answer is not as the protocol says'));
+    return new McpError(init('mcp-invalid-response', 'its answer is not as the protocol says'));
   }
-  return new McpError(init('mcp-lost', lostReason(error)));
+  return new McpError(init('mcp-disconnected', lostReason(error)));
 }
 
 /** The wish for a sign-in in an error, if there is one. */

@@ -190,7 +190,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
       json(response, asked.id, { ...asking, requestState: 'x'.repeat(100_001) });
     });
     await connected();
-    await expect(call('echo')).rejects.toMatchObject({ code: 'mcp-answer' });
+    await expect(call('echo')).rejects.toMatchObject({ code: 'mcp-invalid-response' });
   });
 
   it('is of a version before July 2026: it is told of no way to ask, and its answer is a result', async () => {

@@ -123,7 +123,8 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
         });
       } catch (error) {
         // Over HTTP nothing else says that the server is gone.
-        if (error instanceof McpError && (error.code === 'mcp-lost' || isSignIn(error))) lookSoon();
+        if (error instanceof McpError && (error.code === 'mcp-disconnected' || isSignIn(error)))
+          lookSoon();
         throw error;
       } finally {
         underWay -= 1;

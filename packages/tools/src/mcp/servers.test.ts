@@ -129,14 +129,14 @@ describe('[G03] a server that does what no server should', () => {
     const stop = new AbortController();
     const hanging = call('hang', {}, stop.signal);
     setTimeout(() => stop.abort(new Error('enough')), 100);
-    await expect(hanging).rejects.toMatchObject({ code: 'mcp-lost' });
+    await expect(hanging).rejects.toMatchObject({ code: 'mcp-disconnected' });
     await expect.poll(noted).toContain('cancelled given up');
     expect(await call('writes')).toEqual({ text: 'written', failed: false });
   });
 
   it('dies in the middle of a call: that is reported, and the server is started again', async () => {
     const { call, view, logged, noted } = await connected();
-    await expect(call('die')).rejects.toMatchObject({ code: 'mcp-lost' });
+    await expect(call('die')).rejects.toMatchObject({ code: 'mcp-disconnected' });
     await expect.poll(() => view().state.kind).toBe('waiting');
     expect(view().tools).toEqual([]);
     await expect(call('writes')).rejects.toMatchObject({ code: 'mcp-not-connected' });
@@ -148,7 +148,7 @@ describe('[G03] a server that does what no server should', () => {
 
   it('answers with more than fits: the connection ends, and nothing else does', async () => {
     const { call, view } = await connected();
-    await expect(call('huge')).rejects.toMatchObject({ code: 'mcp-lost' });
+    await expect(call('huge')).rejects.toMatchObject({ code: 'mcp-disconnected' });
     await expect.poll(() => JSON.stringify(view().state)).toContain('16777216 bytes');
     await expect.poll(() => view().state.kind).toBe('connected');
   });
@@ -292,7 +292,7 @@ describe('[G03] a server that does what no server should', () => {
   it('floods at each call: there is one server afterwards, and not one more for each call', async () => {
     const one = await connected('stubborn');
     for (let calls = 1; calls <= 2; calls += 1) {
-      await expect(one.call('pour')).rejects.toMatchObject({ code: 'mcp-lost' });
+      await expect(one.call('pour')).rejects.toMatchObject({ code: 'mcp-disconnected' });
       await expect.poll(() => one.view().state.kind).toBe('waiting');
       await expect.poll(() => one.view().state.kind, { timeout: 10_000 }).toBe('connected');
     }

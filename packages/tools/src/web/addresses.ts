@@ -5,21 +5,21 @@ import { ParleyError, reasonOf } from '@parley/core';
 import type * as Ipaddr from 'ipaddr.js';
 
 /**
- * `web-refused`: an address that is never asked. `web-unreachable`: no answer. `web-slow`: the
- * time was up. `web-status`: the server said no. `web-redirects`: too many. `web-large`: too big.
+ * `web-refused`: an address that is never asked. `web-unreachable`: no answer. `web-timeout`: the
+ * time was up. `web-status`: the server said no. `web-redirects`: too many. `web-too-large`: too big.
  * `web-format`: nothing that can be read as text. `web-search`: a search engine gave no results.
  */
 export type WebErrorCode =
   | 'web-refused'
   | 'web-unreachable'
-  | 'web-slow'
+  | 'web-timeout'
   | 'web-status'
   | 'web-redirects'
-  | 'web-large'
+  | 'web-too-large'
   | 'web-format'
   | 'web-search';
 
-const RETRYABLE: ReadonlySet<WebErrorCode> = new Set(['web-unreachable', 'web-slow']);
+const RETRYABLE: ReadonlySet<WebErrorCode> = new Set(['web-unreachable', 'web-timeout']);
 
 /** Why there is no page or no result, as a text for the model and for people. */
 export class WebError extends ParleyError {

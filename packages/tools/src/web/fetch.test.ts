@@ -107,7 +107,7 @@ describe('a fetch', () => {
     });
     expect(bomb.length).toBeLessThan(100_000);
     for (const path of ['/bomb', '/long']) {
-      await expect(fetchFrom(scene, path)).rejects.toMatchObject({ code: 'web-large' });
+      await expect(fetchFrom(scene, path)).rejects.toMatchObject({ code: 'web-too-large' });
     }
   });
 
@@ -117,7 +117,7 @@ describe('a fetch', () => {
     });
     for (const path of ['/silent', '/drip']) {
       const fetched = fetchFrom(scene, path, { timeoutMs: 300 });
-      await expect(fetched).rejects.toMatchObject({ code: 'web-slow', retryable: true });
+      await expect(fetched).rejects.toMatchObject({ code: 'web-timeout', retryable: true });
     }
     const rules = { ...scene.rules(), resolve: () => new Promise<never>(() => {}) };
     const fetched = fetchResource(
@@ -126,7 +126,7 @@ describe('a fetch', () => {
       signal,
       rules,
     );
-    await expect(fetched).rejects.toMatchObject({ code: 'web-slow' });
+    await expect(fetched).rejects.toMatchObject({ code: 'web-timeout' });
   });
 
   it('[G01] ends with the turn', async () => {

@@ -57,7 +57,7 @@ export async function fetchResource(
     signal.throwIfAborted();
     if (!slow.aborted) throw error;
     const message = `The page did not come within ${limits.timeoutMs / 1_000} s.`;
-    throw new WebError('web-slow', message, error);
+    throw new WebError('web-timeout', message, error);
   }
 }
 
@@ -216,7 +216,7 @@ function unpackerOf(encoding: string | undefined): Transform | null {
 function tooLarge({ host }: URL, maxBytes: number): WebError {
   const megabytes = Number((maxBytes / 1_000_000).toFixed(1));
   return new WebError(
-    'web-large',
+    'web-too-large',
     `The page of ${host} is not read: it is larger than ${megabytes} MB.`,
   );
 }

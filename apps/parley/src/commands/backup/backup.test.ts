@@ -196,7 +196,7 @@ describe('restoring', () => {
     await ask('later');
     const before = contentOf(folder.path);
     const refused = restore(file, { unfinished: 'go-on' });
-    await expect(refused).rejects.toMatchObject({ code: 'store-waiting' });
+    await expect(refused).rejects.toMatchObject({ code: 'store-pending-work' });
     expect(contentOf(folder.path)).toEqual(before);
   });
 
@@ -336,7 +336,7 @@ describe('restoring', () => {
     ],
     [
       'of a newer database',
-      (bytes: Buffer) => swap(bytes, '\n    37\n', '\n    99\n'),
+      (bytes: Buffer) => swap(bytes, '\n    38\n', '\n    99\n'),
       'store-newer',
     ],
   ])('refuses a file %s before anything is touched', async (_what, change, code) => {

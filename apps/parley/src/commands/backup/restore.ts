@@ -41,7 +41,7 @@ import { planText, type RestoreDone, restoreText } from './restore-text.ts';
 import { openWorkFolder, removeLeftovers } from './work-folder.ts';
 
 export interface RestoreFlags {
-  readonly goOn?: boolean;
+  readonly continue?: boolean;
   readonly withSettings?: boolean;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
@@ -55,7 +55,7 @@ export interface RestoreFlags {
 export async function restore(
   { folder, env, print }: Cli,
   name: string,
-  { goOn = false, withSettings = false, yes = false, dryRun = false }: RestoreFlags,
+  { continue: continues = false, withSettings = false, yes = false, dryRun = false }: RestoreFlags,
 ): Promise<number> {
   const backup = await checkBackup(resolve(name));
   const gateway = findInstance(folder) === null ? null : await findGateway(folder, env);
@@ -71,7 +71,7 @@ export async function restore(
     folder,
     env,
     clock: systemTime.clock,
-    unfinished: goOn ? 'go-on' : 'hold',
+    unfinished: continues ? 'go-on' : 'hold',
     withSettings,
     ...(gateway !== null && {
       endGateway: async () => {

@@ -164,15 +164,15 @@ describe('parley import neomagi', () => {
       const prompt = (...args: readonly string[]) =>
         parley({ layout }, 'prompt', '--channel', 'telegram', '--full', ...args);
       const others = [
-        await prompt('--chat', 'group', '--user', '501'),
-        await prompt('--chat', 'group', '--user', '7', '--heartbeat'),
-        await prompt('--chat', 'direct', '--user', '7', '--name', 'Stranger'),
+        await prompt('--chat', 'group', '--person', '501'),
+        await prompt('--chat', 'group', '--person', '7', '--heartbeat'),
+        await prompt('--chat', 'direct', '--person', '7', '--name', 'Stranger'),
       ];
       for (const text of others) expect(canaries(text)).toEqual([]);
       for (const words of EVERYONES) {
         for (const text of [others[0], others[2]]) expect(text).toContain(words);
       }
-      const owners = canaries(await prompt('--chat', 'direct', '--user', '501'));
+      const owners = canaries(await prompt('--chat', 'direct', '--person', '501'));
       expect(owners).toEqual([...OWNERS, ...files].sort());
     },
   );

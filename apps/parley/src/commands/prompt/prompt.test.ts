@@ -204,7 +204,7 @@ describe('parley prompt: a preview', () => {
     const temporary = () =>
       readdirSync(tmpdir()).filter((name) => /^parley-prompt-(?!test)/.test(name));
     const before = temporary();
-    expect(await prompt('--channel', 'discord', '--chat', 'group', '--user', '7')).toBe(0);
+    expect(await prompt('--channel', 'discord', '--chat', 'group', '--person', '7')).toBe(0);
     expect(written.out).toContain(`There is no workspace at ${folder}/workspace yet`);
     expect(written.out).toMatch(/agents-file +AGENTS\.md +everyone/);
     expect(readdirSync(folder)).toEqual([]);
@@ -250,11 +250,11 @@ describe('parley prompt: a preview', () => {
     mkdirSync(join(folder, 'workspace'));
     writeFileSync(join(folder, 'workspace', 'AGENTS.md'), 'Be brief.\n');
     writeFileSync(join(folder, 'workspace', 'MEMORY.md'), 'canary\n');
-    await prompt('--channel', 'telegram', '--user', '7', '--full');
+    await prompt('--channel', 'telegram', '--person', '7', '--full');
     expect(written.out).toContain('canary');
     for (const args of [
-      ['--user', '8'],
-      ['--user', '7', '--chat', 'group'],
+      ['--person', '8'],
+      ['--person', '7', '--chat', 'group'],
     ]) {
       written.out = '';
       expect(await prompt('--channel', 'telegram', ...args, '--full')).toBe(0);

@@ -17,7 +17,8 @@ import { asidesText, comparisonText, listText, promptText, turnLine } from './pr
 import { layoutOf, type PreviewFlags, previewedTurn, previewRequest, usage } from './request.ts';
 
 /** The options of `parley prompt`; commander sees to it that they go together. */
-export interface PromptFlags extends PreviewFlags {
+export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
+  readonly person?: string;
   readonly list?: boolean;
   readonly turn?: string;
   readonly message?: string;
@@ -49,7 +50,7 @@ async function previewText(
   flags: PromptFlags,
   first: LoadedSettings,
 ): Promise<string> {
-  const request = previewRequest(flags);
+  const request = previewRequest({ ...flags, user: flags.person });
   const { layout, full = false, json } = flags;
   const faults: string[] = [];
   const deps = { ...systemTime, log: faultsInto(faults), folder, env };

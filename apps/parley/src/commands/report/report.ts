@@ -12,10 +12,10 @@ import type { LoadedPlugins } from '../../plug-in.ts';
 import type { StartOptions } from '../../process-options.ts';
 import { checkSettings, type LoadedSettings, retentionAges } from '../../settings.ts';
 import { versionFacts } from '../../version.ts';
-import { auditOf, countsOf, lookAt } from '../audit/audit.ts';
 import { writeArchive } from '../backup/archive.ts';
-import { examine } from '../doctor/doctor.ts';
-import { lookAround, type Situation } from '../doctor/situation.ts';
+import { auditReport, examineInstallation, runAudit } from '../checks/audit-report.ts';
+import { examine } from '../checks/doctor.ts';
+import { type Installation, inspectInstallation } from '../checks/installation.ts';
 import { openMask } from './mask.ts';
 
 /** Lines of the log, the newest. */
@@ -40,8 +40,8 @@ as [text 7]: the same number for the same text, in all files. Numbers above 9,99
 
 /** `parley report` (U03): writes the bundle; 1 where the file cannot be written. */
 export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<number> {
-  const { situation, end } = await lookAround(cli, systemTime);
-  const { files, archive } = await collectReport(situation);
+  const { installation, end } = await inspectInstallation(cli, systemTime);
+  const { files, archive } = await collectReport(installation);
   const path = resolve(out);
   try {
     writeFileSync(path, archive, { flag: 'wx', mode: 0o600, encoding: 'base64' });
@@ -67,21 +67,24 @@ export async function reportHere(
 ): Promise<BugReport> {
   const result = checkSettings(folder, env, definitions);
   const read = async () => ({ result, loaded, report, definitions, end() {} });
-  return collectReport((await lookAround({ folder, env }, time, read)).situation);
+  const { installation } = await inspectInstallation({ folder, env }, time, read);
+  return collectReport(installation);
 }
 
 /** Collects what helps to find a defect, and hides everything that is not Parley's own. */
-export async function collectReport(situation: Situation): Promise<BugReport> {
-  const { folder, clock } = situation;
+export async function collectReport(installation: Installation): Promise<BugReport> {
+  const { folder, clock } = installation;
   const mask = await openMask();
   const json = (value: unknown): string => `${JSON.stringify(mask(value), null, 2)}\n`;
   const parts: Readonly<Record<string, () => Promise<unknown>>> = {
-    settings: async () => situation.loaded?.settings ?? situation.checked,
-    doctor: async () => examine(situation, CHECK_MS),
-    audit: () => auditFacts(situation),
+    settings: async () => installation.loaded?.settings ?? installation.checked,
+    doctor: async () => examine(installation, CHECK_MS),
+    audit: () => auditFacts(installation),
     status: async () =>
-      situation.gateway.kind === 'runs' ? situation.gateway.status : situation.gateway.kind,
-    database: () => databaseFacts(situation),
+      installation.gateway.kind === 'runs'
+        ? installation.gateway.status
+        : installation.gateway.kind,
+    database: () => databaseFacts(installation),
   };
   const found = await Promise.all(
     Object.entries(parts).map(async ([name, collect]) => {
@@ -119,17 +122,16 @@ function factsOf(failure: unknown) {
     : {};
 }
 
-/** The short form: what a finding says names files and groups. */
-async function auditFacts({ folder, env, loaded }: Situation) {
+/** The short form: texts of findings name files and groups. */
+async function auditFacts(installation: Installation) {
+  const { loaded, clock } = installation;
   if (loaded === null) return 'skipped';
-  const findings = auditOf(await lookAt(folder, env, loaded));
-  return {
-    counts: countsOf(findings),
-    findings: findings.map(({ id, severity }) => ({ id, severity })),
-  };
+  const results = await runAudit(examineInstallation(installation, loaded), installation);
+  const { counts, findings } = auditReport(results, clock());
+  return { counts, findings: findings.map(({ id, severity }) => ({ id, severity })) };
 }
 
-async function databaseFacts({ folder, env, database, clock }: Situation) {
+async function databaseFacts({ folder, env, database, clock }: Installation) {
   const state = database.kind === 'seen' ? database.state : { failure: factsOf(database.error) };
   // Opening it would change its schema.
   if (database.kind !== 'seen' || database.state.kind !== 'current') return { state };

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { systemTime } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
-import { machineChecks } from './machine-checks.ts';
-import { lookAround } from './situation.ts';
+import { examine } from './doctor.ts';
+import { inspectInstallation } from './installation.ts';
 
 let base: string;
 beforeEach(() => {
@@ -22,11 +22,12 @@ function put(name: string, text: string | Uint8Array): void {
 /** What `doctor` finds in HEARTBEAT.md. */
 async function findings(): Promise<readonly string[]> {
   const place = { folder: locateDataFolder(base, {}), env: {} };
-  const { situation, end } = await lookAround(place, systemTime);
+  const { installation, end } = await inspectInstallation(place, systemTime);
   try {
-    const check = machineChecks(situation).find(({ name }) => name === 'heartbeat');
-    const found = (await check?.run(new AbortController().signal)) ?? [];
-    return found.map(({ status, found: text }) => `${status}: ${text}`);
+    const found = await examine(installation, 60_000);
+    return found.flatMap(({ check, status, found: text }) =>
+      check === 'heartbeat' ? [`${status}: ${text}`] : [],
+    );
   } finally {
     end();
   }

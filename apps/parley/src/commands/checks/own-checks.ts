@@ -3,15 +3,57 @@ import { describeProblem, type SettingsProblem } from '@parley/settings';
 import { oldNamesIn } from '@parley/settings/upgrade';
 import { commandLine } from '../../data-folder.ts';
 import { NODE_NEEDED, versionFacts } from '../../version.ts';
-import { type Finding, failed, failure, ok, skipped, warning } from './check.ts';
-import type { Situation } from './situation.ts';
+import {
+  type Check,
+  doctor,
+  type Finding,
+  failed,
+  failure,
+  ok,
+  skipped,
+  warning,
+} from './check.ts';
+import type { FactsFor } from './facts.ts';
+
+export const OWN_CHECKS: readonly Check[] = [
+  doctor([], {
+    id: 'version',
+    title: 'Node is new enough for this Parley.',
+    run() {
+      const { parley, node, sqlite, from } = versionFacts();
+      const text = `Parley ${parley}${from}, Node ${node}, SQLite ${sqlite}`;
+      if (Number(node.split('.')[0]) >= NODE_NEEDED) return [ok(text)];
+      return [failed(text, `Install Node ${NODE_NEEDED} or newer.`)];
+    },
+  }),
+  doctor(['config', 'gateway'], {
+    id: 'settings',
+    title: 'The settings are valid, in use and without older names; all plugins work.',
+    run: settingsFindings,
+  }),
+  doctor(['gateway'], {
+    id: 'gateway',
+    title: 'The gateway of the data folder answers and is ready; its processes are alike.',
+    run: gatewayFindings,
+  }),
+];
+
+/** Compares what the other checks learned from servers. */
+export const CLOCK_CHECK = doctor(['network'], {
+  id: 'clock',
+  title: 'The clock of this machine agrees with those of the model and the channels.',
+  last: true,
+  run: ({ clocks }) => clockFindings(clocks),
+});
+
+type SettingsNeeds = FactsFor<'config' | 'gateway'>;
 
 /** The settings as `parley config check` sees them. */
-export function settingsFindings(situation: Situation): readonly Finding[] {
-  const { folder, checked, plugins } = situation;
+function settingsFindings(facts: SettingsNeeds): readonly Finding[] {
+  const { folder, checked, pluginReport } = facts;
   const { settingsFile } = folder;
   if (checked.kind === 'unreadable') return [failure(checked.error)];
-  const correct = `Correct ${settingsFile}; "${commandLine('config check', folder)}" shows the place.`;
+  const correct = `Correct ${settingsFile}; "${commandLine('config check', folder)}" shows the line.`;
   const broken =
     checked.kind === 'ok'
       ? Object.values(checked.channels).flatMap((one) =>
@@ -23,16 +65,18 @@ export function settingsFindings(situation: Situation): readonly Finding[] {
     ...checked.warnings.map((problem) =>
       (problem.kind === 'no-effect' ? failed : warning)(oneLine(problem), correct),
     ),
-    ...plugins
+    ...pluginReport
       .filter(({ works }) => !works)
-      .map(({ line }) => warning(`the plugin ${line}`, 'Correct the plugin or take it out.')),
+      .map(({ line }) =>
+        warning(`the plugin ${line}`, 'Fix the plugin or remove it from the settings.'),
+      ),
     ...oldNamesIn(settingsFile).map((renamed) =>
       warning(
         `${renamed} (an older name, which still works)`,
         `Run "${commandLine('config upgrade', folder)}".`,
       ),
     ),
-    ...notInUse(situation),
+    ...notInUse(facts),
   ];
   if (findings.length > 0) return findings;
   const isThere = checked.kind === 'ok' && checked.origin === 'file';
@@ -41,8 +85,8 @@ export function settingsFindings(situation: Situation): readonly Finding[] {
   ];
 }
 
-/** In what the running gateway differs from the file. */
-function notInUse({ checked, gateway }: Situation): readonly Finding[] {
+/** Differences between the running gateway and the file. */
+function notInUse({ checked, gateway }: SettingsNeeds): readonly Finding[] {
   if (gateway.kind !== 'runs' || checked.kind !== 'ok') return [];
   const { afterRestart, problems } = gateway.status.settings;
   const restart = 'Start Parley again, with the same environment variables.';
@@ -50,7 +94,7 @@ function notInUse({ checked, gateway }: Situation): readonly Finding[] {
     ...problems.map((problem) => warning(`the running gateway cannot use it: ${problem}`, restart)),
     ...(afterRestart.length === 0
       ? []
-      : [warning(`${afterRestart.join(', ')} will count from the next start`, restart)]),
+      : [warning(`${afterRestart.join(', ')} will take effect at the next start`, restart)]),
   ];
 }
 
@@ -62,43 +106,39 @@ function oneLine({ excerpt: _excerpt, ...problem }: SettingsProblem): string {
     .replaceAll(/ {2,}/g, ' ');
 }
 
-export function gatewayFindings({ folder, gateway }: Situation): readonly Finding[] {
+function gatewayFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Finding[] {
   if (gateway.kind === 'none') return [skipped('none runs here')];
   const where = `process ${gateway.at.pid} at ${gateway.at.address}`;
   if (gateway.kind === 'silent') {
-    const fix = `If it hangs, end process ${gateway.at.pid} and start again; nothing is lost by that.`;
-    return [failed(`${where} does not answer: ${gateway.reason}`, fix)];
+    const advice = `If it hangs, end process ${gateway.at.pid} and start Parley again. Nothing is lost.`;
+    return [failed(`${where} does not answer: ${gateway.reason}`, advice)];
   }
   const { health, processes } = gateway.status;
   const strange = processes.flatMap(({ role, host, pid, notes }) =>
     notes.map((note) =>
-      warning(`${role} on ${host} (${pid}): ${note}`, 'Make all processes alike.'),
+      warning(
+        `${role} on ${host} (${pid}): ${note}`,
+        'Run all processes with the same version and settings.',
+      ),
     ),
   );
   if (health.status === 'ready') return [ok(`${where} is ready`), ...strange];
   const reasons = health.reasons.join('; ');
   const result = health.status === 'down' ? failed : warning;
-  const fix = `See below, and "${commandLine('status', folder)}".`;
-  return [result(`${where} is ${health.status}: ${reasons}`, fix), ...strange];
+  const advice = `See below, and "${commandLine('status', folder)}".`;
+  return [result(`${where} is ${health.status}: ${reasons}`, advice), ...strange];
 }
 
-export function versionFindings(): readonly Finding[] {
-  const { parley, node, sqlite, from } = versionFacts();
-  const text = `Parley ${parley}${from}, Node ${node}, SQLite ${sqlite}`;
-  if (Number(node.split('.')[0]) >= NODE_NEEDED) return [ok(text)];
-  return [failed(text, `Install Node ${NODE_NEEDED} or newer.`)];
-}
-
-/** Reminders come at the wrong time, in ms. */
+/** From here on reminders come at the wrong time, in ms. */
 const WRONG_MS = 5_000;
-/** Servers refuse certificates and logins, in ms. */
+/** From here on servers refuse certificates and logins, in ms. */
 const FAR_OFF_MS = 5 * 60_000;
 
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/;
 
 /**
  * Compares this machine's clock with those of the servers that answered. The one that agrees most counts: one server
- * with a wrong clock proves nothing. A server of this machine is no witness where it agrees.
+ * with a wrong clock proves nothing. A server on this machine has the same clock, so it proves nothing if it agrees.
  */
 export function clockFindings(readings: readonly ClockReading[]): readonly Finding[] {
   const outside = readings.filter(({ server }) => !LOOPBACK.test(server));
@@ -112,7 +152,7 @@ export function clockFindings(readings: readonly ClockReading[]): readonly Findi
     return [ok(`agrees with ${server}`)];
   }
   const found = `${Math.round(off / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} ${server}`;
-  const fix =
-    'Let the machine synchronize its clock (NTP): "timedatectl set-ntp true", on many systems.';
-  return [(off < FAR_OFF_MS ? warning : failed)(found, fix)];
+  const advice =
+    'Synchronize the clock of this machine (NTP), on many systems with "timedatectl set-ntp true".';
+  return [(off < FAR_OFF_MS ? warning : failed)(found, advice)];
 }

@@ -1,13 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuditSeverity } from '@parley/gateway/api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
-import { auditOf, auditText, CHECKS, exitCodeOf } from './audit.ts';
-import type { AuditFacts, FileFact } from './facts.ts';
-import { modesToFix } from './file-checks.ts';
+import { auditText, exitCodeOf } from './audit.ts';
+import { AUDIT_CHECKS } from './audit-checks.ts';
+import { auditReport, runAudit } from './audit-report.ts';
+import type { AuditNeed, Examined, FactsFor } from './facts.ts';
+import type { FileFact } from './file-facts.ts';
+
+type AuditFacts = FactsFor<AuditNeed | 'settings'>;
 
 const NOW = Date.parse('2026-11-22T10:00:00Z');
 const DAY = 24 * 60 * 60_000;
@@ -21,11 +25,12 @@ afterEach(() => rmSync(folder, { recursive: true }));
 /** Facts of an installation with these settings, in which all else is as it should be. */
 function factsOf(settings: object, more: Partial<AuditFacts> = {}): AuditFacts {
   writeFileSync(join(folder, 'parley.yaml'), JSON.stringify(settings));
-  const loaded = readSettings(locateDataFolder(folder, {}), {});
+  const place = locateDataFolder(folder, {});
+  const loaded = readSettings(place, {});
   return {
-    now: NOW,
+    ...{ folder: { ...place, path: '/data' }, env: {}, clock: () => NOW, monotonic: () => 0 },
+    ...{ now: NOW, loaded, agent: undefined },
     uid: 1000,
-    dataFolder: '/data',
     files: [fileOf('data', 0o700), fileOf('token', 0o600)],
     settings: loaded.settings,
     channels: loaded.channels,
@@ -36,21 +41,21 @@ function factsOf(settings: object, more: Partial<AuditFacts> = {}): AuditFacts {
     webhooks: [],
     postgresPassword: false,
     plugins: [],
-    sandbox: { kind: 'not-tried' },
+    sandboxProblem: async () => null,
     mcpChanges: [],
     allowedPeople: [],
     linked: [],
     signIns: [],
+    promptWrites: [],
     workspace: {
+      isThere: true,
       openFiles: [],
       memory: [],
       symlinks: [],
       hardlinks: [],
       encodings: [],
-      promptWrites: [],
       isCut: false,
     },
-    others: [],
     ...more,
   };
 }
@@ -103,6 +108,7 @@ const write = {
   conversationId: 'web:default:owner',
   at: NOW,
   approvedBy: 'telegram:1',
+  writer: undefined,
 };
 
 /** A bad and a good case for each check. */
@@ -148,7 +154,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     ],
     good: [{}, said('# Memory\nOk.', { memory: ['# Memory\nOk.\n- Ann is afraid of flying'] })],
   },
-  'workspace.prompt-changed': { bad: [{}, workspace({ promptWrites: [write] })], good: [{}] },
+  'workspace.prompt-changed': {
+    bad: [{}, () => ({ promptWrites: [write] })],
+    good: [{}, () => ({ promptWrites: [{ ...write, writer: 'support' }] })],
+  },
   'workspace.symlinks': { bad: [{}, workspace({ symlinks: ['a.md'] })], good: [{}] },
   'workspace.hardlinks': { bad: [{}, workspace({ hardlinks: ['a.md'] })], good: [{}] },
   'workspace.encodings': {
@@ -247,9 +256,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   'exec.sandbox': {
     bad: [
       { exec: { enabled: true } },
-      () => ({ sandbox: { kind: 'fails', reason: 'bubblewrap is not installed.' } }),
+      () => ({ sandboxProblem: async () => 'bubblewrap is not installed.' }),
     ],
-    good: [{ exec: { enabled: true } }, () => ({ sandbox: { kind: 'works' } })],
+    good: [{ exec: { enabled: true } }],
   },
   'approvals.any-command': { bad: [auto('exec')], good: [auto('exec:git status')] },
   'approvals.broad-command': { bad: [auto('exec:git *')], good: [auto('exec:git status*')] },
@@ -279,6 +288,19 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
+/** An agent of which these facts are known. */
+function examined(facts: AuditFacts): Examined {
+  const all = async () => facts;
+  const sources = { settings: all, files: all, workspace: all, sandbox: all, database: all };
+  return { name: facts.agent, base: facts, sources };
+}
+
+const resultsOf = (...agents: readonly AuditFacts[]) =>
+  runAudit(agents.map(examined), { monotonic: () => 0 });
+const reportOf = async (...agents: readonly AuditFacts[]) =>
+  auditReport(await resultsOf(...agents), NOW);
+const auditOf = async (...agents: readonly AuditFacts[]) => (await reportOf(...agents)).findings;
+
 const foundIn = ([settings, more = () => ({})]: Case) => {
   const facts = factsOf(settings);
   return auditOf({ ...facts, ...more(facts) });
@@ -286,17 +308,21 @@ const foundIn = ([settings, more = () => ({})]: Case) => {
 
 describe('each check', () => {
   it('[U05] has a row here, and an id that is used once', () => {
-    const ids = CHECKS.map(({ id }) => id);
+    const ids = AUDIT_CHECKS.map(({ id }) => id);
     expect(Object.keys(ROWS).toSorted()).toEqual(ids.toSorted());
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it.each(Object.entries(ROWS))('[U05] %s finds the bad case, and not the good one', (id, row) => {
-    const expected = row.severity ?? CHECKS.find((check) => check.id === id)?.severity;
-    const bad = foundIn(row.bad).filter((finding) => finding.id === id);
-    expect(bad.map(({ severity }) => severity)).toEqual([expected]);
-    expect(foundIn(row.good).filter((finding) => finding.id === id)).toEqual([]);
-  });
+  it.each(Object.entries(ROWS))(
+    '[U05] %s finds the bad case, and not the good one',
+    async (id, row) => {
+      const expected = row.severity ?? AUDIT_CHECKS.find((check) => check.id === id)?.severity;
+      const bad = (await foundIn(row.bad)).filter((finding) => finding.id === id);
+      expect(bad.map(({ severity }) => severity)).toEqual([expected]);
+      const good = (await foundIn(row.good)).filter((finding) => finding.id === id);
+      expect(good).toEqual([]);
+    },
+  );
 
   it.each<[string, Case, AuditSeverity]>([
     ['files.data-mode', [{}, () => ({ files: [fileOf('data', 0o777)] })], 'critical'],
@@ -315,99 +341,75 @@ describe('each check', () => {
     ['approvals.unasked-tool', [auto('desk__send:*')], 'warning'],
     ['mcp.key-in-address', [mcp({ args: ['--api-key', 'K9sWq2'] })], 'warning'],
     ['mcp.unpinned', [mcp({ command: 'uvx', args: ['server-git'] })], 'warning'],
-  ])('[U05] %s also finds %j', (id, bad, severity) => {
-    const found = foundIn(bad).filter((finding) => finding.id === id);
+  ])('[U05] %s also finds %j', async (id, bad, severity) => {
+    const found = (await foundIn(bad)).filter((finding) => finding.id === id);
     expect(found.map((finding) => finding.severity)).toEqual([severity]);
   });
 });
 
 describe('an audit', () => {
-  it('[U05] finds a secret of the settings by its value, and never shows it', () => {
+  it('[U05] finds a secret of the settings by its value, and never shows it', async () => {
     const facts = factsOf({});
     const secrets = ['hunter2-hunter2'];
     const { workspace: known } = said('the password: hunter2-hunter2')(facts);
-    const findings = auditOf({ ...facts, secrets, workspace: known });
-    expect(findings).toMatchObject([
+    const report = await reportOf({ ...facts, secrets, workspace: known });
+    expect(report.findings).toMatchObject([
       { id: 'workspace.open-keys', found: 'notes.md, line 1: looks like a key or token.' },
     ]);
-    expect(JSON.stringify(findings) + auditText(findings)).not.toContain('hunter2');
+    expect(JSON.stringify(report) + auditText(report)).not.toContain('hunter2');
   });
 
-  it('[U05] never takes the value of a key for the name of a package', () => {
+  it('[U05] never takes the value of a key for the name of a package', async () => {
     const args = ['--api-key', 'hunter2', '-y', 'desk-server'];
-    const findings = auditOf(factsOf(mcp({ command: 'npx', args })));
+    const findings = await auditOf(factsOf(mcp({ command: 'npx', args })));
     expect(findings.map(({ id }) => id)).toEqual(['mcp.key-in-address', 'mcp.unpinned']);
     expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 
-  it('[U05] lists the worst first, and says by its exit code how bad it is', () => {
-    const severities = (settings: object) =>
-      auditOf(factsOf(settings)).map(({ severity }) => severity);
+  it('[U05] lists the worst first, and says by its exit code how bad it is', async () => {
     const bad = { ...open, exec: { enabled: true, approval: 'never' } };
-    expect(severities(bad)).toEqual(['critical', 'warning', 'warning', 'info']);
-    expect(exitCodeOf(auditOf(factsOf(bad)))).toBe(2);
-    expect(exitCodeOf(auditOf(factsOf(open)))).toBe(1);
-    expect(exitCodeOf(auditOf(factsOf({ exec: { enabled: true } })))).toBe(0);
-    expect(exitCodeOf([])).toBe(0);
+    const severities = (await auditOf(factsOf(bad))).map(({ severity }) => severity);
+    expect(severities).toEqual(['critical', 'warning', 'warning', 'info']);
+    const codeOf = async (settings: object) => exitCodeOf(await reportOf(factsOf(settings)));
+    expect(await codeOf(bad)).toBe(2);
+    expect(await codeOf(open)).toBe(1);
+    expect(await codeOf({ exec: { enabled: true } })).toBe(0);
+    expect(await codeOf({})).toBe(0);
   });
 
-  it('[F14] [U05] looks at each agent, names it, and finds once what holds for all', () => {
+  it('[F14] [U05] examines each agent, names it, and reports once what holds for all', async () => {
     const key = { name: 'a.md', text: `sk-${'a1'.repeat(12)}` };
     const base = factsOf({ owners: ['discord:1'] });
-    const others = [
-      {
-        name: 'support',
-        settings: { ...base.settings, owners: ['discord:2'] },
-        workspace: { ...base.workspace, openFiles: [key] },
-      },
-    ];
-    const found = auditOf({ ...base, workspace: { ...base.workspace, openFiles: [key] }, others });
-    expect(found.map((one) => [one.id, one.found.split(/[:,]/)[0]])).toEqual([
-      ['workspace.open-keys', 'a.md'],
-      ['workspace.open-keys', 'Agent support'],
-      ['access.unknown-owner', 'The owner discord'],
-      ['access.unknown-owner', 'Agent support'],
+    const main = { ...base, workspace: { ...base.workspace, openFiles: [key] } };
+    const settings = { ...base.settings, owners: ['discord:1', 'discord:2'] };
+    const found = await auditOf(main, { ...main, agent: 'support', settings });
+    expect(found.map((one) => [one.id, one.found.split(/[:,]/).slice(0, 2).join()])).toEqual([
+      ['workspace.open-keys', 'a.md, line 1'],
+      ['workspace.open-keys', 'Agent support, a.md'],
+      ['access.unknown-owner', 'The owner discord,1 is on no configured channel.'],
+      ['access.unknown-owner', 'Agent support, The owner discord'],
     ]);
   });
 
-  it('[U05] prints the remedy of a check once', () => {
-    const text = auditText(auditOf(factsOf({ owners: ['discord:1', 'discord:2'] })));
+  it('[U05] prints the advice of a check once', async () => {
+    const text = auditText(await reportOf(factsOf({ owners: ['discord:1', 'discord:2'] })));
     expect(text.match(/access\.unknown-owner/g)).toHaveLength(1);
     expect(text.match(/Correct the channel/g)).toHaveLength(1);
     expect(text.match(/The owner discord:/g)).toHaveLength(2);
     expect(text).toContain('0 critical, 2 warnings, 0 notes.');
   });
 
-  it('[U05] takes only those rights away that must not be there, from own files', () => {
-    const facts = factsOf(
-      {},
-      {
-        files: [
-          fileOf('data', 0o755),
-          fileOf('skills', 0o777),
-          fileOf('token', 0o600),
-          fileOf('plugin', 0o666, { uid: 33 }),
-        ],
-      },
-    );
-    expect(modesToFix(facts)).toEqual([
+  it('[U05] repairs own files only, by removing the rights that must not be there', async () => {
+    const files = [
+      fileOf('data', 0o755),
+      fileOf('skills', 0o777),
+      fileOf('token', 0o600),
+      fileOf('plugin', 0o666, { uid: 33 }),
+    ];
+    const results = await resultsOf(factsOf({}, { files }));
+    expect(results.flatMap(({ repair }) => repair ?? [])).toEqual([
       { path: '/data/data', from: 0o755, to: 0o700 },
       { path: '/data/skills', from: 0o777, to: 0o755 },
     ]);
-  });
-
-  it('[U05] is described check by check in docs/audit.md (vitest -u writes the table)', async () => {
-    const page = new URL('../../../../../docs/audit.md', import.meta.url);
-    const rows = CHECKS.map(
-      ({ id, severity, holds, remedy }) => `| \`${id}\` | ${severity} | ${holds} | ${remedy} |`,
-    );
-    const table = ['| id | severity | what holds | if not |', '|---|---|---|---|', ...rows];
-    const text = readFileSync(page, 'utf8');
-    const marked = /(<!-- checks -->\n)[\s\S]*(<!-- end of checks -->)/;
-    const filled = text.replace(
-      marked,
-      (_all, begin, end) => `${begin}${table.join('\n')}\n${end}`,
-    );
-    await expect(filled).toMatchFileSnapshot(page.pathname);
   });
 });

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mcpChecks } from './mcp-checks.ts';
+import { MCP_CHECK } from './mcp-checks.ts';
 
-type Given = Parameters<typeof mcpChecks>;
+type Given = Parameters<typeof MCP_CHECK.run>[0];
 
 let path: string;
 beforeEach(() => {
@@ -23,26 +23,26 @@ async function findings(servers: readonly string[], runs = true) {
   const gateway = runs ? { kind: 'runs', at, status: { mcp: LINES } } : { kind: 'none' };
   const folder = { path, settingsFile: join(path, 'parley.yaml') };
   const mcp = Object.fromEntries(servers.map((name) => [name, { url: 'https://x.test/' }]));
-  const checks = mcpChecks({ folder, gateway } as Given[0], { settings: { mcp } } as Given[1]);
-  const found = await Promise.all(checks.map(({ run }) => run(AbortSignal.timeout(1_000))));
-  return found.flat();
+  const facts = { folder, gateway, settings: { mcp } } as Given;
+  return MCP_CHECK.run(facts, AbortSignal.timeout(1_000));
 }
 
 describe('[G03] [U02] MCP servers in doctor', () => {
   it('says which server needs a sign-in, and where the button is', async () => {
     expect(await findings(['files', 'notes', 'desk'])).toMatchObject([
-      { status: 'ok', found: 'files: connected, 3 tools, 0 prompts' },
+      { severity: 'ok', found: 'files: connected, 3 tools, 0 prompts' },
       {
-        status: 'warning',
+        severity: 'warning',
         found: 'notes: not connected – it asks for a sign-in',
-        fix: 'As an owner, open http://127.0.0.1:8420, and press “Sign in” beside notes under Status.',
+        advice:
+          'As an owner, open http://127.0.0.1:8420, and click “Sign in” beside notes under Status.',
       },
-      { status: 'warning', fix: expect.stringContaining('Correct what it names') },
+      { severity: 'warning', advice: expect.stringContaining('Correct what it names') },
     ]);
   });
 
   it('says that nothing is known where no gateway runs, and nothing where there is no server', async () => {
-    expect(await findings(['files'], false)).toMatchObject([{ status: 'skipped' }]);
+    expect(await findings(['files'], false)).toMatchObject([{ severity: 'skipped' }]);
     expect(await findings([])).toEqual([]);
   });
 
@@ -53,9 +53,9 @@ describe('[G03] [U02] MCP servers in doctor', () => {
     }
     const [, found, ...others] = await findings(['notes'], false);
     expect(found).toMatchObject({
-      status: 'warning',
+      severity: 'warning',
       found: 'secrets/mcp-old.json is the sign-in at a server that is not in the settings',
-      fix: 'Withdraw the rights at that server, and remove the file.',
+      advice: 'Revoke the access at that server, and remove the file.',
     });
     expect(others).toEqual([]);
   });

@@ -11,18 +11,22 @@ import { askGateway, type FoundGateway, findGateway } from '../../running-gatewa
 import type { LoadedSettings } from '../../settings.ts';
 import { checkWithPlugins } from '../config.ts';
 
-/** What all checks start from; looked at once. */
-export interface Situation extends Pick<Runtime, 'clock' | 'monotonic'> {
+/** The installation that is examined, and the time. */
+export interface Base extends Pick<Runtime, 'clock' | 'monotonic'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
+}
+
+/** An installation as the doctor sees it from outside. */
+export interface Installation extends Base {
   readonly checked: SettingsResult | { readonly kind: 'unreadable'; readonly error: unknown };
-  /** Null: the settings are invalid, and everything that needs them is skipped. */
+  /** Null: the settings are invalid; checks that need them do not run. */
   readonly loaded: LoadedSettings | null;
-  readonly plugins: readonly PluginLine[];
+  readonly pluginReport: readonly PluginLine[];
   readonly definitions: readonly ChannelDefinition[];
   readonly database: DatabaseLook;
   readonly gateway: GatewayLook;
-  /** Checks add what they learn of the time elsewhere. */
+  /** Checks of servers add the time that these report. */
   readonly clocks: ClockReading[];
 }
 
@@ -33,36 +37,33 @@ export type DatabaseLook =
 export type GatewayLook =
   | { readonly kind: 'none' }
   | { readonly kind: 'runs'; readonly at: FoundGateway; readonly status: GatewayStatus }
-  /** Its process lives and does not answer. */
+  /** Its process is alive and does not answer. */
   | { readonly kind: 'silent'; readonly at: Instance; readonly reason: string };
 
-/** Looks around without changing anything; `end` is to be called when all checks are over. `read`: the settings. */
-export async function lookAround(
+/** Inspects an installation without changing it. Call `end` when all checks are over. `read` reads the settings. */
+export async function inspectInstallation(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,
   { clock, monotonic }: Pick<Runtime, 'clock' | 'monotonic'>,
   read: (place: Pick<Cli, 'folder' | 'env'>) => Promise<Read> = readAll,
-): Promise<{ readonly situation: Situation; readonly end: () => void }> {
+): Promise<{ readonly installation: Installation; readonly end: () => void }> {
   const { result, report, definitions, loaded, end } = await read({ folder, env });
-  const database = await lookAtDatabase(folder, loaded);
-  const gateway = await lookForGateway(folder, env, database);
-  const situation: Situation = {
-    folder,
-    env,
-    clock,
-    monotonic,
+  const database = await inspectDatabase(folder, loaded);
+  const gateway = await inspectGateway(folder, env, database);
+  const installation: Installation = {
+    ...{ folder, env, clock, monotonic },
     checked: result,
     loaded,
-    plugins: report,
+    pluginReport: report,
     definitions: definitions ?? CHANNEL_DEFINITIONS,
     database,
     gateway,
     clocks: [],
   };
-  return { situation, end };
+  return { installation, end };
 }
 
 type Read = Omit<Awaited<ReturnType<typeof checkWithPlugins>>, 'result'> & {
-  readonly result: Situation['checked'];
+  readonly result: Installation['checked'];
 };
 
 async function readAll(place: Pick<Cli, 'folder' | 'env'>): Promise<Read> {
@@ -74,7 +75,7 @@ async function readAll(place: Pick<Cli, 'folder' | 'env'>): Promise<Read> {
   }
 }
 
-async function lookAtDatabase(
+async function inspectDatabase(
   folder: DataFolder,
   loaded: LoadedSettings | null,
 ): Promise<DatabaseLook> {
@@ -87,8 +88,8 @@ async function lookAtDatabase(
   }
 }
 
-/** Elsewhere on the same database only where opening it changes nothing. */
-async function lookForGateway(
+/** Asks the database for a gateway elsewhere only if opening it changes nothing. */
+async function inspectGateway(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
   database: DatabaseLook,

@@ -1,7 +1,9 @@
 import { relative } from 'node:path';
 import type { AuditSeverity } from '@parley/gateway/api';
 import { minuteText } from '../../terminal/text.ts';
-import type { AuditFacts, Check, FileFact, Graded, OpenFile } from './facts.ts';
+import { audit, both, type Check, type Finding, ok, skipped } from './check.ts';
+import type { FileFact } from './file-facts.ts';
+import type { OpenFile } from './workspace-facts.ts';
 
 const GROUP_WRITE = 0o020;
 const OTHERS_WRITE = 0o002;
@@ -14,17 +16,6 @@ function forbiddenBits({ kind, isOwnGroup }: FileFact): number {
     return isOwnGroup ? OTHERS_WRITE : GROUP_WRITE | OTHERS_WRITE;
   }
   return OTHERS;
-}
-
-/** The modes that `parley audit --fix` sets: nothing but bits that must not be there is taken away. */
-export function modesToFix(
-  facts: AuditFacts,
-): readonly { readonly path: string; readonly from: number; readonly to: number }[] {
-  return facts.files.flatMap((file) => {
-    const to = file.mode & ~forbiddenBits(file);
-    const isOurs = facts.uid === null || file.uid === facts.uid;
-    return to === file.mode || !isOurs ? [] : [{ path: file.path, from: file.mode, to }];
-  });
 }
 
 const MODES: readonly (readonly [FileFact['kind'], AuditSeverity, string])[] = [
@@ -44,36 +35,37 @@ const MODES: readonly (readonly [FileFact['kind'], AuditSeverity, string])[] = [
 ];
 
 export const FILE_CHECKS: readonly Check[] = [
-  ...MODES.map(([kind, severity, holds]) => modeCheck(kind, severity, holds)),
-  {
+  ...MODES.map((row) => modeCheck(...row)),
+  audit('files', {
     id: 'files.owner',
     severity: 'critical',
-    holds: 'All these files belong to the user of the data folder, or to root.',
-    remedy: 'Give them back with chown, and find out who put them there.',
-    find: ({ files }) => {
+    title: 'All these files belong to the owner of the data folder, or to root.',
+    advice: 'Change the owner with chown, and find out who put them there.',
+    run: ({ files }) => {
       const owner = files.find(({ kind }) => kind === 'data')?.uid;
       if (owner === undefined) return [];
       return files
         .filter(({ uid }) => uid !== owner && uid !== 0)
         .map(({ path, uid }) => `${path} belongs to another user (${uid} instead of ${owner}).`);
     },
-  },
-  {
+  }),
+  audit('settings', {
     id: 'files.secrets-in-clear',
     severity: 'warning',
-    holds: 'Secrets are in the environment or in files of their own, not in the settings.',
-    remedy:
-      'Name an environment variable or a file in its place (docs/deploy.md), and make a new secret if others have read the file.',
-    find: ({ clearSecrets }) => clearSecrets.map((path) => `${path} is in the settings in clear.`),
-  },
-  {
+    title: 'Secrets are in the environment or in files of their own, not in the settings.',
+    advice:
+      'Use an environment variable or a file instead (docs/deploy.md), and create a new secret if others may have read the file.',
+    run: ({ clearSecrets }) =>
+      clearSecrets.map((path) => `${path} is stored in plain text in the settings.`),
+  }),
+  audit('settings', {
     id: 'files.plugins-outside',
     severity: 'warning',
-    holds: 'Plugins lie in the data folder, or are installed packages.',
-    remedy:
-      'Move the plugin into the data folder: what others may change runs with all your rights.',
-    find: ({ plugins, dataFolder }) =>
-      plugins.flatMap(({ use, folder }): (string | Graded)[] => {
+    title: 'Plugins lie in the data folder, or are installed packages.',
+    advice:
+      'Move the plugin into the data folder: code that others can change runs with all your rights.',
+    run: ({ plugins, folder: { path: dataFolder } }) =>
+      plugins.flatMap(({ use, folder }): (string | Finding)[] => {
         if (folder === null) {
           const found = `The plugin ${use} is an installed package: its updates change your Parley.`;
           return [{ found, severity: 'info' }];
@@ -81,25 +73,31 @@ export const FILE_CHECKS: readonly Check[] = [
         const isInside = !relative(dataFolder, folder).startsWith('..');
         return isInside ? [] : [`The plugin ${use} lies in ${folder}, outside the data folder.`];
       }),
-  },
+  }),
 ];
 
-function modeCheck(kind: FileFact['kind'], severity: AuditSeverity, holds: string): Check {
-  return {
+function modeCheck(kind: FileFact['kind'], severity: AuditSeverity, title: string): Check {
+  return audit('files', {
     id: `files.${kind === 'plugin' ? 'plugins' : kind}-mode`,
     severity,
-    holds,
-    remedy: 'Run "parley audit --fix", which takes these rights away from others.',
-    find: ({ files }) =>
+    title,
+    advice: 'Run "parley audit --fix", which takes these rights away from others.',
+    run: ({ files, uid }) =>
       files
         .filter((file) => file.kind === kind && (file.mode & forbiddenBits(file)) !== 0)
-        .map((file) => {
-          const isWritten = (file.mode & forbiddenBits(file) & (GROUP_WRITE | OTHERS_WRITE)) !== 0;
+        .map((file): Finding => {
+          const { path, mode: from } = file;
+          const isWritten = (from & forbiddenBits(file) & (GROUP_WRITE | OTHERS_WRITE)) !== 0;
           const verb = isWritten ? 'change' : 'read';
-          const found = `Other users can ${verb} ${file.path} (mode ${octal(file.mode)}).`;
-          return { found, severity: isWritten ? 'critical' : severity };
+          const isOurs = uid === null || file.uid === uid;
+          return {
+            severity: isWritten ? 'critical' : severity,
+            found: `Other users can ${verb} ${path} (mode ${octal(from)}).`,
+            // Nothing but bits that must not be there is taken away.
+            ...(isOurs && { repair: { path, from, to: from & ~forbiddenBits(file) } }),
+          };
         }),
-  };
+  });
 }
 
 export function octal(mode: number): string {
@@ -124,29 +122,29 @@ const MIN_MEMORY = 24;
 const MAX_NAMED = 10;
 
 export const WORKSPACE_CHECKS: readonly Check[] = [
-  {
+  audit('workspace', {
     id: 'workspace.open-keys',
     severity: 'critical',
-    holds: 'No open file holds a key or token.',
-    remedy:
-      'Remove it, make a new one, or put "audience: owner" into the front matter of the file.',
-    find: ({ workspace: { openFiles }, secrets }) =>
+    title: 'No open file holds a key or token.',
+    advice:
+      'Remove it and create a new one, or put "audience: owner" into the front matter of the file.',
+    run: ({ workspace: { openFiles }, secrets }) =>
       listed(openFiles, 'looks like a key or token', (line) => holdsKey(line, secrets)),
-  },
-  {
+  }),
+  audit('workspace', {
     id: 'workspace.open-phones',
     severity: 'warning',
-    holds: 'No open file holds a phone number.',
-    remedy: 'Remove it, or put "audience: owner" into the front matter of the file.',
-    find: ({ workspace: { openFiles } }) =>
+    title: 'No open file holds a phone number.',
+    advice: 'Remove it, or put "audience: owner" into the front matter of the file.',
+    run: ({ workspace: { openFiles } }) =>
       listed(openFiles, 'holds a phone number', (line) => PHONE.test(line)),
-  },
-  {
+  }),
+  audit('workspace', {
     id: 'workspace.open-memory',
     severity: 'critical',
-    holds: 'No line of MEMORY.md or memory/ is in an open file.',
-    remedy: 'Remove the line, or put "audience: owner" into the front matter of the file.',
-    find: ({ workspace: { openFiles, memory } }) => {
+    title: 'No line of MEMORY.md or memory/ is in an open file.',
+    advice: 'Remove the line, or put "audience: owner" into the front matter of the file.',
+    run: ({ workspace: { openFiles, memory } }) => {
       const known = new Set(
         memory
           .flatMap(linesOf)
@@ -154,56 +152,62 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
           .filter((line) => line.length >= MIN_MEMORY),
       );
       if (known.size === 0) return [];
-      return listed(openFiles, 'is in the memory, too', (line) => known.has(folded(line)));
+      return listed(openFiles, 'is also in the memory', (line) => known.has(folded(line)));
     },
-  },
-  {
+  }),
+  audit('database', {
     id: 'workspace.prompt-changed',
     severity: 'info',
-    holds: 'No agent has changed a file that becomes prompt text in the last 30 days.',
-    remedy:
-      'Read the file. Its text is followed in later turns; changes by commands of exec are not seen here.',
-    find: ({ workspace: { promptWrites } }) => {
-      const said = promptWrites.map(({ path, tool, conversationId, at, approvedBy }) => {
+    title: 'No agent has changed a file that becomes prompt text in the last 30 days.',
+    advice:
+      'Read the file: later turns follow its text. Changes by commands of exec are not seen here.',
+    run: ({ agent, promptWrites }) => {
+      const own = promptWrites.filter(({ writer }) => writer === agent);
+      const said = own.map(({ path, tool, conversationId, at, approvedBy }) => {
         const by = approvedBy === null ? 'no one was asked' : `approved by ${approvedBy}`;
         const when = minuteText(at);
         return `${path}: ${tool} on ${when} UTC in ${conversationId}, ${by}.`;
       });
       return bounded(said);
     },
-  },
-  {
+  }),
+  audit('workspace', {
     id: 'workspace.symlinks',
     severity: 'warning',
-    holds: 'The workspace holds no symbolic links.',
-    remedy: 'Replace it by a copy. Parley does not follow it, but other programs do.',
-    find: ({ workspace: { symlinks } }) =>
+    title: 'The workspace holds no symbolic links.',
+    advice: 'Replace it with a copy. Parley does not follow it, but other programs do.',
+    run: ({ workspace: { symlinks } }) =>
       bounded(symlinks.map((name) => `${name} is a symbolic link.`)),
-  },
-  {
+  }),
+  audit('workspace', {
     id: 'workspace.hardlinks',
     severity: 'warning',
-    holds: 'No file of the workspace has a second name (a hard link).',
-    remedy:
+    title: 'No file of the workspace has a second name (a hard link).',
+    advice:
       'Copy it and remove the original: writing to the other name changes this file. Parley treats it as the owner’s.',
-    find: ({ workspace: { hardlinks } }) =>
+    run: ({ workspace: { hardlinks } }) =>
       bounded(hardlinks.map((name) => `${name} has a second name.`)),
-  },
-  {
+  }),
+  both('workspace', {
     id: 'workspace.encodings',
+    doctorName: 'files',
     severity: 'warning',
-    holds: 'Every Markdown file of the workspace is read without doubt about its encoding.',
-    remedy: 'Save it as UTF-8 in your editor. A file that cannot be read is not in the prompt.',
-    find: ({ workspace: { encodings } }) => bounded(encodings),
-  },
-  {
+    title: 'Every Markdown file of the workspace is read without doubt about its encoding.',
+    advice: 'Save it as UTF-8 in your editor. A file that cannot be read is not in the prompt.',
+    run({ workspace: { isThere, encodings } }) {
+      if (!isThere) return [skipped('there is no workspace yet')];
+      if (encodings.length > 0) return bounded(encodings);
+      return [ok('every Markdown file is read as it was written')];
+    },
+  }),
+  audit('workspace', {
     id: 'workspace.not-looked-at',
     severity: 'info',
-    holds: 'The whole workspace was looked at.',
-    remedy: 'Look at the rest yourself, or move what is no workspace file elsewhere.',
-    find: ({ workspace: { isCut } }) =>
+    title: 'The whole workspace was examined.',
+    advice: 'Examine the rest yourself, or move what does not belong into the workspace elsewhere.',
+    run: ({ workspace: { isCut } }) =>
       isCut ? ['The workspace is larger than what the audit reads.'] : [],
-  },
+  }),
 ];
 
 function listed(
@@ -225,7 +229,7 @@ function bounded(found: readonly string[]): readonly string[] {
   return [...found.slice(0, MAX_NAMED), `And ${found.length - MAX_NAMED} more.`];
 }
 
-function holdsKey(line: string, secrets: AuditFacts['secrets']): boolean {
+function holdsKey(line: string, secrets: readonly string[]): boolean {
   return KEYS.some((look) => look.test(line)) || secrets.some((secret) => line.includes(secret));
 }
 

@@ -1,7 +1,8 @@
 import { hostOf, isLoopback } from './access-checks.ts';
-import type { AuditFacts, Check } from './facts.ts';
+import { audit, both, type Check, ok, skipped } from './check.ts';
+import type { FactsFor } from './facts.ts';
 
-/** They run what they are given, so no prefix of their arguments makes a call harmless. */
+/** These run what they are given, so no prefix of their arguments makes a call harmless. */
 const INTERPRETERS: ReadonlySet<string> = new Set([
   ...['sh', 'bash', 'zsh', 'env', 'sudo', 'xargs', 'find', 'ssh', 'make', 'docker'],
   ...['node', 'npm', 'npx', 'python', 'python3', 'uvx', 'perl', 'ruby', 'php', 'awk'],
@@ -13,133 +14,141 @@ const CHANGING: ReadonlySet<string> = new Set([
 const SECRET_NAME = /(token|key|secret|passw|auth|credential)/i;
 
 export const TOOL_CHECKS: readonly Check[] = [
-  {
+  audit('settings', {
     id: 'exec.enabled',
     severity: 'info',
-    holds: 'The agent runs no commands.',
-    remedy: 'Set exec.enabled to false if you do not use it.',
-    find: ({ settings: { exec } }) =>
+    title: 'The agent runs no commands.',
+    advice: 'Set exec.enabled to false if you do not use it.',
+    run: ({ settings: { exec } }) =>
       exec.enabled ? ['Commands are on, for owners in direct chats.'] : [],
-  },
-  {
+  }),
+  audit('settings', {
     id: 'exec.unasked',
     severity: 'critical',
-    holds: 'A person approves each command.',
-    remedy:
-      'Set exec.approval to ask: a page or a file that the agent reads may tell it what to run.',
-    find: ({ settings: { exec } }) =>
+    title: 'A person approves each command.',
+    advice:
+      'Set exec.approval to ask: a page or a file that the agent reads can tell it what to run.',
+    run: ({ settings: { exec } }) =>
       exec.enabled && exec.approval === 'never' ? ['Commands run without approval.'] : [],
-  },
-  {
+  }),
+  audit('settings', {
     id: 'exec.network',
     severity: 'warning',
-    holds: 'Commands reach no network.',
-    remedy: 'Set exec.network to false: what a command reads it could send anywhere.',
-    find: ({ settings: { exec } }) =>
+    title: 'Commands reach no network.',
+    advice: 'Set exec.network to false: a command can send anywhere what it reads.',
+    run: ({ settings: { exec } }) =>
       exec.enabled && exec.network
         ? ['Commands reach the network and all servers of this machine.']
         : [],
-  },
-  {
+  }),
+  both('sandbox', {
     id: 'exec.sandbox',
+    doctorName: 'sandbox',
     severity: 'warning',
-    holds: 'The sandbox of commands works on this machine.',
-    remedy:
-      'Install bubblewrap and allow user namespaces. Until then no command runs: none runs unprotected.',
-    find: ({ settings: { exec }, sandbox }) =>
-      exec.enabled && sandbox.kind === 'fails' ? [sandbox.reason] : [],
-  },
-  {
+    title: 'The sandbox of commands works on this machine.',
+    advice:
+      'Install bubblewrap and allow user namespaces, or set exec.enabled to false. Until then no command runs: none runs unprotected.',
+    async run({ settings: { exec }, sandboxProblem }) {
+      if (!exec.enabled) return [skipped('exec is off in the settings')];
+      const problem = await sandboxProblem();
+      return [
+        problem === null ? ok('a command ran in it') : { severity: 'failed', found: problem },
+      ];
+    },
+  }),
+  audit('settings', {
     id: 'approvals.any-command',
     severity: 'critical',
-    holds: 'No rule of approvals.auto lets every command run.',
-    remedy: 'Name whole commands instead, such as "exec:git status".',
-    find: (facts) =>
+    title: 'No rule of approvals.auto lets every command run.',
+    advice: 'Name whole commands instead, such as "exec:git status".',
+    run: (facts) =>
       rulesOf(facts, 'exec')
         .filter(({ pattern }) => pattern === null || pattern.trim().startsWith('*'))
         .map(({ rule }) => `The rule "${rule}" lets every command run without approval.`),
-  },
-  {
+  }),
+  audit('settings', {
     id: 'approvals.broad-command',
     severity: 'warning',
-    holds: 'Rules for commands name more than a program.',
-    remedy:
+    title: 'Rules for commands name more than a program.',
+    advice:
       'Name the subcommand and leave out the *, such as "exec:git status": most programs can start others by an option.',
-    find: (facts) =>
+    run: (facts) =>
       rulesOf(facts, 'exec')
         .filter(({ pattern }) => pattern !== null && isBroadCommand(pattern))
         .map(({ rule }) => `The rule "${rule}" covers more than it seems to.`),
-  },
-  {
+  }),
+  audit('settings', {
     id: 'approvals.host-prefix',
     severity: 'warning',
-    holds: 'Rules for web pages name the whole host.',
-    remedy: 'Put a / behind the host: "web_fetch:https://example.com/*" matches no other host.',
-    find: (facts) =>
+    title: 'Rules for web pages name the whole host.',
+    advice: 'Put a / after the host: "web_fetch:https://example.com/*" matches no other host.',
+    run: (facts) =>
       rulesOf(facts, 'web_fetch')
         .filter(({ pattern }) => pattern !== null && isHostPrefix(pattern))
         .map(({ rule }) => `The rule "${rule}" also matches other hosts.`),
-  },
-  {
+  }),
+  audit('settings', {
     id: 'approvals.unasked-tool',
     severity: 'warning',
-    holds: 'No rule lets a tool that changes something run whatever it is given.',
-    remedy: 'Name what is meant, such as "write:notes/*".',
-    find: ({ settings }) =>
+    title: 'No rule lets a tool that changes something run with any arguments.',
+    advice: 'Name what is meant, such as "write:notes/*".',
+    run: ({ settings }) =>
       settings.approvals.auto
         .map(ruleOf)
         .filter(({ tool, pattern }) => isChanging(tool) && (pattern ?? '*').startsWith('*'))
         .map(({ rule }) => `The rule "${rule}" lets every such call run without approval.`),
-  },
-  {
+  }),
+  audit('settings', {
     id: 'web.unasked',
     severity: 'warning',
-    holds: 'The agent asks before it opens addresses that outsiders gave it.',
-    remedy: 'Remove web.fetch.approval: an address can carry away what the agent knows.',
-    find: ({ settings: { web } }) =>
+    title: 'The agent asks before it opens addresses that outsiders gave it.',
+    advice: 'Remove web.fetch.approval: an address can carry away what the agent knows.',
+    run: ({ settings: { web } }) =>
       web.fetch.enabled && web.fetch.approval === 'never'
         ? ['Pages are opened without approval.']
         : [],
-  },
-  {
+  }),
+  audit('settings', {
     id: 'mcp.everyone',
     severity: 'warning',
-    holds: 'MCP servers are there for owners alone.',
-    remedy: 'Remove "audience: everyone", unless strangers may use all that the server can do.',
-    find: (facts) =>
+    title: 'Only owners can use MCP servers.',
+    advice:
+      'Remove "audience: everyone", unless strangers may use everything that the server can do.',
+    run: (facts) =>
       servers(facts)
         .filter(({ audience }) => audience === 'everyone')
-        .map(({ name }) => `Everybody who may write can use the server ${name}.`),
-  },
-  {
+        .map(({ name }) => `Everyone who may write can use the server ${name}.`),
+  }),
+  audit('settings', {
     id: 'mcp.unasked',
     severity: 'warning',
-    holds: 'A person approves what tools of MCP servers change.',
-    remedy: 'Remove "approval: never": then tools that only read are not asked about, others are.',
-    find: (facts) =>
+    title: 'A person approves changes by tools of MCP servers.',
+    advice: 'Remove "approval: never": then only tools that change something ask for approval.',
+    run: (facts) =>
       servers(facts)
         .filter(({ approval }) => approval === 'never')
-        .map(({ name }) => `No tool of the server ${name} is asked about.`),
-  },
-  {
+        .map(({ name }) => `The tools of the server ${name} run without approval.`),
+  }),
+  audit('settings', {
     id: 'mcp.without-tls',
     severity: 'warning',
-    holds: 'MCP servers on other machines are reached over https.',
-    remedy: 'Use https://: who is on the way can read along, and answer in place of the server.',
-    find: (facts) =>
+    title: 'MCP servers on other machines are reached over https.',
+    advice:
+      'Use https://: otherwise others on the network can read along, and answer in place of the server.',
+    run: (facts) =>
       servers(facts)
         .filter(({ url }) => url?.startsWith('http://') && !isLoopback(hostOf(url)))
         .map(
           ({ name, url = '' }) => `The server ${name} on ${hostOf(url)} is reached without TLS.`,
         ),
-  },
-  {
+  }),
+  audit('settings', {
     id: 'mcp.key-in-address',
     severity: 'warning',
-    holds: 'No address or argument of an MCP server holds a key.',
-    remedy:
-      'Put it into headers or env: addresses are in logs, arguments in the list of processes.',
-    find: (facts) =>
+    title: 'No address or argument of an MCP server holds a key.',
+    advice:
+      'Put it into headers or env: addresses appear in logs, arguments in the list of processes.',
+    run: (facts) =>
       servers(facts).flatMap(({ name, url, args }) => [
         ...(url !== undefined && hasKey(url)
           ? [`The address of the server ${name} holds a key.`]
@@ -148,32 +157,32 @@ export const TOOL_CHECKS: readonly Check[] = [
           ? [`The arguments of the server ${name} hold a key.`]
           : []),
       ]),
-  },
-  {
+  }),
+  audit('settings', {
     id: 'mcp.unpinned',
     severity: 'warning',
-    holds: 'Programs of MCP servers are fetched in a fixed version.',
-    remedy:
-      'Name a version, such as "some-server@1.2.3": else each start runs whatever was published last.',
-    find: (facts) =>
+    title: 'Programs of MCP servers are fetched in a fixed version.',
+    advice:
+      'Name a version, such as "some-server@1.2.3": otherwise each start runs the latest release.',
+    run: (facts) =>
       servers(facts).flatMap(({ name, command, args }) => {
         const fetched = command === undefined ? null : unpinnedPackage(command, args);
         return fetched === null
           ? []
-          : [`The server ${name} runs ${fetched} in whatever version is newest.`];
+          : [`The server ${name} runs the newest version of ${fetched}.`];
       }),
-  },
-  {
+  }),
+  audit('files', {
     id: 'mcp.changed',
     severity: 'warning',
-    holds: 'The tools of MCP servers are described as when they were accepted.',
-    remedy:
-      'Look at them with "parley prompt", then "parley audit accept SERVER". A description is text that the model follows.',
-    find: ({ mcpChanges }) =>
+    title: 'The tool descriptions of MCP servers are those that were accepted.',
+    advice:
+      'Read them with "parley prompt", then run "parley audit accept SERVER". The model follows a description.',
+    run: ({ mcpChanges }) =>
       mcpChanges.map(
         ({ server, changes }) => `The tools of the server ${server} have changed: ${changes}.`,
       ),
-  },
+  }),
 ];
 
 interface Rule {
@@ -189,7 +198,7 @@ function ruleOf(rule: string): Rule {
   return { rule, tool: rule.slice(0, colon), pattern: rule.slice(colon + 1) };
 }
 
-function rulesOf({ settings }: AuditFacts, tool: string): readonly Rule[] {
+function rulesOf({ settings }: FactsFor<'settings'>, tool: string): readonly Rule[] {
   return settings.approvals.auto.map(ruleOf).filter((one) => one.tool === tool);
 }
 
@@ -211,7 +220,7 @@ function isChanging(tool: string): boolean {
   return CHANGING.has(tool) || tool.includes('__');
 }
 
-function servers({ settings }: AuditFacts) {
+function servers({ settings }: FactsFor<'settings'>) {
   return Object.entries(settings.mcp).map(([name, server]) => ({ name, ...server }));
 }
 

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { recordingLogger, systemTime } from '@parley/core';
 import { openStore } from '@parley/store';
 import { createPromptFiles } from '@parley/workspace';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { auditHere, startAudit } from '../../compose-gateway.ts';
 import { locateDataFolder } from '../../data-folder.ts';
 import { main } from '../../main.ts';
@@ -162,7 +162,7 @@ describe('a deliberately bad installation', () => {
     const { log, lines } = recordingLogger();
     const loaded = readSettings(place(), {});
     const promptFiles = createPromptFiles(['AGENTS.md']);
-    const here = { folder: place(), env: {}, clock: Date.now };
+    const here = { folder: place(), env: {}, ...systemTime };
     const main = { agent: { promptFiles } };
     const agents = { loaded, shared: { store }, main, named: new Map() };
     const stop = startAudit(() => auditHere(here, agents), { folder: place(), log }, 0);
@@ -229,10 +229,29 @@ describe('a prompt file that an agent has written', () => {
   });
 });
 
+describe('an audit of which one check fails', () => {
+  it('[U05] reports that check as a warning, and everything else', async () => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'parley.yaml'), JSON.stringify({ exec: { enabled: true } }));
+    // The folder in which a command is tried cannot be created.
+    vi.stubEnv('TMPDIR', join(folder, 'missing'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await audit('--json')).toBe(1);
+    const { findings } = JSON.parse(written.out);
+    expect(findings).toContainEqual({
+      ...{ id: 'exec.sandbox', severity: 'warning' },
+      found: expect.stringContaining('The check itself failed: ENOENT'),
+      remedy: expect.stringContaining('report this as a defect'),
+    });
+    const ids = findings.map(({ id }: { id: string }) => id);
+    expect(ids).toEqual(expect.arrayContaining(['files.settings-mode', 'exec.enabled']));
+  });
+});
+
 describe('an audit that cannot run', () => {
   it.each<[string, () => void, RegExp]>([
     ['no folder', () => {}, /There is no data folder .*--data/],
-    ['a folder of something else', () => mkdirSync(folder), /is no data folder of Parley/],
+    ['a folder of something else', () => mkdirSync(folder), /is not a data folder of Parley/],
     [
       'broken settings',
       () => {

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { silentLogger } from '@parley/core';
+import type { AuditFinding, AuditReport, AuditSeverity } from '@parley/gateway/api';
+import type { PromptFiles } from '@parley/workspace';
+import { hasDatabase, withStore } from '../../cli.ts';
+import { openAgent } from '../../open-agent.ts';
+import { allAgents, type LoadedSettings } from '../../settings.ts';
+import { AUDIT_CHECKS } from './audit-checks.ts';
+import type { Check, Severity } from './check.ts';
+import { type Examined, examineAgents } from './facts.ts';
+import type { Base } from './installation.ts';
+import { gatherRecords } from './record-facts.ts';
+import { type CheckResult, runChecks } from './run-checks.ts';
+
+/** Each check has this long, in ms. */
+const DEADLINE_MS = 30_000;
+
+/** Runs the audit on agents, the default one first. */
+export async function runAudit(
+  agents: readonly Examined[],
+  { monotonic }: Pick<Base, 'monotonic'>,
+  checks: readonly Check[] = AUDIT_CHECKS,
+): Promise<readonly CheckResult[]> {
+  return runChecks(checks, agents, { deadlineMs: DEADLINE_MS, monotonic });
+}
+
+/** The agents of an installation. Its database is opened only if it exists and that does not change it. */
+export function examineInstallation(
+  base: Base,
+  loaded: LoadedSettings,
+  opensDatabase = hasDatabase(base.folder, loaded),
+): readonly Examined[] {
+  const now = base.clock();
+  return examineAgents(base, loaded, async () => {
+    if (!opensDatabase) return gatherRecords(null, () => false, now);
+    const isPromptFile = await promptFilesOf(base, loaded);
+    return withStore(base, (store) => gatherRecords(store, isPromptFile, now));
+  });
+}
+
+/** A workspace that does not exist yet has none, and is not created. */
+async function promptFilesOf({ folder, env }: Base, loaded: LoadedSettings) {
+  const known = new Map<string | undefined, PromptFiles>();
+  for (const { name, settings } of allAgents(loaded)) {
+    if (!existsSync(`${settings.agent.workspace}/AGENTS.md`)) continue;
+    const { promptFiles } = await openAgent({ folder, env, settings, log: silentLogger });
+    known.set(name, promptFiles);
+  }
+  return (path: string, agent: string | undefined) => known.get(agent)?.includes(path) ?? false;
+}
+
+/** The severity in an audit: a check that failed is a warning, and what is fine is not listed. */
+const SEVERITIES: Readonly<Record<Severity, AuditSeverity | null>> = {
+  ...{ critical: 'critical', failed: 'warning', warning: 'warning', info: 'info' },
+  ...{ ok: null, skipped: null },
+};
+
+/** Findings as the command, the page and the log report them, the worst first. */
+export function auditReport(results: readonly CheckResult[], at: number): AuditReport {
+  const found = results.flatMap((result): AuditFinding[] => {
+    const severity = SEVERITIES[result.severity];
+    if (severity === null) return [];
+    const { check, subject, found, advice = '' } = result;
+    const text = subject === undefined ? found : `Agent ${subject}: ${found}`;
+    return [{ id: check.id, severity, found: text, remedy: advice }];
+  });
+  const {
+    critical = [],
+    warning = [],
+    info = [],
+  } = Object.groupBy(found, ({ severity }) => severity);
+  const counts = { critical: critical.length, warning: warning.length, info: info.length };
+  return { at, counts, findings: [...critical, ...warning, ...info] };
+}

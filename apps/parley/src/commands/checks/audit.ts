@@ -1,0 +1,123 @@
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { countOf, ParleyError, reasonOf, systemTime } from '@parley/core';
+import type { AuditReport } from '@parley/gateway/api';
+import { type Cli, jsonText } from '../../cli.ts';
+import { CliError, commandLine, type DataFolder } from '../../data-folder.ts';
+import { readSettings } from '../../settings.ts';
+import { AUDIT_CHECKS } from './audit-checks.ts';
+import { auditReport, examineInstallation, runAudit } from './audit-report.ts';
+import { octal } from './file-checks.ts';
+import { findingsText } from './findings-text.ts';
+import { acceptMcp } from './mcp-accepted.ts';
+import type { CheckResult } from './run-checks.ts';
+
+export interface AuditFlags {
+  readonly json?: boolean;
+  readonly fix?: boolean;
+}
+
+/** The audit itself could not run; the other codes are those of `exitCodeOf`. */
+const COULD_NOT_RUN = 3;
+
+/** `parley audit` (U05): 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run. */
+export async function audit(
+  { folder, env, print }: Cli,
+  { json = false, fix = false }: AuditFlags,
+): Promise<number> {
+  try {
+    checkPlace(folder);
+    const loaded = readSettings(folder, env);
+    const base = { folder, env, ...systemTime };
+    const run = async () => {
+      const agents = examineInstallation(base, loaded);
+      // A database that cannot be opened ends the audit instead of failing some of its checks.
+      await agents[0]?.sources.database?.();
+      return runAudit(agents, base);
+    };
+    let results = await run();
+    const fixed = fix ? repair(results) : [];
+    if (fixed.length > 0) results = await run();
+    const { at, ...report } = auditReport(results, base.clock());
+    if (json) {
+      const head = { version: 1, dataFolder: folder.path, at: new Date(at).toISOString() };
+      print(jsonText({ ...head, fixed, ...report }));
+    } else {
+      for (const { path, from, to } of fixed) print(`fixed     ${path}: ${from} → ${to}`);
+      if (fix && fixed.length === 0) print('No mode had to be fixed.');
+      print(`${folder.path}\n\n${auditText(report)}`);
+    }
+    return exitCodeOf(report);
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    process.stderr.write(`\n${error.message}\n`);
+    return COULD_NOT_RUN;
+  }
+}
+
+/** `parley audit accept SERVER`: accepts the current descriptions of its tools. */
+export async function auditAccept({ folder, print }: Cli, server: string): Promise<number> {
+  if (!acceptMcp(folder, server, systemTime.clock())) {
+    print(`The tools of the server ${server} have not changed, or there is no such server.`);
+    return 1;
+  }
+  print(`The current tool descriptions of the server ${server} are accepted.`);
+  return 0;
+}
+
+function checkPlace(folder: DataFolder): void {
+  const { path, settingsFile, tokenFile } = folder;
+  const start = commandLine('start', folder);
+  if (!existsSync(path)) {
+    const message = `There is no data folder ${path}, so there is nothing to audit. Create one with "${start}", or name another one with --data FOLDER.`;
+    throw new CliError('audit-nothing', message);
+  }
+  const { uid } = statSync(path);
+  const me = process.getuid?.();
+  if (me !== undefined && uid !== me) {
+    const message = `The data folder ${path} belongs to another user (${uid}). Run the audit as that user: it opens the database, whose side files would belong to you.`;
+    throw new CliError('audit-foreign', message);
+  }
+  try {
+    readdirSync(path);
+  } catch (error) {
+    const message = `The data folder ${path} cannot be read (${reasonOf(error)}). Run the audit as the user who runs Parley.`;
+    throw new CliError('audit-unreadable', message, error);
+  }
+  if (
+    [settingsFile, tokenFile, folder.storeUrl.replace(/^sqlite:/, '')].some((file) =>
+      existsSync(file),
+    )
+  )
+    return;
+  const message = `${path} is not a data folder of Parley: it has neither settings nor a database. Start Parley there with "${start}", or name another one with --data FOLDER.`;
+  throw new CliError('audit-nothing', message);
+}
+
+function repair(results: readonly CheckResult[]) {
+  const repairs = results.flatMap((result) => result.repair ?? []);
+  return repairs.map(({ path, from, to }) => {
+    try {
+      chmodSync(path, to);
+    } catch (error) {
+      const message = `The mode of ${path} cannot be changed (${reasonOf(error)}).`;
+      throw new CliError('audit-fix', message, error);
+    }
+    return { path, from: octal(from), to: octal(to) };
+  });
+}
+
+type Findings = Pick<AuditReport, 'counts' | 'findings'>;
+
+export function exitCodeOf({ counts: { critical, warning } }: Pick<Findings, 'counts'>): 0 | 1 | 2 {
+  if (critical > 0) return 2;
+  return warning > 0 ? 1 : 0;
+}
+
+export function auditText({ findings, counts }: Findings): string {
+  const { critical, warning, info } = counts;
+  const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${countOf(warning, 'warning')}, ${countOf(info, 'note')}.`;
+  const lines = findings.map(({ id, severity, found, remedy }) => ({
+    ...{ level: severity, name: id, found, advice: remedy },
+  }));
+  return findingsText(lines, summary);
+}

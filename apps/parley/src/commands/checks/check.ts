@@ -1,0 +1,105 @@
+import { ParleyError, reasonOf } from '@parley/core';
+import type { AuditSeverity } from '@parley/gateway/api';
+import type { AuditNeed, FactsFor, Need } from './facts.ts';
+
+/**
+ * `critical`, `warning` and `info` as in an audit. `failed`: something does not work. `ok`: it was checked and is fine.
+ * `skipped`: there was nothing to check.
+ */
+export type Severity = AuditSeverity | 'failed' | 'ok' | 'skipped';
+
+/** What a check found about one thing. Its texts hold no secret. */
+export interface Finding {
+  readonly severity: Severity;
+  /** Which of several: an account, a model, an agent. */
+  readonly subject?: string | undefined;
+  readonly found: string;
+  /** What to do about it; absent: the advice of the check. */
+  readonly advice?: string | undefined;
+  /** What `parley audit --fix` does about it. */
+  readonly repair?: Repair;
+}
+
+/** A change of the mode of a file. */
+interface Repair {
+  readonly path: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A part of a check that has a deadline of its own, such as one of several accounts. */
+type Part = (signal: AbortSignal) => readonly Finding[] | Promise<readonly Finding[]>;
+
+/** A text alone is a finding with the severity and the advice of the check. */
+type Found = readonly (string | Finding | Part)[];
+
+interface Row<N extends Need> {
+  /** Never changes: people and scripts refer to it. */
+  readonly id: string;
+  /** What holds if it finds nothing. */
+  readonly title: string;
+  /** `each`: it runs for every agent. `differing`: so, too, and what holds for all agents is reported once. */
+  readonly agents?: 'each' | 'differing';
+  /** It evaluates what the other checks learned, so it runs after them. */
+  readonly last?: true;
+  run(facts: FactsFor<N>, signal: AbortSignal): Found | Promise<Found>;
+}
+
+/** A row of the table of checks. */
+export interface Check<N extends Need = Need> extends Row<N>, Partial<Defaults> {
+  readonly commands: readonly ('doctor' | 'audit')[];
+  /** Its name in the doctor, if that is another one. */
+  readonly doctorName?: string;
+  /** It runs where all of this is available. */
+  readonly needs: readonly N[];
+}
+
+/** Severity and advice of a finding that is only a text. */
+interface Defaults {
+  readonly severity: AuditSeverity;
+  readonly advice: string;
+}
+
+/** Declares a check of `parley doctor` (U02). */
+export function doctor<N extends Need>(needs: readonly N[], row: Row<N>): Check<N> {
+  return { ...row, needs, commands: ['doctor'] };
+}
+
+type AuditRow<N extends AuditNeed> = Row<N | 'settings'> & Defaults;
+
+/** Declares a check of `parley audit` (U05). It runs for every agent, since these have settings of their own. */
+export function audit<N extends AuditNeed>(need: N, row: AuditRow<N>): Check<N | 'settings'> {
+  const agents = need === 'workspace' ? 'each' : 'differing';
+  const needs = [...new Set(['settings', need] as const)];
+  return { agents, ...row, needs, commands: ['audit'] };
+}
+
+/** Declares a check of both commands. */
+export function both<N extends AuditNeed>(
+  need: N,
+  row: AuditRow<N> & Pick<Check, 'doctorName'>,
+): Check<N | 'settings'> {
+  return { ...audit(need, row), commands: ['doctor', 'audit'] };
+}
+
+export const ok = (found: string): Finding => ({ severity: 'ok', found });
+export const skipped = (found: string): Finding => ({ severity: 'skipped', found });
+export const warning = (found: string, advice: string): Finding => ({
+  ...{ severity: 'warning', found, advice },
+});
+export const failed = (found: string, advice: string): Finding => ({
+  ...{ severity: 'failed', found, advice },
+});
+
+const DEFECT =
+  'If the running gateway is of another version, start it again. Else report this as a defect.';
+
+/** A check that failed. Messages of Parley's errors say what to do; anything else is a defect. */
+export function failure(thrown: unknown): Finding {
+  if (!(thrown instanceof ParleyError)) {
+    return failed(`The check itself failed: ${reasonOf(thrown)}`, DEFECT);
+  }
+  const [, found = thrown.message, advice = 'Fix that and run the command again.'] =
+    /^(.+?[.!?])\s+(\S.*)$/s.exec(thrown.message) ?? [];
+  return failed(found, advice);
+}

@@ -1,0 +1,91 @@
+import { systemTime } from '@parley/core';
+import type { AuditReport } from '@parley/gateway/api';
+import { type Cli, jsonText } from '../../cli.ts';
+import { askGateway } from '../../running-gateway.ts';
+import { versionFacts } from '../../version.ts';
+import { auditReport, examineInstallation, runAudit } from './audit-report.ts';
+import type { Severity } from './check.ts';
+import { CHECKS } from './checks.ts';
+import { type Examined, once } from './facts.ts';
+import { findingsText } from './findings-text.ts';
+import { type Installation, inspectInstallation } from './installation.ts';
+import { runChecks } from './run-checks.ts';
+
+/** Each check has this long, in ms. */
+const DEADLINE_MS = 10_000;
+
+/** `warning`: it works, but not as well as it could. `skipped`: there was nothing to check. */
+type Status = 'ok' | 'warning' | 'failed' | 'skipped';
+
+/** The status in the doctor, which does not tell how far others can get in. */
+const STATUSES: Readonly<Record<Severity, Status>> = {
+  ...{ critical: 'failed', failed: 'failed', warning: 'warning' },
+  ...{ info: 'ok', ok: 'ok', skipped: 'skipped' },
+};
+
+/** `parley doctor` (U02): 0 nothing has failed, 1 something has. Changes nothing, beside a running gateway or without. */
+export async function doctor(
+  cli: Cli,
+  { json = false }: { readonly json?: boolean },
+): Promise<number> {
+  const { folder, print } = cli;
+  const { installation, end } = await inspectInstallation(cli, systemTime);
+  const checks = await examine(installation, DEADLINE_MS);
+  const count = (status: Status) => checks.filter((one) => one.status === status).length;
+  const counts = {
+    ...{ ok: count('ok'), warning: count('warning') },
+    ...{ failed: count('failed'), skipped: count('skipped') },
+  };
+  if (json) {
+    const { parley, node } = versionFacts();
+    const report = { version: 1, parley, node, at: new Date(systemTime.clock()).toISOString() };
+    const place = { dataFolder: folder.path, settingsFile: folder.settingsFile };
+    print(jsonText({ ...report, ...place, counts, checks }));
+  } else print(doctorText(checks, counts));
+  end();
+  return counts.failed > 0 ? 1 : 0;
+}
+
+type DoctorCheck = Awaited<ReturnType<typeof examine>>[number];
+
+/** Runs the checks of the doctor, each with a deadline of its own. */
+export async function examine(installation: Installation, deadlineMs: number) {
+  const { monotonic } = installation;
+  const checks = CHECKS.filter(({ commands }) => commands.includes('doctor'));
+  const results = await runChecks(checks, examined(installation), { deadlineMs, monotonic });
+  return results.map(({ check, severity, subject, found, advice, tookMs }) => ({
+    ...{ check: check.doctorName ?? check.id, status: STATUSES[severity] },
+    ...{ subject, found, fix: advice, tookMs },
+  }));
+}
+
+/** The agents, with what can be learned from outside; without valid settings only that. */
+function examined(installation: Installation): readonly Examined[] {
+  const { loaded, gateway, database } = installation;
+  const inspected = async () => installation;
+  const own = { config: inspected, schema: inspected, gateway: inspected, network: inspected };
+  if (loaded === null) return [{ name: undefined, base: installation, sources: own }];
+  const isCurrent = database.kind === 'seen' && database.state.kind === 'current';
+  const agents = examineInstallation(installation, loaded, isCurrent && gateway.kind === 'none');
+  const countFindings = once(async () => {
+    const { counts } =
+      gateway.kind === 'runs'
+        ? await askGateway<AuditReport>(gateway.at, '/api/audit/report')
+        : auditReport(await runAudit(agents, installation), installation.clock());
+    return counts;
+  });
+  const audit = async () => ({ countFindings });
+  return agents.map((one) => ({ ...one, sources: { ...one.sources, ...own, audit } }));
+}
+
+function doctorText(
+  checks: readonly DoctorCheck[],
+  { ok, warning, failed, skipped }: Readonly<Record<Status, number>>,
+): string {
+  const summary = `${ok} ok, ${warning} with a warning, ${failed} failed, ${skipped} skipped.`;
+  const lines = checks.map(({ status, check, subject, found, fix }) => ({
+    ...{ level: status, name: check, advice: fix },
+    found: subject === undefined ? found : `${subject}: ${found}`,
+  }));
+  return findingsText(lines, summary);
+}

@@ -1,0 +1,168 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { reasonOf } from '@parley/core';
+import type { AuditReport } from '@parley/gateway/api';
+import type { All } from '@parley/gateway/operations';
+import { clearSecretsIn } from '@parley/settings';
+import { z } from 'zod';
+import type { DataFolder } from '../../data-folder.ts';
+import { allAgents, type LoadedSettings } from '../../settings.ts';
+import { type FileFacts, gatherFiles } from './file-facts.ts';
+import type { Base, Installation } from './installation.ts';
+import type { RecordFacts } from './record-facts.ts';
+import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
+
+/** Everything that checks look at, by the source that they need for it. Secrets and tokens are never shown. */
+export interface Facts {
+  /** What `parley config check` sees, also if the settings are invalid. */
+  readonly config: Pick<Installation, 'checked' | 'loaded' | 'pluginReport' | 'definitions'>;
+  /** Valid settings. */
+  readonly settings: SettingsFacts;
+  /** Files of the data folder, of skills and plugins. */
+  readonly files: FileFacts;
+  /** The workspace of the agent. */
+  readonly workspace: { readonly workspace: WorkspaceFacts };
+  /** An empty command in the sandbox. */
+  readonly sandbox: { readonly sandboxProblem: () => Promise<string | null> };
+  /** Rows of the database; none if there is no database. */
+  readonly database: RecordFacts;
+  /** The state of the database, seen without changing it. */
+  readonly schema: Pick<Installation, 'database'>;
+  /** The running gateway, if there is one. */
+  readonly gateway: Pick<Installation, 'gateway'>;
+  /** Servers elsewhere; checks add the time that these report. */
+  readonly network: Pick<Installation, 'clocks'>;
+  /** All checks of the audit. */
+  readonly audit: { readonly countFindings: () => Promise<AuditReport['counts']> };
+}
+
+/** What a check needs to run. */
+export type Need = keyof Facts;
+/** What the audit can look at: nothing that a gateway or another server answers. */
+export type AuditNeed = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
+
+/** What a check with these needs gets. */
+export type FactsFor<N extends Need> = Base & All<Facts[N]>;
+
+/** An agent that is examined. */
+export interface Examined {
+  /** Undefined: the default one (F14). */
+  readonly name: string | undefined;
+  readonly base: Base;
+  /** Each is gathered once, with the first check that needs it; undefined: not available here. */
+  readonly sources: { readonly [N in Need]?: () => Promise<Facts[N]> };
+}
+
+/** All agents of the settings with what the audit needs; `database` reads the rows. */
+export function examineAgents(
+  base: Base,
+  loaded: LoadedSettings,
+  database: () => Promise<RecordFacts>,
+): readonly Examined[] {
+  const now = base.clock();
+  const common = once(async () => gatherSettings(base, loaded, now));
+  const tried = once(sandboxProblem);
+  const shared = {
+    files: once(async () => gatherFiles(base.folder, loaded, (await common()).plugins)),
+    sandbox: async () => ({ sandboxProblem: tried }),
+    database: once(database),
+  };
+  return allAgents(loaded).map(({ name, settings }) => ({
+    ...{ name, base },
+    sources: {
+      ...shared,
+      settings: async () => ({ ...(await common()), agent: name, settings }),
+      workspace: once(async () => ({
+        workspace: await gatherWorkspace(settings.agent.workspace, now),
+      })),
+    },
+  }));
+}
+
+/** Gathers with the first call; later ones get the same. */
+export function once<T>(gather: () => Promise<T>): () => Promise<T> {
+  let gathered: Promise<T> | undefined;
+  return () => {
+    gathered ??= gather();
+    return gathered;
+  };
+}
+
+interface SettingsFacts extends ReturnType<typeof gatherSettings> {
+  readonly agent: string | undefined;
+  /** Those of the agent. */
+  readonly settings: LoadedSettings['settings'];
+}
+
+function gatherSettings({ folder, env }: Base, loaded: LoadedSettings, now: number) {
+  const { settings, channels, secrets, warnings } = loaded;
+  const unread = warnings.flatMap(({ path }) => /^channels\.([\w-]+)$/.exec(path)?.[1] ?? []);
+  const served = Object.values(channels).flatMap((one) =>
+    one.kind === 'disabled' ? [] : [one.channel],
+  );
+  const api = Object.keys(settings.api.clients).length > 0 ? ['api'] : [];
+  return {
+    now,
+    loaded,
+    channels,
+    /** Configured, also those that only a plugin knows. */
+    knownChannels: [...new Set([...served, ...unread, ...api])],
+    secrets: secrets.filter((secret) => secret.length >= 8),
+    clearSecrets: clearSecretsIn(folder.settingsFile),
+    /** Of the web page; null before the first start. */
+    token: settings.http.token ?? tokenIn(folder),
+    webhooks: webhooksOf(channels),
+    postgresPassword: env.PGPASSWORD !== undefined || env.PGPASSFILE !== undefined,
+    plugins: settings.plugins.map(({ use }) => ({ use, folder: pluginFolder(use, folder) })),
+  };
+}
+
+const Webhook = z.object({ webhook: z.object({ secret: z.string().default('') }) });
+
+function webhooksOf(channels: LoadedSettings['channels']) {
+  return Object.values(channels).flatMap((one) => {
+    const parsed = one.kind === 'ok' ? Webhook.safeParse(one.settings).data : undefined;
+    if (parsed === undefined) return [];
+    const { length } = parsed.webhook.secret;
+    return [{ name: `${one.channel}/${one.account}`, secretLength: length }];
+  });
+}
+
+function tokenIn({ tokenFile }: DataFolder): string | null {
+  try {
+    return readFileSync(tokenFile, 'utf8').trim();
+  } catch {
+    return null; // It is made at the first start.
+  }
+}
+
+/** As plugins are found: a path is seen from the settings file, anything else is a package. */
+function pluginFolder(use: string, { settingsFile }: DataFolder): string | null {
+  if (!/^(\.{1,2}(\/|$)|\/|~)/.test(use)) return null;
+  const folder = resolve(dirname(settingsFile), use.replace(/^~(?=\/|$)/, homedir()));
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}
+
+/** To start it and run a command, in ms. */
+const SANDBOX_TIMEOUT_MS = 5_000;
+
+/** Runs a command that does nothing, in a folder of its own. The reason why that failed; null: it worked. */
+async function sandboxProblem(): Promise<string | null> {
+  const { openSandbox } = await import('@parley/tools/sandbox');
+  const workspace = await mkdtemp(join(tmpdir(), 'parley-audit-'));
+  try {
+    const signal = AbortSignal.timeout(SANDBOX_TIMEOUT_MS);
+    const { exitCode } = await openSandbox({ workspace, forbidden: [] }).run('true', { signal });
+    return exitCode === 0 ? null : 'A command that does nothing failed in the sandbox.';
+  } catch (error) {
+    return reasonOf(error);
+  } finally {
+    await rm(workspace, { recursive: true, force: true });
+  }
+}

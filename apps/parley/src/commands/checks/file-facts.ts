@@ -1,0 +1,124 @@
+import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { skillFolders } from '@parley/workspace';
+import type { DataFolder } from '../../data-folder.ts';
+import { allAgents, type LoadedSettings } from '../../settings.ts';
+import { readMcpChanges } from './mcp-accepted.ts';
+
+export interface FileFact {
+  readonly path: string;
+  readonly kind:
+    | ('data' | 'settings' | 'token' | 'database' | 'backup' | 'workspace' | 'other')
+    // What is run or followed: others may read it, and must not change it.
+    | ('skills' | 'plugin');
+  readonly mode: number;
+  readonly uid: number;
+  /** Its group is that of the person who runs Parley, as where each user has one. */
+  readonly isOwnGroup: boolean;
+}
+
+/** What checks know of files. */
+export type FileFacts = ReturnType<typeof gatherFiles>;
+
+type Plugins = readonly { readonly folder: string | null }[];
+
+export function gatherFiles(folder: DataFolder, loaded: LoadedSettings, plugins: Plugins) {
+  const { settings } = loaded;
+  const [, ...named] = allAgents(loaded);
+  const fact = factOf(process.getgid?.() ?? null);
+  return {
+    files: [
+      ...filesOf(folder, settings, plugins, fact),
+      ...named.flatMap((one) => fact(one.settings.agent.workspace, 'workspace')),
+    ],
+    /** Null where files have no owners. */
+    uid: process.getuid?.() ?? null,
+    mcpChanges: readMcpChanges(folder).filter(({ server }) => Object.hasOwn(settings.mcp, server)),
+  };
+}
+
+function filesOf(
+  folder: DataFolder,
+  { agent, skills }: LoadedSettings['settings'],
+  plugins: Plugins,
+  fact: Fact,
+): readonly FileFact[] {
+  const inData = entriesOf(folder.path).map((name) => {
+    const path = join(folder.path, name);
+    // The schema is the same for everybody and holds nothing private.
+    const isElsewhere = path === agent.workspace || name === 'parley.schema.json';
+    return isElsewhere ? [] : fact(path, kindIn(folder, path));
+  });
+  const secrets = join(folder.path, 'secrets');
+  const inSecrets = entriesOf(secrets).flatMap((name) => fact(join(secrets, name), 'token'));
+  const isOutside = relative(folder.path, folder.settingsFile).startsWith('..');
+  const base = dirname(folder.settingsFile);
+  const code = skillFolders({
+    extra: skills.extra.map((path) => resolve(base, path.replace(/^~(?=\/|$)/, homedir()))),
+    bundled: '',
+    data: folder.path,
+    home: homedir(),
+    project: process.cwd(),
+    workspace: agent.workspace,
+  }).filter(({ source }) => source !== 'bundled' && source !== 'workspace');
+  return [
+    ...fact(folder.path, 'data'),
+    ...inData.flat(),
+    ...inSecrets,
+    ...(isOutside ? fact(folder.settingsFile, 'settings') : []),
+    ...fact(agent.workspace, 'workspace'),
+    ...code.flatMap(({ root, within }) => treeOf(join(root, ...within), 'skills', fact)),
+    ...plugins.flatMap(({ folder: path }) => (path === null ? [] : treeOf(path, 'plugin', fact))),
+  ];
+}
+
+type Fact = (path: string, kind: FileFact['kind']) => readonly FileFact[];
+
+/** Links are left alone: their rights mean nothing, and what they lead to is not ours to judge. */
+function factOf(gid: number | null): Fact {
+  return (path, kind) => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    // Windows has no such rights.
+    if (stat === undefined || stat.isSymbolicLink() || gid === null) return [];
+    const isOwnGroup = stat.gid === gid;
+    return [{ path, kind, mode: stat.mode & 0o777, uid: stat.uid, isOwnGroup }];
+  };
+}
+
+function kindIn({ path: data, settingsFile, tokenFile }: DataFolder, path: string) {
+  const name = relative(data, path);
+  if (path === settingsFile || name === 'profiles') return 'settings';
+  if (path === tokenFile || name === 'secrets') return 'token';
+  if (/^parley\.db(-wal|-shm|-journal|-files)?$/.test(name) || name === 'lock') return 'database';
+  if (name.startsWith('before-restore-') || /\.(tar\.gz|tgz)$/.test(name)) return 'backup';
+  // Folders of code have checks of their own.
+  return name === 'skills' ? 'skills' : 'other';
+}
+
+/** Enough for folders of skills and plugins; what npm installed below them is not walked. */
+const MAX_FILES = 2_000;
+
+function treeOf(folder: string, kind: FileFact['kind'], fact: Fact): readonly FileFact[] {
+  const found: FileFact[] = [];
+  const folders = [folder];
+  for (let at = folders.shift(); at !== undefined; at = folders.shift()) {
+    found.push(...fact(at, kind));
+    for (const name of entriesOf(at)) {
+      if (name === 'node_modules' || name === '.git' || found.length >= MAX_FILES) continue;
+      const path = join(at, name);
+      const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+      if (isFolder) folders.push(path);
+      else found.push(...fact(path, kind));
+    }
+  }
+  return found;
+}
+
+function entriesOf(folder: string): readonly string[] {
+  try {
+    return statSync(folder).isDirectory() ? readdirSync(folder).toSorted() : [];
+  } catch {
+    return []; // Missing or unreadable for this user: then Parley does not read it either.
+  }
+}

@@ -1,0 +1,26 @@
+import { tableText } from '../../terminal/text.ts';
+
+/** A finding as the terminal shows it. */
+interface Line {
+  readonly level: string;
+  /** Of the check. */
+  readonly name: string;
+  readonly found: string;
+  readonly advice?: string | undefined;
+}
+
+/** A line for each finding, the advice below it; findings with the same advice share it. Then the summary. */
+export function findingsText(lines: readonly Line[], summary: string): string {
+  const rows = lines.flatMap((line, at) => [
+    [...(isSame(line, lines[at - 1]) ? ['', ''] : [line.level, line.name]), line.found],
+    ...(line.advice === undefined || isSame(line, lines[at + 1])
+      ? []
+      : [['', '', `→ ${line.advice}`]]),
+  ]);
+  return rows.length === 0 ? summary : `${tableText(rows)}\n\n${summary}`;
+}
+
+function isSame({ level, name, advice }: Line, other: Line | undefined): boolean {
+  const isShared = advice !== undefined && advice === other?.advice;
+  return isShared && level === other?.level && name === other.name;
+}

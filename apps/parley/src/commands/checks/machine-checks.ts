@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { countOf, reasonOf } from '@parley/core';
+import { openForReading } from '@parley/workspace';
+import { commandLine } from '../../data-folder.ts';
+import { allAgents } from '../../settings.ts';
+import { type Check, doctor, type Finding, failed, ok, skipped, warning } from './check.ts';
+import type { FactsFor } from './facts.ts';
+
+/** The machine that Parley runs on, and the files there. */
+export const MACHINE_CHECKS: readonly Check[] = [
+  doctor(['config'], {
+    id: 'disk',
+    title: '1 MB can be written to the data folder and to workspaces elsewhere; 500 MB are free.',
+    run({ folder, loaded }) {
+      const agents = loaded === null ? [] : allAgents(loaded);
+      const workspaces = agents.map(({ name, settings }) => ({
+        name,
+        path: settings.agent.workspace,
+      }));
+      const outside = workspaces.filter(({ path }) => !path.startsWith(`${folder.path}/`));
+      const folders = [{ name: undefined, path: folder.path }, ...outside];
+      return folders.map(({ name, path }) => async () => [
+        { ...(await folderFinding(path)), subject: name },
+      ]);
+    },
+  }),
+  doctor(['settings', 'gateway'], {
+    id: 'port',
+    title: 'The running gateway serves `http.port`, or it is free.',
+    run: portFindings,
+  }),
+  doctor(['settings'], {
+    id: 'heartbeat',
+    title: 'Every task in HEARTBEAT.md and the time zone in USER.md can be used.',
+    agents: 'each',
+    async run({ settings: { agent }, clock }) {
+      if (!existsSync(agent.workspace)) return [];
+      const { foreseeTasks } = await import('@parley/proactive');
+      const files = await openForReading(agent.workspace, clock);
+      const { isThere, tasks, problems } = await foreseeTasks(files, agent);
+      // An agent without the file has no tasks.
+      if (!isThere) return [];
+      if (problems.length === 0) return [ok(`HEARTBEAT.md has ${countOf(tasks.length, 'task')}`)];
+      const advice = `Correct ${join(agent.workspace, 'HEARTBEAT.md')}, or run "parley heartbeat convert".`;
+      return problems.map((problem) => warning(problem, advice));
+    },
+  }),
+];
+
+/** The short form: how many findings of which severity, and which command lists them. */
+export const AUDIT_CHECK = doctor(['settings', 'audit'], {
+  id: 'audit',
+  title: 'No check of `parley audit` has a warning; a critical finding counts as failed.',
+  async run({ folder, countFindings }) {
+    if (!existsSync(folder.path)) return [skipped('there is no data folder yet')];
+    const { critical, warning: warnings } = await countFindings();
+    const advice = `Run "${commandLine('audit', folder)}", which says what to do about each.`;
+    const counted = countOf(warnings, 'warning');
+    if (critical > 0) return [failed(`${critical} critical, ${counted}`, advice)];
+    return [warnings > 0 ? warning(counted, advice) : ok('no security weakness was found')];
+  },
+});
+
+/** What Parley writes in one go: the log of SQLite, and a picture that someone sends. In bytes. */
+const TRIED_BYTES = 1024 * 1024;
+const LITTLE_ROOM_BYTES = 500 * 1024 * 1024;
+
+async function folderFinding(path: string): Promise<Finding> {
+  const there = nearestFolder(path);
+  try {
+    await tryToWrite(there);
+    const { bavail, bsize, ffree, files } = await statfs(there);
+    const free = bavail * bsize;
+    const room = `${(free / 1e9).toFixed(1)} GB are free`;
+    if (free < LITTLE_ROOM_BYTES || (files > 0 && ffree < 1_000)) {
+      const advice =
+        'Make room before the disk is full: "parley storage" says what takes how much.';
+      return warning(
+        `${path} can be written, but only ${(free / 1e6).toFixed(0)} MB are free`,
+        advice,
+      );
+    }
+    if (there !== path) return ok(`${path} can be made by the first start; ${room}`);
+    return ok(`${path} can be written; ${room}`);
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    const advice =
+      code === 'ENOSPC' || code === 'EDQUOT'
+        ? 'Make room on that disk; Parley confirms no message that it cannot store.'
+        : 'Give the user that runs Parley the right to write there, or choose another folder with --data FOLDER.';
+    return failed(`${there} cannot be written: ${reasonOf(thrown)}`, advice);
+  }
+}
+
+function nearestFolder(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
+}
+
+/** Writes a file, waits until it is on the disk, and removes it. */
+async function tryToWrite(folder: string): Promise<void> {
+  const place = await mkdtemp(join(folder, '.parley-doctor-'));
+  try {
+    await using file = await open(join(place, 'try'), 'w', 0o600);
+    await file.writeFile(Buffer.alloc(TRIED_BYTES));
+    await file.sync();
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+async function portFindings(
+  { gateway, settings: { http } }: FactsFor<'settings' | 'gateway'>,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const { host, port } = http;
+  if (gateway.kind === 'runs') return [ok(`the running gateway serves ${gateway.at.address}`)];
+  if (gateway.kind === 'silent') return [skipped('the gateway holds it and does not answer')];
+  if (port === 0) return [ok(`any free port of ${host}`)];
+  const code = await tryToListen(host, port);
+  if (code === null) return [ok(`port ${port} on ${host} is free`)];
+  if (code !== 'EADDRINUSE') {
+    const advice =
+      'Set http.host and http.port to an address of this machine that its user may serve.';
+    return [failed(`port ${port} on ${host} cannot be served: ${code}`, advice)];
+  }
+  const who = (await isParley(host, port, signal)) ? 'another Parley' : 'another program';
+  const advice = 'Stop that one, or set http.port to another number (0 takes any free one).';
+  return [failed(`port ${port} on ${host} is taken by ${who}`, advice)];
+}
+
+/** Null: it is free. */
+function tryToListen(host: string, port: number): Promise<string | null> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
+  });
+}
+
+async function isParley(host: string, port: number, signal: AbortSignal): Promise<boolean> {
+  const name = host.includes(':') ? `[${host}]` : host;
+  try {
+    const answer = await fetch(`http://${name}:${port}/metrics`, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(2_000)]),
+    });
+    return answer.status === 401 || (await answer.text()).includes('parley_');
+  } catch {
+    return false;
+  }
+}

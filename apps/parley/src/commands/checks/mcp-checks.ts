@@ -1,0 +1,44 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { commandLine, type DataFolder } from '../../data-folder.ts';
+import type { LoadedSettings } from '../../settings.ts';
+import { doctor, type Finding, ok, skipped, warning } from './check.ts';
+import type { FactsFor } from './facts.ts';
+
+export const MCP_CHECK = doctor(['settings', 'gateway'], {
+  id: 'mcp',
+  title: 'The gateway is connected to all MCP servers; no sign-in is left over.',
+  run(facts) {
+    const { mcp } = facts.settings;
+    const connections = Object.keys(mcp).length === 0 ? [] : connectionFindings(facts);
+    return [...connections, ...leftOverSignIns(facts.folder, mcp)];
+  },
+});
+
+function connectionFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Finding[] {
+  if (gateway.kind !== 'runs') return [skipped('no running gateway is connected to them')];
+  const { at, status } = gateway;
+  return status.mcp.map(({ works, line, signIn }) => {
+    if (works) return ok(line);
+    const advice =
+      signIn === undefined
+        ? `Correct what it names; "${commandLine('status', folder)}" shows when it is connected.`
+        : `As an owner, open ${at.address}, and click “Sign in” beside ${signIn} under Status.`;
+    return warning(line, advice);
+  });
+}
+
+/** Tokens of servers that are no longer in the settings: no one uses them, but they are still valid. */
+function leftOverSignIns(
+  folder: DataFolder,
+  mcp: LoadedSettings['settings']['mcp'],
+): readonly Finding[] {
+  const secrets = join(folder.path, 'secrets');
+  const files = existsSync(secrets) ? readdirSync(secrets) : [];
+  return files.flatMap((file) => {
+    const server = /^mcp-([^.]+)\.json$/.exec(file)?.[1];
+    if (server === undefined || mcp[server]?.url !== undefined) return [];
+    const found = `secrets/${file} is the sign-in at a server that is not in the settings`;
+    return warning(found, 'Revoke the access at that server, and remove the file.');
+  });
+}

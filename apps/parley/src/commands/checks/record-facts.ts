@@ -1,0 +1,47 @@
+import { agentOfConversation } from '@parley/core';
+import type { Store } from '@parley/store';
+import { z } from 'zod';
+
+/** What checks read from the database. */
+export type RecordFacts = Awaited<ReturnType<typeof gatherRecords>>;
+
+const WRITES = ['write', 'edit'] as const;
+const RECENT_MS = 30 * 24 * 60 * 60_000;
+
+/** `store`: null: there is none. `agent`: undefined: the default one. */
+export async function gatherRecords(
+  store: Pick<Store, 'audit' | 'signIns'> | null,
+  isPromptFile: (path: string, agent: string | undefined) => boolean,
+  now: number,
+) {
+  const [allowedPeople, linked, signIns, writes] = await Promise.all([
+    store?.audit.allowedPeople() ?? [],
+    store?.audit.linked() ?? [],
+    store?.signIns.list() ?? [],
+    store?.audit.writes(WRITES, now - RECENT_MS) ?? [],
+  ]);
+  /** Changes of agents to files that become prompt text, newest first. */
+  const promptWrites = writes.flatMap(({ input, ...write }) => {
+    const path = pathIn(input);
+    const writer = agentOfConversation(write.conversationId);
+    return path !== null && isPromptFile(path, writer) ? [{ ...write, path, writer }] : [];
+  });
+  return { allowedPeople, linked, signIns, promptWrites };
+}
+
+const Input = z.object({ path: z.string() });
+
+/** The path of a call of a file tool in a journal, as files of the workspace are named; null: it has none. */
+export function pathOfCall(input: string, workspace: string): string | null {
+  const path = pathIn(input);
+  if (path?.startsWith(`${workspace}/`)) return path.slice(workspace.length + 1);
+  return path?.replace(/^(\.\/)+/, '') ?? null;
+}
+
+function pathIn(input: string): string | null {
+  try {
+    return Input.safeParse(JSON.parse(input)).data?.path ?? null;
+  } catch {
+    return null; // The model wrote no JSON; such a call was never run.
+  }
+}

@@ -1,0 +1,191 @@
+import { ParleyError } from '@parley/core';
+import { describe, expect, it } from 'vitest';
+import { locateDataFolder } from '../../data-folder.ts';
+import { auditReport } from './audit-report.ts';
+import { audit, type Check, doctor, type Finding, ok } from './check.ts';
+import { type Examined, once } from './facts.ts';
+import { clockFindings } from './own-checks.ts';
+import { runChecks } from './run-checks.ts';
+
+const base = {
+  ...{ folder: locateDataFolder('/data', {}), env: {} },
+  ...{ clock: () => 0, monotonic: () => 0 },
+};
+const agent = (name: string | undefined, sources: Examined['sources'] = {}): Examined => ({
+  ...{ name, base, sources },
+});
+
+const run = (checks: readonly Check[], deadlineMs = 10_000, agents = [agent(undefined)]) =>
+  runChecks(checks, agents, { deadlineMs, monotonic: () => 0 });
+
+type Run = (signal: AbortSignal) => readonly Finding[] | Promise<readonly Finding[]>;
+
+const check = (id: string, work: Run): Check =>
+  doctor([], { id, title: 'It works.', run: (_facts, signal) => work(signal) });
+
+const forever = () => new Promise<never>(() => {});
+
+describe('checks', () => {
+  it('[U02] run at the same time and keep their order', async () => {
+    const second = Promise.withResolvers<void>();
+    const first = check('first', async () => {
+      await second.promise;
+      return [ok('one')];
+    });
+    const release = check('second', async () => {
+      second.resolve();
+      return [{ ...ok('two'), subject: 'of several' }];
+    });
+    expect(await run([first, release])).toEqual([
+      { check: first, severity: 'ok', found: 'one', tookMs: 0 },
+      { check: release, subject: 'of several', severity: 'ok', found: 'two', tookMs: 0 },
+    ]);
+  });
+
+  it('[U02] that do not end are findings, while the others report', async () => {
+    const polite = (signal: AbortSignal) =>
+      new Promise<readonly Finding[]>((resolve) => {
+        signal.addEventListener('abort', () => resolve([ok('gave up')]));
+      });
+    const results = await run(
+      [check('polite', polite), check('deaf', forever), check('quick', () => [ok('fine')])],
+      20,
+    );
+    expect(results.map(({ found }) => found)).toEqual([
+      'gave up',
+      'no result within 0.02 s',
+      'fine',
+    ]);
+    expect(results[1]).toMatchObject({ severity: 'failed', advice: expect.stringMatching(/\w/) });
+  });
+
+  it('[U02] report for each account, while another one does not answer', async () => {
+    const accounts = doctor([], {
+      ...{ id: 'channel', title: 'Every account works.' },
+      run: () => [() => [{ ...ok('fine'), subject: 'a' }], forever, () => [ok('c')]],
+    });
+    const results = await run([accounts], 20);
+    expect(results).toMatchObject([
+      { subject: 'a', severity: 'ok', found: 'fine' },
+      { severity: 'failed', found: 'no result within 0.02 s' },
+      { severity: 'ok', found: 'c' },
+    ]);
+  });
+
+  it('[U02] that throw are findings, which say what happened and what to do', async () => {
+    const known = new ParleyError({ code: 'x', message: 'It broke. Fix it.', retryable: false });
+    const fails = (error: Error) => () => {
+      throw error;
+    };
+    const results = await run([
+      check('known', () => Promise.reject(known)),
+      check('defect', fails(new TypeError('x is not a function'))),
+    ]);
+    expect(results).toMatchObject([
+      { severity: 'failed', found: 'It broke.', advice: 'Fix it.' },
+      {
+        ...{ severity: 'failed', found: expect.stringContaining('x is not a function') },
+        advice: expect.stringContaining('report this as a defect'),
+      },
+    ]);
+  });
+
+  it('[U05] that throw or do not end are warnings of an audit, which goes on', async () => {
+    const common = { severity: 'info', title: 'It is safe.', advice: 'Look at it.' } as const;
+    const settings = async () => ({}) as never;
+    const results = await run(
+      [
+        audit('settings', {
+          ...common,
+          id: 'a.throws',
+          run: () => Promise.reject(new Error('lost')),
+        }),
+        audit('settings', { ...common, id: 'b.hangs', run: forever }),
+        audit('files', { ...common, id: 'c.needs', run: () => ['never gathered'] }),
+        audit('settings', { ...common, id: 'd.finds', run: () => ['It is open.'] }),
+      ],
+      20,
+      [agent(undefined, { settings, files: forever })],
+    );
+    expect(auditReport(results, 0)).toMatchObject({
+      counts: { critical: 0, warning: 3, info: 1 },
+      findings: [
+        { id: 'a.throws', severity: 'warning', found: expect.stringContaining('lost') },
+        { id: 'b.hangs', severity: 'warning', found: 'no result within 0.02 s' },
+        { id: 'c.needs', severity: 'warning', found: 'no result within 0.02 s' },
+        { id: 'd.finds', severity: 'info', found: 'It is open.', remedy: 'Look at it.' },
+      ],
+    });
+  });
+
+  it('[U02] are left out where their needs are not available', async () => {
+    const needy = doctor(['gateway'], { id: 'x', title: 'It works.', run: () => [ok('y')] });
+    expect(await run([needy])).toEqual([]);
+    const gateway = async () => ({ gateway: { kind: 'none' } }) as const;
+    expect(await run([needy], 10_000, [agent(undefined, { gateway })])).toHaveLength(1);
+  });
+
+  it('[U02] gather what they need once, and the last one runs after the others', async () => {
+    const clocks: { readonly server: string; readonly aheadMs: number }[] = [];
+    let gathered = 0;
+    const network = once(async () => {
+      gathered += 1;
+      return { clocks };
+    });
+    const late = doctor(['network'], {
+      ...{ id: 'late', title: 'It works.', last: true },
+      run: (facts) => facts.clocks.map(({ server }) => ok(server)),
+    });
+    const asks = doctor(['network'], {
+      ...{ id: 'asks', title: 'It works.' },
+      async run(facts) {
+        await Promise.resolve();
+        facts.clocks.push({ server: 'a.org', aheadMs: 0 });
+        return [];
+      },
+    });
+    const results = await run([late, asks], 10_000, [agent(undefined, { network })]);
+    expect(results).toMatchObject([{ found: 'a.org' }]);
+    expect(gathered).toBe(1);
+  });
+
+  it('[F14] name the agent, unless they run once or what they found holds for all', async () => {
+    const agents = [undefined, 'support'].map((name) =>
+      agent(name, { settings: async () => ({ agent: name }) as never }),
+    );
+    const texts = async (tested: Check) =>
+      (await run([tested], 10_000, agents)).map(({ subject, found }) => [subject, found]);
+    const row = { id: 'x', title: 'It works.' };
+    const each = doctor(['settings'], { ...row, agents: 'each', run: () => [ok('fine')] });
+    expect(await texts(each)).toEqual([
+      [undefined, 'fine'],
+      ['support', 'fine'],
+    ]);
+    expect(await texts(check('x', () => [ok('fine')]))).toEqual([[undefined, 'fine']]);
+    const common = { ...row, severity: 'info', advice: '' } as const;
+    const differing = audit('settings', {
+      ...common,
+      run: (facts) => ['same', `own of ${facts.agent}`],
+    });
+    expect(await texts(differing)).toEqual([
+      [undefined, 'same'],
+      [undefined, 'own of undefined'],
+      ['support', 'own of support'],
+    ]);
+  });
+});
+
+describe('the clock of this machine', () => {
+  const clock = (server: string, aheadMs: number) => ({ server, aheadMs });
+  it.each([
+    ['agrees with a server outside', [clock('api.telegram.org', 900)], 'ok'],
+    ['is ahead', [clock('api.telegram.org', 20_000)], 'warning'],
+    ['is far behind', [clock('api.telegram.org', -3_600_000)], 'failed'],
+    ['is right where one of two says so', [clock('a.org', 90_000), clock('b.org', -100)], 'ok'],
+    ['is unknown where only this machine agrees', [clock('127.0.0.1:1', 0)], 'skipped'],
+    ['is judged by others', [clock('localhost:1', 0), clock('a.org', 90_000)], 'warning'],
+    ['is unknown without an answer', [], 'skipped'],
+  ])('[U02] %s', (_what, readings, severity) => {
+    expect(clockFindings(readings)).toMatchObject([{ severity }]);
+  });
+});

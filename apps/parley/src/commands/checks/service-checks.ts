@@ -1,0 +1,273 @@
+import { type ChannelProbe, type ProbeEnv, readClock } from '@parley/channels/probe';
+import { countOf, defectsText } from '@parley/core';
+import type { AccountStatus } from '@parley/gateway';
+import { configuredModels, type ModelProbe, probeProvider } from '@parley/models/probe';
+import { probeRedis } from '@parley/queue/probe';
+import { nearest } from '@parley/settings';
+import { channelLine } from '../../banner.ts';
+import { withStore } from '../../cli.ts';
+import { commandLine } from '../../data-folder.ts';
+import { refuseLostDatabase } from '../../database-mark.ts';
+import { allAgents, type ChosenAgent, type LoadedSettings } from '../../settings.ts';
+import {
+  type Check,
+  doctor,
+  type Finding,
+  failed,
+  failure,
+  ok,
+  skipped,
+  warning,
+} from './check.ts';
+import type { FactsFor } from './facts.ts';
+import type { Base } from './installation.ts';
+
+/** What the installation talks to. */
+export const SERVICE_CHECKS: readonly Check[] = [
+  doctor(['settings', 'network'], {
+    id: 'model',
+    title: 'Every model of the settings answers; the main one must.',
+    run: modelParts,
+  }),
+  doctor(['settings', 'config', 'gateway', 'schema', 'network'], {
+    id: 'channel',
+    title: 'Every account can be used, and the running gateway is connected to it.',
+    run: channelParts,
+  }),
+  doctor(['settings', 'schema', 'gateway'], {
+    id: 'database',
+    title: 'The database is undamaged, has a known schema, and can be read and written.',
+    run: databaseFindings,
+  }),
+  doctor(['settings', 'network'], {
+    id: 'queue',
+    title: 'Redis, if configured, answers, is new enough and drops nothing when it is full.',
+    async run({ settings: { queue } }, signal) {
+      const { url } = queue;
+      if (url === undefined) return [ok('in memory; each start fills it from the database')];
+      const { host } = new URL(url);
+      const probe = await probeRedis({ ...queue, url }, signal);
+      if (probe.kind === 'problem') {
+        const advice =
+          'Check that Redis runs there, and queue.url, user and password in the settings.';
+        return [failed(`Redis at ${host} cannot be used: ${probe.reason}`, advice)];
+      }
+      const advice = 'Change that in the configuration of Redis.';
+      if (probe.complaints.length > 0) return probe.complaints.map((text) => warning(text, advice));
+      return [ok(`Redis ${probe.version} at ${host}`)];
+    },
+  }),
+];
+
+type ModelNeeds = FactsFor<'settings' | 'network'>;
+
+/** One part for each model that agents use; the model of the default agent has no name (F14). */
+function modelParts(facts: ModelNeeds) {
+  const agentsOf = new Map<string, ChosenAgent[]>();
+  for (const one of allAgents(facts.loaded)) {
+    const key = JSON.stringify(one.settings.model);
+    agentsOf.set(key, [...(agentsOf.get(key) ?? []), one]);
+  }
+  return [...agentsOf.values()].flatMap(([first, ...more]) => {
+    if (first === undefined) return [];
+    const names = [first, ...more].map(({ settings }) => settings.agent.id).join(', ');
+    return async (signal: AbortSignal) => {
+      const found = await modelFindings(facts, first.settings, signal);
+      if (first.name === undefined) return found;
+      return found.map(({ subject, ...finding }) => ({
+        ...finding,
+        subject: subject === undefined ? names : `${subject} (${names})`,
+      }));
+    };
+  });
+}
+
+async function modelFindings(
+  { env, clock, monotonic, clocks, folder }: ModelNeeds,
+  { model }: LoadedSettings['settings'],
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const choices = await configuredModels(model, { ollamaHost: env.OLLAMA_HOST });
+  const findings = choices.map(async (choice, at): Promise<readonly Finding[]> => {
+    if (choice === 'offline') {
+      if (at > 0) return [];
+      if (model.model === 'offline') return [ok('the built-in one answers, as configured')];
+      const advice = `Uncomment "model" in ${folder.settingsFile}, or start a local server such as Ollama.`;
+      return [warning('no language model is connected, and no local server was found', advice)];
+    }
+    const probe = await probeProvider(choice, { signal, clock, monotonic });
+    const { time, server } = probe;
+    const reading = time === null ? null : readClock(server, time.date, time);
+    if (reading !== null) clocks.push(reading);
+    return [{ ...modelFinding(probe, choice.model, at > 0), subject: probe.id }];
+  });
+  return (await Promise.all(findings)).flat();
+}
+
+const MAX_NAMED = 5;
+
+function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Finding {
+  const { server, models } = probe;
+  if (probe.kind === 'works') {
+    const offers = models === null ? '' : `; it offers ${countOf(models.length, 'model')}`;
+    return ok(`answered at ${server} in ${(probe.tookMs / 1_000).toFixed(1)} s${offers}`);
+  }
+  const others = models === null || models.includes(wanted) ? [] : models;
+  const close = nearest(wanted, others);
+  const named = [...new Set([...(close === undefined ? [] : [close]), ...others])];
+  const more = named.length > MAX_NAMED ? ' and more' : '';
+  const offer =
+    named.length === 0 ? '' : ` The server offers ${named.slice(0, MAX_NAMED).join(', ')}${more}.`;
+  const result = isOther ? warning : failed;
+  return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.');
+}
+
+/** Always there; the port is checked instead. */
+const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
+
+type ChannelNeeds = FactsFor<'settings' | 'config' | 'gateway' | 'schema' | 'network'>;
+
+function channelParts(facts: ChannelNeeds) {
+  return Object.values(facts.channels).flatMap((one) => {
+    if (one.kind === 'disabled' || LOCAL.has(one.channel)) return [];
+    const subject = one.account === 'default' ? one.channel : `${one.channel}/${one.account}`;
+    return async (signal: AbortSignal) => {
+      if (one.kind === 'broken') {
+        return [{ ...skipped('its settings have problems; see above'), subject }];
+      }
+      const found = await accountFindings(facts, one, signal);
+      return found.map((finding) => ({ ...finding, subject }));
+    };
+  });
+}
+
+type Configured = Extract<LoadedSettings['channels'][string], { kind: 'ok' }>;
+
+async function accountFindings(
+  facts: ChannelNeeds,
+  one: Configured,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const probe = await probeOf(facts, one, signal);
+  if (facts.gateway.kind !== 'runs') return channelFindings(probe, null);
+  const { channel, account } = one;
+  const served = facts.gateway.status.channels.find(
+    (status) => status.channel === channel && status.account === account,
+  );
+  const found = channelFindings(probe, served?.state ?? 'not-served');
+  // The adapter has violated its contract, also if messages still come and go.
+  if (served?.defects === undefined) return found;
+  const advice = 'Report it to the author of this channel, or update or remove it.';
+  return [...found, warning(`its adapter has ${defectsText(served.defects)}`, advice)];
+}
+
+async function probeOf(
+  { folder, env, clock, clocks, database, gateway, definitions }: ChannelNeeds,
+  { channel, account, settings }: Configured,
+  signal: AbortSignal,
+): Promise<ChannelProbe> {
+  const definition = definitions.find(({ id }) => id === channel);
+  if (definition?.probe === undefined)
+    return { kind: 'unknown', reason: 'this channel reports its state only while Parley runs' };
+  const hasValues = database.kind === 'seen' && database.state.kind === 'current';
+  const get: NonNullable<ProbeEnv['values']>['get'] = (kind, ids) =>
+    hasValues
+      ? withStore({ folder, env }, (store) => store.adapterValues(channel, account).get(kind, ids))
+      : Promise.resolve(new Map());
+  const values = gateway.kind === 'none' ? { get } : null;
+  const probe = await definition.probe(settings, { signal, clock, values });
+  if (probe.kind === 'works' && probe.clock !== null) clocks.push(probe.clock);
+  return probe;
+}
+
+/** The state of an account as the running gateway reports it; null: none runs. */
+type AccountState = AccountStatus['state'] | 'not-served' | null;
+
+/** The worse of what the platform and the running gateway say. */
+function channelFindings(probe: ChannelProbe, state: AccountState): readonly Finding[] {
+  const line = typeof state === 'object' && state !== null ? lineOf(state) : null;
+  const works = state !== null && typeof state === 'object' && WORKS.has(state.kind);
+  if (probe.kind === 'problem') {
+    const { reason, fix, retryable } = probe;
+    if (!works || !retryable) return [failed(reason, fix)];
+    return [warning(`${reason}; the running gateway is ${line}`, fix)];
+  }
+  const trouble = stateTrouble(state);
+  if (trouble !== null) return [trouble];
+  if (probe.kind === 'unlinked') return [warning(probe.reason, probe.fix)];
+  if (probe.kind === 'unknown') return [line === null ? skipped(probe.reason) : ok(line)];
+  const { as, warnings } = probe;
+  if (warnings.length > 0) return warnings.map(({ reason, fix }) => warning(reason, fix));
+  return [ok(line ?? `the platform answers; the bot is ${as}`)];
+}
+
+const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'starting']);
+
+/** A code that links an account is secret, and `channelLine` shows none. */
+function lineOf(state: AccountStatus['state']): string {
+  return channelLine({ channel: '', account: '', state });
+}
+
+function stateTrouble(state: AccountState): Finding | null {
+  if (state === null) return null;
+  if (state === 'not-served') {
+    const advice =
+      'If you added it just now, look again in a few seconds; else start Parley again.';
+    return warning('the running gateway does not serve it', advice);
+  }
+  switch (state.kind) {
+    case 'failed':
+      return failed(state.reason, state.fix);
+    case 'retrying':
+      return warning(lineOf(state), 'It tries again by itself; the log says more.');
+    case 'pairing': {
+      const advice = 'Enter its code, shown on the page and by "parley status", on the phone.';
+      return warning('it waits to be linked', advice);
+    }
+    case 'stopped':
+      return warning('it is stopped', 'Start Parley again.');
+    default:
+      return null;
+  }
+}
+
+async function databaseFindings(
+  facts: FactsFor<'settings' | 'schema' | 'gateway'>,
+): Promise<readonly Finding[]> {
+  const { folder, database, gateway, settings } = facts;
+  if (database.kind === 'failed') return [failure(database.error)];
+  const { kind, dialect, name, bytes } = database.state;
+  const size = bytes === null || bytes === 0 ? '' : `, ${(bytes / 1e6).toFixed(1)} MB`;
+  const what = `${dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${name}${size}`;
+  if (kind === 'absent') {
+    refuseLostDatabase(folder, settings);
+    return [ok(`${what}: there is none yet; the first start creates it`)];
+  }
+  if (kind === 'behind') {
+    const advice = `Nothing: the next start upgrades it. To be able to go back, make a backup first: ${commandLine('backup FILE', folder)}`;
+    return [warning(`${what}: its schema is that of an older Parley`, advice)];
+  }
+  if (gateway.kind === 'runs') {
+    const { trouble } = gateway.status;
+    if (trouble === undefined) {
+      const advice = `See docs/deploy.md and docs/retention.md, and "${commandLine('dead list', folder)}".`;
+      const notes = (gateway.status.notes ?? []).map((note) => warning(note, advice));
+      const works = ok(`${what}; the running gateway reads and writes it`);
+      return [works, ...notes, ...(await fileFindings(facts))];
+    }
+    return [failed(trouble, `Then look again with "${commandLine('status', folder)}".`)];
+  }
+  if (gateway.kind === 'silent') return [ok(`${what}; the schema is current`)];
+  await withStore(facts, (store) => store.ping());
+  return [ok(`${what}; it can be read and written`), ...(await fileFindings(facts))];
+}
+
+/** Files are not in the rows of the messages that they came with, so they can be missing. */
+async function fileFindings(installation: Base): Promise<readonly Finding[]> {
+  const missing = await withStore(installation, (store) => store.files.missing());
+  if (missing === 0) return [];
+  const found = `${countOf(missing, 'file')} of messages ${missing === 1 ? 'is' : 'are'} missing or incomplete`;
+  const advice =
+    'Ask the senders to send them again, or restore a backup that has them; until then the agent says that it cannot read them. Files are kept for a day, so this warning goes away by itself.';
+  return [warning(found, advice)];
+}

@@ -1,0 +1,82 @@
+import { COMMANDS, fitMenu, leftOutText } from '@parley/channels';
+import { countOf, type Reader, silentLogger } from '@parley/core';
+import { nearest } from '@parley/settings';
+import type { SkillStatus } from '@parley/workspace';
+import { openInstalledSkills, skillCommandsOf } from '../../agent-sources.ts';
+import { commandLine } from '../../data-folder.ts';
+import { openTools } from '../../open-agent.ts';
+import type { LoadedSettings } from '../../settings.ts';
+import { doctor, type Finding, ok, skipped, warning } from './check.ts';
+import type { FactsFor } from './facts.ts';
+
+const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
+
+export const SKILL_CHECK = doctor(['settings', 'config'], {
+  id: 'skills',
+  title: 'Every skill can be used, is in the menus, and is named correctly in the settings.',
+  agents: 'each',
+  async run(facts) {
+    const { settings, agent, folder, env } = facts;
+    const known = openTools(settings.tools, {}, { added: [], log: silentLogger });
+    const tools = () => [...known.for(OWNER).names, 'load_skill'];
+    const from = { tools, added: [], log: silentLogger };
+    const skills = openInstalledSkills(settings, { folder, env }, from);
+    const all = await skills.list();
+    if (all.length === 0) return [skipped('there are none')];
+    const show = `"${commandLine('skills', folder)}" lists them.`;
+    const found = [
+      ...all.flatMap((one) => skillFindings(one, show)),
+      // Those of plugins are not known here.
+      ...(settings.plugins.length > 0 ? [] : unknownNames(settings.skills, all)),
+      // The menus of accounts have the skills of the default agent.
+      ...(agent === undefined ? await menuFindings(facts, skillCommandsOf(skills)) : []),
+    ];
+    if (found.length > 0) return found;
+    const ready = all.filter(({ state }) => state === 'ready').length;
+    return [ok(`${ready} of ${countOf(all.length, 'skill')} ready`)];
+  },
+});
+
+function skillFindings(skill: SkillStatus, show: string): readonly Finding[] {
+  const { name, state, reason, warnings, location } = skill;
+  if (state === 'refused') return [warning(`${name} cannot be used: ${reason}`, show)];
+  const advice = `Correct the front matter of ${location}, unless the guess is right.`;
+  return warnings.length === 0
+    ? []
+    : [warning(`${name} was guessed: ${warnings.join('; ')}`, advice)];
+}
+
+/** Names in the settings that no skill has. */
+function unknownNames(
+  { allow = [], block, entries }: LoadedSettings['settings']['skills'],
+  all: readonly SkillStatus[],
+): readonly Finding[] {
+  const names = all.map(({ name }) => name);
+  const folded = new Set(names.map((one) => one.toLowerCase()));
+  const lists = { allow, block, entries: Object.keys(entries) };
+  return Object.entries(lists).flatMap(([list, written]) =>
+    written
+      .filter((one) => !folded.has(one.toLowerCase()))
+      .map((one) => {
+        const meant = nearest(one, names);
+        const hint =
+          meant === undefined ? 'Correct the name, or remove it.' : `Did you mean ${meant}?`;
+        return warning(`skills.${list} names ${one}, and there is no such skill`, hint);
+      }),
+  );
+}
+
+async function menuFindings(
+  { channels, definitions }: FactsFor<'settings' | 'config'>,
+  commandsFor: ReturnType<typeof skillCommandsOf>,
+): Promise<readonly Finding[]> {
+  const commands = [...COMMANDS, ...(await commandsFor('others'))];
+  const served = Object.values(channels).flatMap((one) => (one.kind === 'ok' ? [one.channel] : []));
+  return [...new Set(served)].flatMap((channel) => {
+    const menu = definitions.find(({ id }) => id === channel)?.menu;
+    const text = menu === undefined ? null : leftOutText(channel, fitMenu(commands, menu).leftOut);
+    const advice =
+      'Turn off skills that you do not use (skills.block), or set "user-invocable: no" for more of them.';
+    return text === null ? [] : [warning(text, advice)];
+  });
+}

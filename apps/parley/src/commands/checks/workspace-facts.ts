@@ -1,0 +1,79 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  encodingDoubt,
+  isGroupFile,
+  isMemory,
+  readInside,
+  type SurveyedEntry,
+  surveyFolder,
+  textOfFile,
+} from '@parley/workspace';
+
+export interface OpenFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What checks look at in a workspace. */
+export type WorkspaceFacts = Awaited<ReturnType<typeof gatherWorkspace>>;
+
+/** Notes are small; what is larger is no note and is not read here. In bytes. */
+const LARGEST = 256_000;
+const MAX_NOTES = 1_000;
+
+export async function gatherWorkspace(folder: string, now: number) {
+  const survey = await surveyFolder(folder, () => now).catch(() => null);
+  const openFiles: OpenFile[] = [];
+  const memory: string[] = [];
+  const symlinks: string[] = [];
+  const hardlinks: string[] = [];
+  const encodings: string[] = [];
+  let read = 0;
+  for (const entry of survey?.entries ?? []) {
+    const stat = await lstat(join(folder, entry.name)).catch(() => null);
+    if (stat?.isSymbolicLink()) symlinks.push(entry.name);
+    const hasTwin = stat?.isFile() === true && stat.nlink > 1;
+    if (hasTwin) hardlinks.push(entry.name);
+    const doubt = encodingDoubt(entry);
+    if (doubt !== null) encodings.push(`${entry.name}: ${doubt}`);
+    const place = placeOf(entry);
+    // Such a file may be MEMORY.md by another name, so only owners are shown it.
+    const isPrivate = place === 'private' || (place === 'open' && hasTwin);
+    if (isPrivate || entry.bytes > LARGEST || read >= MAX_NOTES) continue;
+    read += 1;
+    const text = await textOf(survey?.folder ?? folder, entry.name);
+    if (place === 'memory') memory.push(text);
+    else openFiles.push({ name: entry.name, text });
+  }
+  const isCut = (survey?.isCut ?? false) || read >= MAX_NOTES;
+  return {
+    isThere: survey !== null,
+    openFiles,
+    /** The texts of MEMORY.md and memory/. */
+    memory,
+    symlinks,
+    hardlinks,
+    /** Files that were not decoded without doubt. */
+    encodings,
+    /** There is more than was read. */
+    isCut,
+  };
+}
+
+/** Files of groups/ are shown to one conversation each. */
+function placeOf({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
+  if (isMemory(name)) return 'memory';
+  if (isGroupFile(name)) return 'private';
+  if (content.kind === 'markdown') return content.audience === 'everyone' ? 'open' : 'private';
+  return content.kind === 'other' ? 'open' : 'private';
+}
+
+async function textOf(folder: string, name: string): Promise<string> {
+  try {
+    const read = textOfFile(await readInside(folder, name.split('/')));
+    return read.kind === 'text' ? read.text : '';
+  } catch {
+    return '';
+  }
+}

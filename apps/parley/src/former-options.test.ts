@@ -1,0 +1,87 @@
+import { Command, Option } from 'commander';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { completion } from './commands/completion.ts';
+import { acceptFormerOptions } from './former-options.ts';
+import { main } from './main.ts';
+import { describeProgram } from './program.ts';
+import { type CapturedOutput, captureOutput } from './testing/captured-output.ts';
+
+let written: CapturedOutput;
+beforeEach(() => {
+  written = captureOutput();
+});
+afterEach(() => void vi.restoreAllMocks());
+
+const FORMER = [
+  ['logs', ['--last', '5'], ['--limit', '5']],
+  ['dead list', ['--last', '5'], ['--limit', '5']],
+  ['dead', ['--last', '5'], ['--limit', '5']],
+  ['approvals', ['--last', '5'], ['--limit', '5']],
+  ['dead replay 7', ['--even-twice'], ['--allow-duplicates']],
+  ['restore file.tar.gz', ['--go-on'], ['--continue']],
+  ['prompt --channel web', ['--user', '7'], ['--person', '7']],
+] as const;
+
+/** The options that the named command gets. */
+async function optionsOf(command: string, args: readonly string[]): Promise<object> {
+  const run = async () => undefined;
+  const program = describeProgram({ run, bare: run, starting: run });
+  let options = {};
+  program.hook('preAction', (_program, named) => {
+    options = named.opts();
+  });
+  await program.parseAsync([...command.split(' '), ...args], { from: 'user' });
+  return options;
+}
+
+describe('an option that was renamed', () => {
+  it.each(FORMER)('[U02] works under both names: %s %j', async (command, former, now) => {
+    const expected = await optionsOf(command, now);
+    expect(written.err).toBe('');
+    expect(await optionsOf(command, former)).toEqual(expected);
+    const notice = `Note: ${former[0]} is called ${now[0]} now.`;
+    expect(written.err).toContain(notice);
+    expect(written.err.match(/Note: /g)).toHaveLength(1);
+    expect(written.out).toBe('');
+  });
+
+  it('[U02] is in help and completion with its present name alone', async () => {
+    const run = async () => undefined;
+    const program = describeProgram({ run, bare: run, starting: run });
+    let script = '';
+    const folder = { path: '' } as Parameters<typeof completion>[0]['folder'];
+    const print = (text: string) => {
+      script = text;
+    };
+    await completion({ folder, env: {}, print }, program, 'bash');
+    expect(script).toContain('--continue');
+    expect(script).not.toContain('--go-on');
+    const restore = program.commands.find((command) => command.name() === 'restore');
+    expect(restore?.helpInformation()).toContain('--continue');
+    expect(restore?.helpInformation()).not.toContain('--go-on');
+  });
+
+  it('[U02] refuses a wrong value under its former name, too', async () => {
+    expect(await main(['logs', '--last', 'many'])).toBe(2);
+    expect(written.err).toContain("option '--last <count>' argument 'many' is invalid");
+  });
+
+  it('[U02] keeps the option out of what it conflicts with', async () => {
+    const program = new Command('parley').exitOverride();
+    program
+      .command('print')
+      .option('--json', 'for programs')
+      .addOption(new Option('--width <columns>', 'how wide').conflicts('json'));
+    acceptFormerOptions(program, { print: { former: '--wide', now: '--width' } });
+    const args = ['print', '--wide', '5', '--json'];
+    expect(() => program.parse(args, { from: 'user' })).toThrow('cannot be used with');
+  });
+
+  it('[U02] is declared for an option that exists', () => {
+    const program = new Command('parley');
+    const renamed = { print: { former: '--wide', now: '--width' } };
+    expect(() => acceptFormerOptions(program, renamed)).toThrow('no command parley print');
+    program.command('print');
+    expect(() => acceptFormerOptions(program, renamed)).toThrow('no option --width');
+  });
+});

@@ -1,0 +1,47 @@
+import { type Command, Option } from 'commander';
+
+/** Options that were renamed, by command. A former name works for one release, with a notice on stderr. */
+const FORMER: Readonly<Record<string, { readonly former: string; readonly now: string }>> = {
+  logs: { former: '--last', now: '--limit' },
+  approvals: { former: '--last', now: '--limit' },
+  'dead list': { former: '--last', now: '--limit' },
+  'dead replay': { former: '--even-twice', now: '--allow-duplicates' },
+  restore: { former: '--go-on', now: '--continue' },
+  prompt: { former: '--user', now: '--person' },
+};
+
+/** Has the commands of a program accept the former names of their options. */
+export function acceptFormerOptions(program: Command, all: typeof FORMER = FORMER): void {
+  for (const [path, { former, now }] of Object.entries(all)) {
+    const command = path.split(' ').reduce(subcommand, program);
+    const option = command.options.find(({ long }) => long === now);
+    if (option === undefined) throw new Error(`parley ${path} has no option ${now}.`);
+    const old = new FormerOption(former, option);
+    const notice = `Note: ${former} is called ${now} now. The next release will not accept ${former}.\n`;
+    command.addOption(old).on(`option:${old.name()}`, () => {
+      command.configureOutput().writeErr?.(notice);
+    });
+  }
+}
+
+function subcommand(parent: Command, name: string): Command {
+  const found = parent.commands.find((command) => command.name() === name);
+  if (found === undefined) throw new Error(`There is no command ${parent.name()} ${name}.`);
+  return found;
+}
+
+/** The former name of an option, which sets the same value. Help and completion do not show it. */
+class FormerOption extends Option {
+  readonly #option: Option;
+
+  constructor(name: string, option: Option) {
+    super(option.flags.replace(option.long ?? '', name));
+    this.#option = option;
+    this.hideHelp();
+    if (option.parseArg !== undefined) this.argParser(option.parseArg);
+  }
+
+  override attributeName(): string {
+    return this.#option.attributeName();
+  }
+}

@@ -1,0 +1,32 @@
+import { forwardOrigin } from './senders.ts';
+import { type Shown, shownIn } from './shown.ts';
+import type { Answered, BotIdentity, WireMessage } from './wire.ts';
+import type { Origin } from './wire-basics.ts';
+
+/** A message with the facts that several of its readers need, found once. */
+export interface ReadMessage {
+  readonly message: WireMessage;
+  /** The message that this one answers, if a person chose it. */
+  readonly answered: Answered | undefined;
+  /** Where it was forwarded from; undefined where its sender wrote it. */
+  readonly origin: Origin | undefined;
+  readonly shown: Shown;
+}
+
+/** `me` is the bot, whose mentions need no address behind them. */
+export function readMessage(message: WireMessage, me: BotIdentity): ReadMessage {
+  return {
+    message,
+    answered: answeredMessage(message),
+    origin: forwardOrigin(message),
+    shown: shownIn(message, me),
+  };
+}
+
+/** In a topic every message "answers" the first one, which nobody chose. */
+function answeredMessage(message: WireMessage): Answered | undefined {
+  const answered = message.reply_to_message;
+  const isTopicStart =
+    message.is_topic_message === true && answered?.message_id === message.message_thread_id;
+  return isTopicStart ? undefined : answered;
+}
