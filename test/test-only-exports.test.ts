@@ -41,11 +41,10 @@ const NAMED: Readonly<Record<string, string>> = {
   'packages/channel-whatsapp/src/intake.ts: newsIn': 'its table has every field of the wire',
   'packages/channels/src/commands/permission.ts: hasGroupRight':
     'a silent platform, with a short wait',
-  'packages/tools/src/mcp/client.ts: entriesOf': 'read from the corpus of real answers',
+  'packages/tools/src/mcp/client.ts: readEntries': 'read from the corpus of real answers',
   'apps/parley/src/build/build.ts: untilUnchanged': 'a whole bundle takes too long to build thrice',
   'apps/parley/src/deployment.ts: workspaceId': 'two processes ask at the same moment',
   // Parts of the product with which tests and checks are built.
-  'apps/parley/src/compose-gateway.ts: auditHere': 'an audit of agents that a test has made',
   'apps/parley/src/compose-worker.ts: turnServices':
     'the model checks run turns with models of their own',
   'packages/settings/src/json-schema.ts: settingsJsonSchema': 'makes config/parley.schema.json',

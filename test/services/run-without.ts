@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isOfDay } from '@parley/core/testing';
 import { z } from 'zod';
 import { repositoryFiles } from '../repository-files.ts';
 import { groupPrograms } from './group-programs.ts';
@@ -36,9 +36,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-without-'));
  * without naming it fails in every run anyway, see `switchOffUnasked`.
  */
 function isDue(file: string): boolean {
-  if (isWholeRun()) return true;
-  const today = Math.floor(Date.now() / 86_400_000) % DAYS;
-  return hash('sha256', file, 'buffer').readUInt32BE() % DAYS === today;
+  return isOfDay(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);
 }
 
 function titlesOf(services: readonly ServiceName[]): string {

@@ -1,20 +1,17 @@
 import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
-import { countOf, newId, reasonOf } from '@parley/core';
+import { newId } from '@parley/core';
 import {
   type GatewayOptions,
   type GatewayServices,
   startGateway,
   startHealthServer,
 } from '@parley/gateway';
-import type { AuditReport } from '@parley/gateway/api';
 import type { Hooks } from '@parley/proactive';
 import type { Store } from '@parley/store';
-import type { PromptFiles } from '@parley/workspace';
 import { usageFacts } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import { shownAgents } from './agents.ts';
 import { type AgentsRuntime, agentNamed } from './agents-runtime.ts';
-import { commandLine } from './data-folder.ts';
 import { memoryChats } from './memory-chats.ts';
 import type { LoadedPlugins } from './plug-in.ts';
 import { openHooks, startBoot } from './proactive.ts';
@@ -24,6 +21,7 @@ import type { ReloadableRuntime } from './reloadable-runtime.ts';
 import { notifyOfSetbacks } from './setback-notice.ts';
 import { chosenAgent, isSharedStore, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
+import { auditInstallation, startAudit } from './startup-audit.ts';
 
 /** Sends that are under way at a shutdown, after the turns, get this long. In ms. */
 const SEND_GRACE_MS = 3_000;
@@ -257,65 +255,6 @@ async function liveWorkers(store: Pick<Store, 'processes'>): Promise<number> {
 /** Settings count in hours, days and megabytes, everything else in ms and bytes. */
 const HOUR_MS = 60 * 60_000;
 const MEGABYTE = 1_024 * 1_024;
-
-/** Channels are connected by then; nothing waits for the audit. In ms. */
-const AFTER_START_MS = 5_000;
-
-/** The audit of the installation of this process (U05); its code is loaded when it is used. */
-export async function auditInstallation(
-  options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
-  { loaded, shared: { store }, main, named }: AuditedAgents,
-): Promise<AuditReport> {
-  const [{ auditReport, runAudit }, { examineAgents }, { gatherRecords }] = await Promise.all([
-    import('./commands/checks/audit-report.ts'),
-    import('./commands/checks/facts.ts'),
-    import('./commands/checks/record-facts.ts'),
-  ]);
-  const isPromptFile = (path: string, name: string | undefined) => {
-    const own = name === undefined ? main : named.get(name);
-    return own?.agent.promptFiles.includes(path) ?? false;
-  };
-  const now = options.clock();
-  const records = () => gatherRecords(store, isPromptFile, now);
-  return auditReport(await runAudit(examineAgents(options, loaded, records), options), now);
-}
-
-/** The agents that an audit examines. */
-interface AuditedAgents {
-  readonly loaded: LoadedSettings;
-  readonly shared: { readonly store: Pick<Store, 'audit' | 'signIns'> };
-  readonly main: AuditedAgent;
-  readonly named: ReadonlyMap<string, AuditedAgent>;
-}
-
-interface AuditedAgent {
-  readonly agent: { readonly promptFiles: PromptFiles };
-}
-
-/** Audits once, a little after the start, and logs the short form; returns a function that cancels it. */
-export function startAudit(
-  audit: () => Promise<AuditReport>,
-  { folder, log }: Pick<StartOptions & OpenLog, 'folder' | 'log'>,
-  afterMs = AFTER_START_MS,
-): () => void {
-  const timer = setTimeout(async () => {
-    try {
-      const { counts, findings } = await audit();
-      for (const { id, severity, found, remedy } of findings) {
-        if (severity === 'critical') log.error({ check: id, remedy }, `audit: ${found}`);
-      }
-      if (counts.warning === 0) return;
-      log.warn(
-        {},
-        `audit: ${countOf(counts.warning, 'warning')}, run "${commandLine('audit', folder)}"`,
-      );
-    } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'audit: it could not be done');
-    }
-  }, afterMs);
-  timer.unref();
-  return () => clearTimeout(timer);
-}
 
 /** Starts the web server of a worker, which serves its health and metrics, and leaves in `opened` how it is closed. */
 export async function composeHealth(

@@ -16,11 +16,11 @@ import { recordingLogger } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { auditInstallation, startAudit } from '../../compose-gateway.ts';
 import { locateDataFolder } from '../../data-folder.ts';
 import { main } from '../../main.ts';
 import { readSettings } from '../../settings.ts';
 import { startParley } from '../../start-parley.ts';
+import { auditInstallation, startAudit } from '../../startup-audit.ts';
 import { type CapturedOutput, captureOutput } from '../../testing/captured-output.ts';
 import { createMcpNotes } from './mcp-accepted.ts';
 
