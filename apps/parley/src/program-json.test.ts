@@ -26,7 +26,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'service install': 'starts a process, and prints a unit',
   'service uninstall': 'ends a process',
   setup: ASKS,
-  'simulate [platform]': RUNS,
+  'simulate [platform] [scene]': RUNS,
   start: RUNS,
   worker: RUNS,
 };
@@ -93,8 +93,23 @@ describe('a command without a running gateway', () => {
   it.each([
     ...['agents', 'approvals', 'channels', 'cron', 'dead', 'heartbeat', 'hooks', 'people'],
     ...['sessions', 'soul', 'usage', 'cron list', 'why last', 'dead list', 'sessions list'],
-    ...['plugins', 'skills', 'skills show diary', 'storage', 'config check', 'config upgrade'],
-    ...['memory list', 'memory search tea', 'memory rebuild', 'memory versions', 'memory diff'],
+    ...[
+      'plugins',
+      'skills',
+      'skills show diary',
+      'storage',
+      'config',
+      'config check',
+      'config upgrade',
+    ],
+    ...[
+      'memory',
+      'memory list',
+      'memory search tea',
+      'memory rebuild',
+      'memory versions',
+      'memory diff',
+    ],
     ...['prompt --channel web', 'dead show 1', 'agents web:main', 'doctor'],
   ])('[U03] prints JSON and nothing else with --json: %s', async (command) => {
     await main(['--data', folder, ...command.split(' '), '--json']);
