@@ -55,13 +55,17 @@ export function addDefault(parent: Command, name: string, description: string): 
   });
 }
 
+/** A longer example does not move the effects of the others to the right. */
+const MAX_EXAMPLE_COLUMN = 60;
+
 /** Adds examples to the help of a command, and of the commands below it: each a command line and its effect. */
 export function withExamples(
   command: Command,
   examples: readonly (readonly [line: string, effect: string])[],
   notes = '',
 ): Command {
-  const width = Math.max(...examples.map(([line]) => line.length));
+  const lengths = examples.map(([line]) => line.length);
+  const width = Math.max(...lengths.filter((length) => length <= MAX_EXAMPLE_COLUMN));
   const lines = examples.map(([line, effect]) => `  ${line.padEnd(width)}  ${effect}`.trimEnd());
   const text = ['', ...(notes === '' ? [] : [notes, '']), 'Examples:', ...lines].join('\n');
   return command.addHelpText('afterAll', text);

@@ -70,7 +70,7 @@ describe('an option that was renamed', () => {
     const words = ['--data', '/nonexistent', 'simulate', 'discord', '--play', '/nonexistent.jsonl'];
     expect(await main(words)).toBe(1);
     expect(written.err).toContain('Note: --play is not needed now.');
-    expect(written.err).toContain('/nonexistent.jsonl cannot be played.');
+    expect(written.err).toContain('There is no scene /nonexistent.jsonl.');
   });
 
   it('[U02] keeps the option out of what it conflicts with', async () => {

@@ -41,7 +41,8 @@ async function helpOf(path: string): Promise<string> {
 describe('every declared command', () => {
   it('[U02] belongs to a group of "parley --help", each of which has several', async () => {
     expect(program.commands.filter((one) => !one.helpGroup()).map((one) => one.name())).toEqual([]);
-    const help = await helpOf('help');
+    expect(await main(['--help'])).toBe(0);
+    const help = written.out;
     const headings = new Set(program.commands.map((one) => one.helpGroup()));
     for (const heading of headings) expect(help).toContain(`\n${heading}\n`);
     expect(headings.size).toBeGreaterThan(5);
@@ -152,6 +153,18 @@ describe('a group of commands with one obvious command', () => {
   });
 });
 
+describe('parley help', () => {
+  it.each(['logs', 'dead replay', 'jobs add'])(
+    '[U02] shows what --help shows: %s',
+    async (path) => {
+      const help = await helpOf(path);
+      written.out = '';
+      expect(await main(['help', ...path.split(' ')])).toBe(0);
+      expect(written.out).toBe(help);
+    },
+  );
+});
+
 describe('a usage error', () => {
   it.each(ALL)('[U02] ends with where the help of the command is: %s', async (path, command) => {
     written.err = '';
@@ -166,6 +179,13 @@ describe('a usage error', () => {
   it.each([
     [['lgos'], 'Did you mean logs?', 'parley'],
     [['jbos'], 'Did you mean jobs?', 'parley'],
+    [['help', 'lgos'], 'Did you mean logs?', 'parley'],
+    [['help', 'dead', 'shwo'], 'Did you mean dead show?', 'parley dead'],
+    [['audit', 'acept', 'github'], 'Did you mean audit accept?', 'parley audit'],
+    [['skills', 'xyzzy'], 'It is one of show.', 'parley skills'],
+    [['dead', '17'], 'Did you mean dead show 17?', 'parley dead'],
+    [['cron', 'delete', '7Q2M'], 'Did you mean cron remove?', 'parley cron'],
+    [['config', 'validate'], 'Did you mean config check?', 'parley config'],
     [['logs', '--folow'], 'Did you mean --follow?', 'parley logs'],
     [['dead', '--limt', '5'], 'Did you mean --limit?', 'parley dead list'],
     [['dead', 'shwo', '5'], 'Did you mean dead show?', 'parley dead'],

@@ -19,6 +19,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'completion <shell>': 'prints a script',
   gateway: RUNS,
   'heartbeat convert': ASKS,
+  'help [command...]': 'prints help',
   'import neomagi <folder>': FILES,
   'import openclaw <folder>': FILES,
   report: FILES,

@@ -22,7 +22,7 @@ import {
   describeStatus,
   describeUsage,
 } from './program-watch.ts';
-import { explainUsageErrors } from './usage-errors.ts';
+import { explainUsageErrors, refuseWord } from './usage-errors.ts';
 import { versionText } from './version.ts';
 
 type Describe = (program: Command, runs: Runs) => void;
@@ -36,7 +36,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Describe[]
   ['Agent:', [describeAgents, describePrompt, describeMemory, describeSoul, describeSkills]],
   ['Scheduled work and events:', [describeCron, describeHeartbeat, describeHooks]],
   ['Settings and data:', [describeConfig, describeBackup, describeImport]],
-  ['Shell:', [describeCompletion]],
+  ['Shell:', [describeCompletion, describeHelp]],
 ];
 
 export function describeProgram(runs: Runs): Command {
@@ -60,7 +60,6 @@ export function describeProgram(runs: Runs): Command {
     program.commandsGroup(heading);
     for (const describe of commands) describe(program, runs);
   }
-  program.helpCommand('help [command]', 'show the help of a command');
   acceptFormerOptions(program);
   explainUsageErrors(program);
   return program;
@@ -95,5 +94,24 @@ function describeCompletion(program: Command, { bare }: Runs): void {
     ['eval "$(parley completion bash)"', 'in ~/.bashrc'],
     ['source <(parley completion zsh)', 'in ~/.zshrc, after compinit'],
     ['parley completion fish | source', 'in ~/.config/fish/config.fish'],
+  ]);
+}
+
+/** Commander's own help command says nothing about an unknown word, and looks at the first one alone. */
+function describeHelp(program: Command): void {
+  const what = 'show the help of a command';
+  const help = add(program, 'help [command...]', what, async (words: readonly string[]) => {
+    let command = program;
+    for (const word of words) {
+      const next = command.commands.find(
+        (one) => one.name() === word || one.aliases().includes(word),
+      );
+      command = next ?? refuseWord(command, word);
+    }
+    command.outputHelp();
+  });
+  withExamples(help, [
+    ['parley help logs', 'the same as "parley logs --help"'],
+    ['parley help dead replay', 'a command of a group'],
   ]);
 }

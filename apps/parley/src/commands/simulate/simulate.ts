@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
 import { countOf, decodeText, reasonOf, systemTime } from '@parley/core';
@@ -176,6 +176,12 @@ function notConnected(reason: string): CliError {
 }
 
 function sceneOf(file: string): Scene {
+  if (!existsSync(file)) {
+    throw new CliError(
+      'simulate-scene',
+      `There is no scene ${file}. Name a file of JSON lines; docs/simulate.md shows how one is recorded.`,
+    );
+  }
   try {
     return readScene(decodeText(readFileSync(file)).text);
   } catch (error) {
