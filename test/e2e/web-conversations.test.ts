@@ -117,7 +117,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
   });
 
   it('[U03] nobody reads them without the token', async () => {
-    for (const path of ['/api/conversations', '/api/search?q=a']) {
+    for (const path of ['/api/conversations/list', '/api/conversations/search?words=a']) {
       expect((await fetch(`${scene.parley.address}${path}`)).status).toBe(401);
     }
   });

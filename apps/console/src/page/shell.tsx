@@ -1,4 +1,4 @@
-import type { GatewayStatus, Me } from '@parley/gateway/api';
+import type { GatewayStatus } from '@parley/gateway/api';
 import type { OutputOf } from '@parley/gateway/operations';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
@@ -23,7 +23,7 @@ import { DataScope, useData } from './ui/data.tsx';
 import { Icon, type IconName } from './ui/icon.tsx';
 import { Trouble } from './ui/widgets.tsx';
 import { GROUPS, START, type View, viewOf } from './views.ts';
-import { missingRole, Who } from './who.ts';
+import { type Me, missingRole, Who } from './who.ts';
 
 const LINK_LABELS: Readonly<Record<Link, string>> = {
   connecting: 'Connecting…',

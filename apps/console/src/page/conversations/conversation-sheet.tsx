@@ -1,9 +1,10 @@
-import type { ConversationReport, MessageList, ShownMessage } from '@parley/gateway/api';
+import type { ShownMessage } from '@parley/gateway/api';
+import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { act, download } from '../gateway.ts';
+import { download, order, readPath } from '../gateway.ts';
 import { hrefOf } from '../route.ts';
-import { DataScope, useData, useOperation, useWork } from '../ui/data.tsx';
+import { DataScope, useOperation, useWork } from '../ui/data.tsx';
 import { amount, counted, momentOf, spanOf } from '../ui/format.ts';
 import {
   ActionButton,
@@ -29,7 +30,7 @@ interface SheetProps {
 
 /** One conversation: what is known of it, what can be done, and what was said. */
 export function ConversationSheet({ id, found }: SheetProps): VNode {
-  const report = useData<ConversationReport>(pathOf(id), POLL_INTERVAL_MS);
+  const report = useOperation('conversations/show', { id }, POLL_INTERVAL_MS);
   return (
     <section class="sheet conversation-sheet" aria-label="Conversation">
       <Show data={report}>
@@ -44,12 +45,12 @@ export function ConversationSheet({ id, found }: SheetProps): VNode {
   );
 }
 
-const pathOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`;
+type ConversationReport = OutputOf<'conversations/show'>;
 
 function Head({ report }: { readonly report: ConversationReport }): VNode {
   const { outcome, run } = useWork();
-  const save = (path: string, name: string): void => run(() => download(path, name));
-  const { title, failure, runningSince, now, agent, answeredBy, spent, files } = report;
+  const { id, title, failure, runningSince, now, agent, answeredBy, spent, files } = report;
+  const folder = `/api/conversations/${encodeURIComponent(id)}/files`;
   const cost = spent.costUsd > 0 ? `, $${spent.costUsd.toFixed(spent.costUsd < 1 ? 4 : 2)}` : '';
   return (
     <header class="entry-head">
@@ -81,7 +82,7 @@ function Head({ report }: { readonly report: ConversationReport }): VNode {
                   <TextButton
                     label="Download"
                     onPress={() =>
-                      save(`${pathOf(report.id)}/files/${messageSeq}/${index}`, name ?? kind)
+                      run(() => download(`${folder}/${messageSeq}/${index}`, name ?? kind))
                     }
                   />
                 )}
@@ -101,7 +102,8 @@ const MODES = ['agent', 'ask', 'plan'] as const;
 function Controls({ report }: { readonly report: ConversationReport }): VNode {
   const { id, mode, model, models, usualModel, state } = report;
   const { outcome, run } = useWork();
-  const post = (body: object): void => run(() => act(pathOf(id), 'POST', body));
+  const change = <Name extends OperationName>(name: Name, input: InputOf<Name>): void =>
+    run(() => order(name, input));
   const others = model === null || models.includes(model) ? models : [...models, model];
   return (
     <>
@@ -111,7 +113,10 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
           <select
             class="field"
             value={mode}
-            onChange={({ currentTarget: { value } }) => post({ action: 'mode', mode: value })}
+            onChange={({ currentTarget: { value } }) => {
+              const to = MODES.find((one) => one === value);
+              if (to !== undefined) change('conversations/set-mode', { id, mode: to });
+            }}
           >
             {MODES.map((one) => (
               <option key={one}>{one}</option>
@@ -124,7 +129,7 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
             class="field"
             value={model ?? ''}
             onChange={({ currentTarget: { value } }) =>
-              post({ action: 'model', model: value === '' ? null : value })
+              change('conversations/set-model', { id, model: value === '' ? null : value })
             }
           >
             <option value="">{usualModel} (settings)</option>
@@ -139,14 +144,14 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
             look="is-grave"
             question="What runs is stopped, and what waits is set aside."
             confirm="Stop it"
-            onPress={() => post({ action: 'stop' })}
+            onPress={() => change('conversations/stop', { id })}
           />
         )}
         <ConfirmButton
           label="New session"
           question="Earlier messages are left out of the prompt from then on."
           confirm="Start a new session"
-          onPress={() => post({ action: 'new' })}
+          onPress={() => change('conversations/new-session', { id })}
         />
       </div>
       <OutcomeNote outcome={outcome} />
@@ -155,8 +160,8 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
 }
 
 function Messages({ id, found }: SheetProps): VNode {
-  const query = found === null ? '' : `?until=${encodeURIComponent(found.at)}`;
-  const data = useGrowing(`${pathOf(id)}/messages${query}`, POLL_INTERVAL_MS, readMessages, keyOf);
+  const path = readPath('conversations/messages', { id, until: found?.at });
+  const data = useGrowing(path, POLL_INTERVAL_MS, readMessages, keyOf);
   const messages = [...(data.value ?? [])].sort(byTime);
   const list = useRef<HTMLOListElement>(null);
   useShownPlace(list, messages, found?.message ?? null);
@@ -195,7 +200,7 @@ function Messages({ id, found }: SheetProps): VNode {
   );
 }
 
-function readMessages({ messages: items, next }: MessageList) {
+function readMessages({ messages: items, next }: OutputOf<'conversations/messages'>) {
   return { items, next };
 }
 

@@ -1,8 +1,10 @@
-import type { ConversationList, ShownConversation } from '@parley/gateway/api';
+import type { ShownConversation } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useRowAgents } from '../agents.tsx';
+import { readPath } from '../gateway.ts';
 import { hrefOf, type Route } from '../route.ts';
 import { DataScope } from '../ui/data.tsx';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
@@ -22,7 +24,8 @@ const POLL_INTERVAL_MS = 4_000;
  */
 export function ConversationsView({ args: [id = '', , message = '', at = ''] }: Route): VNode {
   const asked = useSignal('');
-  const data = useGrowing('/api/conversations', POLL_INTERVAL_MS, readList, ({ id }) => id);
+  const path = readPath('conversations/list', {});
+  const data = useGrowing(path, POLL_INTERVAL_MS, readList, ({ id }) => id);
   const all = [...(data.value ?? [])].sort((a, b) => b.newest - a.newest);
   const chosen = all.find((one) => one.id === id);
   const seen = useSeen(data.value && all, chosen);
@@ -59,7 +62,7 @@ export function ConversationsView({ args: [id = '', , message = '', at = ''] }: 
   );
 }
 
-function readList({ conversations: items, next }: ConversationList) {
+function readList({ conversations: items, next }: OutputOf<'conversations/list'>) {
   return { items, next };
 }
 

@@ -1,6 +1,7 @@
-import type { SearchAnswer, SearchHit } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
+import { readPath } from '../gateway.ts';
 import { hrefOf } from '../route.ts';
 import { counted } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
@@ -33,6 +34,9 @@ export function SearchForm({ onAsk }: { readonly onAsk: (text: string) => void }
   );
 }
 
+type SearchAnswer = OutputOf<'conversations/search'>;
+type SearchHit = SearchAnswer['hits'][number];
+
 /** While the index is built the search goes on by itself, after so many ms. */
 const GOES_ON_MS = 500;
 
@@ -44,7 +48,7 @@ interface ResultsProps {
 
 /** Messages and answers in which all words are found, newest first. */
 export function SearchResults({ asked, chosen }: ResultsProps): VNode {
-  const path = `/api/search?q=${encodeURIComponent(asked)}`;
+  const path = readPath('conversations/search', { words: asked });
   const again = (answer: SearchAnswer | undefined) => (answer?.missing ? GOES_ON_MS : undefined);
   const data = useGrowing(path, again, readHits, ({ message }: SearchHit) => message);
   const { isShown } = useRowAgents();
