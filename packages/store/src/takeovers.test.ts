@@ -4,7 +4,7 @@ import type { Lease, TranscriptEntry } from './rows.ts';
 import type { Store } from './store.ts';
 import { isTakenOver, MAX_TAKEOVER_MS } from './taken-over.ts';
 import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message, part } from './testing/messages.ts';
+import { answer, claim, hold, idsOf, message, part, routeTo } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
@@ -187,6 +187,28 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const begun = await begin();
       expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1']);
       expect(await history()).toEqual(['Ann: Hi']);
+    });
+
+    it('[U12] no other turn posts to its chat, and posts to another thread of it go out', async () => {
+      await store.inbox.accept(message('o1', 'c2'));
+      await claim(store, await hold(store, 'web:c2'), 't2');
+      await takeOver();
+      const post = (key: string, thread?: string) => {
+        const { body } = part(key);
+        const parts = [{ route: routeTo('c1', thread), body }] as const;
+        return store.outbox.post({ key, parts, turn: { id: 't2', most: 9 } }, 5);
+      };
+      expect((await post('a')).kind).toBe('taken-over');
+      expect((await post('b', 'topic')).kind).toBe('posted');
+      await store.takeovers.handBack(LANE, 'Ann');
+      expect((await post('c')).kind).toBe('posted');
+    });
+
+    it('[U12] is no reason to take a worker for stuck', async () => {
+      expect((await store.backlog.oldest(5)).message).not.toBeNull();
+      await takeOver();
+      expect((await store.backlog.oldest(5)).message).toBeNull();
+      expect((await store.backlog.oldest(HOUR)).message).not.toBeNull();
     });
 
     it('[U12] is shown where the conversation is, while it lasts', async () => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { literalLine, type ReplyRoute } from '@parley/core';
+import { literalLine, type ReplyRoute, withoutNoncharacters } from '@parley/core';
 import { quoteUntrusted } from '@parley/prompt';
 import type { DeadLetterWake, InboxRow, Store, TranscriptEntry } from '@parley/store';
 import { unseenMedia } from '../media/turn-media.ts';
@@ -55,7 +55,7 @@ export async function sendPersonReply(
   if (!isForPeople(found)) return { kind: 'no-chat' };
   // It answers no single message, so it quotes none.
   const { replyToMessageId: _quoted, response: _response, ...route } = found;
-  const parts = text.trim() === '' ? [] : await renderParts(shownReply(text, as, name), route);
+  const parts = text.trim() === '' ? [] : await renderParts(shownReply(withoutNoncharacters(text), as, name), route);
   if (parts.length === 0) return { kind: 'empty' };
   const stored = await store.takeovers.reply({
     ...reply,
