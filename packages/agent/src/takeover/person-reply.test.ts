@@ -88,9 +88,7 @@ describe('a reply of a person', () => {
     for (const id of ['m1', 'm2']) await store.inbox.accept(message(id, { type: 'group' }));
     await takeOver();
     expect(await send()).toMatchObject({ answered: 2 });
-    expect((await history())[0]?.text).toBe(
-      'From "Cleo": text of m1\n\nFrom "Cleo": text of m2',
-    );
+    expect((await history())[0]?.text).toBe('From "Cleo": text of m1\n\nFrom "Cleo": text of m2');
   });
 
   it('[U12] a long one is split as answers are', async () => {

@@ -55,7 +55,10 @@ export async function sendPersonReply(
   if (!isForPeople(found)) return { kind: 'no-chat' };
   // It answers no single message, so it quotes none.
   const { replyToMessageId: _quoted, response: _response, ...route } = found;
-  const parts = text.trim() === '' ? [] : await renderParts(shownReply(withoutNoncharacters(text), as, name), route);
+  const parts =
+    text.trim() === ''
+      ? []
+      : await renderParts(shownReply(withoutNoncharacters(text), as, name), route);
   if (parts.length === 0) return { kind: 'empty' };
   const stored = await store.takeovers.reply({
     ...reply,
