@@ -12,14 +12,18 @@ describe.runIf(redisUrl && postgresUrl)('a conversation that a person has taken 
   });
   afterEach(() => scene.close());
 
-  async function perform(member: Member, operation: string, input: object = {}) {
+  async function perform(
+    member: Member,
+    operation: string,
+    input: object = {},
+  ): Promise<{ readonly isRepeated?: boolean }> {
     const answer = await fetch(`${member.address}/api/conversations/${operation}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${scene.deployment.token}` },
       body: JSON.stringify({ conversationId, ...input }),
     });
     if (!answer.ok) throw new Error(await answer.text());
-    return answer.json();
+    return JSON.parse(await answer.text());
   }
 
   it('[U12] [D09] is so for every gateway and worker, and a reply is sent once by whichever holds the account', async () => {

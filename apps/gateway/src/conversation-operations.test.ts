@@ -153,7 +153,7 @@ describe('conversations', () => {
     expect(await ask('reply', reply)).toMatchObject({ isRepeated: false, answered: 1 });
     expect(await ask('reply', reply)).toMatchObject({ isRepeated: true });
     expect(await ask('messages', { id: ID })).toMatchObject({
-      messages: [{ from: 'Ann' }, { text: 'Ann: Hi', writtenBy: { name: 'Ann', as: 'self' } }],
+      messages: [{ text: 'Ann: Hi', writtenBy: { name: 'Ann', as: 'self' } }, { from: 'Ann' }],
     });
     const nameless = { caller: { name: 'the command line', role: 'owner' } } as const;
     expect(await ask('hand-back', { conversationId }, nameless)).toEqual({ handedBack: true });

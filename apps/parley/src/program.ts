@@ -22,6 +22,7 @@ import type { LogsFlags } from './commands/logs.ts';
 import type { SimulateFlags } from './commands/simulate/simulate.ts';
 import { acceptFormerOptions } from './former-options.ts';
 import { describeAgent } from './program-agent.ts';
+import { describeConversations } from './program-conversations.ts';
 import { describeAccess, describePeople } from './program-people.ts';
 import { versionText } from './version.ts';
 
@@ -52,6 +53,7 @@ export function describeProgram(runs: Runs): Command {
   describeDoctor(program, runs);
   describeAudit(program, runs);
   describeAgent(program, runs);
+  describeConversations(program, runs);
   describeDead(program, runs);
   describeFiles(program, runs);
   describeCompletion(program, runs);
