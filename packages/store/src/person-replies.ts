@@ -14,7 +14,7 @@ import {
   type TranscriptEntry,
 } from './rows.ts';
 import { isTakenOver, readMoment } from './taken-over.ts';
-import { remember } from './turns.ts';
+import { appendHistory } from './turns.ts';
 
 /** What a person writes into a chat, as the agent or as themselves (U12). */
 export interface PersonReply {
@@ -72,7 +72,7 @@ export async function replyAsPerson(
   const unfinished = isLed ? await endUnfinished(sql, { conversationId, session, by, now }) : [];
   sql.send(WRITE, { turnId, conversationId, session, now, by, as: reply.as, requestKey });
   const answered = isLed ? await answerWaiting(sql, reply, { turnId, now, unfinished }) : [];
-  remember(sql, reply.entries(answered), { conversationId, session, turnId, now });
+  appendHistory(sql, reply.entries(answered), { conversationId, session, turnId, now });
   const parts = insertParts(sql, reply.parts, { turnId, now, newId });
   return { kind: 'stored', turnId, answered: answered.length, parts };
 }

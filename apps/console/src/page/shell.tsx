@@ -14,12 +14,12 @@ import {
 } from './agents.tsx';
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
-import { isBusy, type Link } from './chat/conversation.ts';
+import { isAnswering, type Link } from './chat/conversation.ts';
 import { forgetEverything, order } from './gateway.ts';
 import { pairingOf } from './pairing.tsx';
 import { hrefOf, type Route } from './route.ts';
 import { SignInView } from './sign-in.tsx';
-import { DataScope, useData } from './ui/data.tsx';
+import { DataScope, useData, useOperation } from './ui/data.tsx';
 import { Icon, type IconName } from './ui/icon.tsx';
 import { Trouble } from './ui/widgets.tsx';
 import { GROUPS, START, type View, viewOf } from './views.ts';
@@ -50,7 +50,7 @@ const LATER_MS = 60_000;
 export function Shell({ client, route, trouble }: ShellProps): VNode {
   const link = useComputed(() => client.conversation.value.link).value;
   const isOnline = link === 'online';
-  const status = useData<GatewayStatus>(isOnline ? '/api/status/report' : null, (known) =>
+  const status = useOperation('status/report', isOnline ? {} : null, (known) =>
     pairingOf(known?.channels ?? []).isMoving ? SOON_MS : LATER_MS,
   ).value;
   const usual = status === undefined ? SOME_AGENT : infoOf(status.agent, status.model);
@@ -344,7 +344,7 @@ async function signOut(): Promise<void> {
   if ((await order('sessions/leave', {})) === undefined) forgetEverything();
 }
 
-/** What waits for the owner is asked for this often, in ms. */
+/** The interval at which pending decisions are requested, in ms. */
 const WAITING_MS = 15_000;
 
 interface BadgeProps<Report> {
@@ -354,7 +354,7 @@ interface BadgeProps<Report> {
   readonly what: readonly [one: string, several: string];
 }
 
-/** How many wait for the owner (F05, G05); nothing where none does. */
+/** The number of entries that wait for the owner (F05, G05); nothing for none. */
 function WaitingBadge<Report>({ path, count, what }: BadgeProps<Report>): VNode | null {
   const { value } = useData<Report>(path, WAITING_MS);
   const waiting = value === undefined ? 0 : count(value);
@@ -371,7 +371,7 @@ function WaitingBadge<Report>({ path, count, what }: BadgeProps<Report>): VNode 
 function Announcement(props: { readonly client: ChatClient; readonly agent: string }): VNode {
   const conversation = props.client.conversation.value;
   const { link } = conversation;
-  const writes = isBusy(conversation) ? `${props.agent} is writing…` : '';
+  const writes = isAnswering(conversation) ? `${props.agent} is writing…` : '';
   return (
     <p class="visually-hidden" role="status">
       {link === 'online' ? writes : LINK_LABELS[link]}

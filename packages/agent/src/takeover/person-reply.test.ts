@@ -1,7 +1,6 @@
 import type { DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { entryText } from '../context/history.ts';
 import { isForPeople, type NewPersonReply, sendPersonReply, shownReply } from './person-reply.ts';
 
 const LANE = 'web:default:c1';
@@ -44,7 +43,7 @@ const takeOver = () =>
 const history = async () =>
   (await store.transcript.recent(LANE, 0, 9)).map((one) => ({
     role: one.role,
-    text: entryText(one),
+    text: Object(one.content).text,
   }));
 const parts = async () =>
   (await store.outbox.recent({ ...PLACE, chatId: 'c1' }, 99)).map(({ part }) => part);

@@ -4,7 +4,7 @@ import { fromJson, type Sql, statement, toJson } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
 
-/** Where two lists that are merged go on: behind these numbers of messages and of parts. */
+/** The place at which two merged lists continue: behind these numbers of messages and of parts. */
 export interface PageMark {
   readonly inbox: number;
   readonly outbox: number;
@@ -21,25 +21,25 @@ interface ShownFile {
   readonly name: string | null;
 }
 
-/** What was said, by one side or the other. Times in ms; texts are private and whole. */
+/** A message of either side. Times in ms; texts are private and whole. */
 export interface ShownMessage {
   /** Unique in the conversation. */
   readonly id: string;
   readonly direction: 'in' | 'out';
   readonly at: number;
-  /** Who wrote it; null: the agent, or Parley itself. */
+  /** Its author; null: the agent, or Parley itself. */
   readonly from: string | null;
   readonly text: string;
   readonly files: readonly ShownFile[];
   /** Parley itself wrote it for the agent, such as a job whose time has come. */
   readonly trigger: string | null;
-  /** Of a message: waits, is being answered, or how it ended. Of a part: whether it was sent. */
+  /** For a message: waiting, being answered, or its outcome. For a part: whether it was sent. */
   readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
   /** Why a part did not arrive. */
   readonly error: string | null;
   /** A person wrote this part from the page, as the agent or as themselves; null: none did (U12). */
   readonly writtenBy: { readonly name: string; readonly as: 'agent' | 'self' } | null;
-  /** What `why/message` is asked about it; null: it answers nothing that has a story. */
+  /** The question for `why/message` about it; null: it answers nothing that has a story. */
   readonly why: string | null;
 }
 
@@ -69,12 +69,12 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
     limit,
   });
   const sent: SentRow[] = [];
-  for (const place of await placesOf(sql, conversationId, before.inbox)) {
+  for (const place of await findChats(sql, conversationId, before.inbox)) {
     sent.push(...(await sql.all(SENT, { ...place, before: before.outbox, until, limit })));
   }
   sent.sort((a, b) => b.seq - a.seq);
-  const { taken, older } = newestFirst(said, sent, before, limit);
-  return { messages: taken.map(messageOf).reverse(), older };
+  const { taken, older } = mergeNewestFirst(said, sent, before, limit);
+  return { messages: taken.map(toShownMessage).reverse(), older };
 }
 
 interface Merged {
@@ -87,7 +87,7 @@ interface Merged {
  * Takes the younger of both heads until the page is full; each list stays in its own order. `older` is null where
  * both lists are shorter than a page and are on it.
  */
-export function newestFirst<A extends Merged, B extends Merged>(
+export function mergeNewestFirst<A extends Merged, B extends Merged>(
   one: readonly A[],
   other: readonly B[],
   before: PageMark,
@@ -112,7 +112,7 @@ export function newestFirst<A extends Merged, B extends Merged>(
 }
 
 /** Chats and threads that a conversation is led in: one, or those of a person with linked accounts. */
-async function placesOf(sql: Sql, conversationId: string, before: number) {
+async function findChats(sql: Sql, conversationId: string, before: number) {
   const lately = { conversationId, before, newest: RECENT_MESSAGES };
   const rows = await sql.all(PLACES, lately);
   const found = rows.length > 0 ? rows : await sql.all(PLACES, { ...lately, before: EVER });
@@ -126,10 +126,10 @@ async function placesOf(sql: Sql, conversationId: string, before: number) {
 
 const RECENT_MESSAGES = 200;
 
-const messageOf = (row: SaidRow | SentRow): ShownMessage =>
-  row.direction === 'in' ? incoming(row) : outgoing(row);
+const toShownMessage = (row: SaidRow | SentRow): ShownMessage =>
+  row.direction === 'in' ? toIncoming(row) : toOutgoing(row);
 
-function incoming(row: SaidRow): ShownMessage {
+function toIncoming(row: SaidRow): ShownMessage {
   const said = readSaid(row.message);
   const files = (said?.attachments ?? []).map(({ kind, name = null }) => ({ kind, name }));
   const trigger = said?.trigger ?? null;
@@ -144,16 +144,16 @@ function incoming(row: SaidRow): ShownMessage {
     state: row.state === 'waiting' ? 'waiting' : (row.outcome ?? 'running'),
     error: null,
     writtenBy: null,
-    why: whyOf(row),
+    why: whyName(row),
   };
 }
 
 /** Accounts of the settings have neither a colon nor a slash; a name that has is found by the id alone. */
-function whyOf({ channel, account, chatId, messageId }: SaidRow): string {
+function whyName({ channel, account, chatId, messageId }: SaidRow): string {
   return /[:/]/.test(account) ? messageId : `${channel}/${account}:${chatId}/${messageId}`;
 }
 
-function outgoing(row: SentRow): ShownMessage {
+function toOutgoing(row: SentRow): ShownMessage {
   const part = readSent(row.body);
   const file = part?.file;
   return {
@@ -235,27 +235,27 @@ const Said = InboundMessage.pick({
   trigger: true,
 });
 
-/** What is shown of a message that came in. */
+/** The shown fields of an inbound message. */
 export type SaidMessage = z.infer<typeof Said>;
 
 const Part = z.object({ plain: RenderedPart.shape.plain, file: PartExtras.shape.file });
 
 /** A message as it is stored; null where it cannot be read. */
 export function readSaid(stored: string): SaidMessage | null {
-  return z.object(Said.shape).safeParse(parsed(stored)).data ?? null;
+  return z.object(Said.shape).safeParse(parseStoredJson(stored)).data ?? null;
 }
 
 /** A part as it is stored: its text without markup, and its file. */
 export function readSent(stored: string): z.infer<typeof Part> | null {
-  return Part.safeParse(parsed(stored)).data ?? null;
+  return Part.safeParse(parseStoredJson(stored)).data ?? null;
 }
 
 /** The thread of a route, empty without one. */
 export function threadOf(route: string): string {
-  return z.object(ReplyRoute.shape).safeParse(parsed(route)).data?.threadId ?? '';
+  return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.threadId ?? '';
 }
 
-/** What a person wrote; null for what Parley itself put into a conversation. */
+/** The text of a person; null for messages that Parley itself put into a conversation. */
 export function textOfMessage(stored: string): string | null {
   const said = readSaid(stored);
   return said === null || said.trigger !== undefined ? null : (said.typed ?? said.text);
@@ -265,7 +265,7 @@ export function textOfPart(stored: string): string | null {
   return readSent(stored)?.plain ?? null;
 }
 
-function parsed(text: string): unknown {
+function parseStoredJson(text: string): unknown {
   try {
     return fromJson(text);
   } catch {

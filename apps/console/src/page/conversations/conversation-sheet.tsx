@@ -17,9 +17,9 @@ import {
 } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 import { useGrowing } from './growing.ts';
-import { placeOf, StateMark } from './marks.tsx';
+import { conversationLabel, StateMark } from './marks.tsx';
 
-/** What is said is asked for again this often, in ms. */
+/** The interval at which messages are requested again, in ms. */
 const POLL_INTERVAL_MS = 3_000;
 
 interface SheetProps {
@@ -56,7 +56,7 @@ function Head({ report }: { readonly report: ConversationReport }): VNode {
     <header class="entry-head">
       <h2>{title}</h2>
       <p>
-        {placeOf(report)} <StateMark conversation={report} />
+        {conversationLabel(report)} <StateMark conversation={report} />
         {runningSince !== null && ` for ${spanOf(now - runningSince)}`}
       </p>
       {failure !== null && (
@@ -98,7 +98,7 @@ function Head({ report }: { readonly report: ConversationReport }): VNode {
 
 const MODES = ['agent', 'ask', 'plan'] as const;
 
-/** What the commands of a chat do. */
+/** The controls of a conversation, which do what commands of a chat do. */
 function Controls({ report }: { readonly report: ConversationReport }): VNode {
   const { id, mode, model, models, usualModel, state } = report;
   const { outcome, run } = useWork();
@@ -161,7 +161,7 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
 
 function Messages({ id, found }: SheetProps): VNode {
   const path = readPath('conversations/messages', { id, until: found?.at });
-  const data = useGrowing(path, POLL_INTERVAL_MS, readMessages, keyOf);
+  const data = useGrowing(path, POLL_INTERVAL_MS, readMessages, messageKey);
   const messages = [...(data.value ?? [])].sort(byTime);
   const list = useRef<HTMLOListElement>(null);
   useShownPlace(list, messages, found?.message ?? null);
@@ -204,7 +204,7 @@ function readMessages({ messages: items, next }: OutputOf<'conversations/message
   return { items, next };
 }
 
-const keyOf = ({ id }: ShownMessage) => id;
+const messageKey = ({ id }: ShownMessage) => id;
 
 /** A question before its answer, where both were stored in one millisecond. */
 function byTime(a: ShownMessage, b: ShownMessage): number {
@@ -257,7 +257,7 @@ const STATES: Readonly<Record<ShownMessage['state'], string>> = {
   unknown: 'may not have arrived',
 };
 
-/** What one side has said. */
+/** A message of one side. */
 function Message({ message }: { readonly message: ShownMessage }): VNode {
   const { direction, at, from, text, files, trigger, state, error, why } = message;
   const [isAsked, setAsked] = useState(false);
@@ -288,7 +288,7 @@ function Message({ message }: { readonly message: ShownMessage }): VNode {
   );
 }
 
-/** Of the message, as the name of what happened to it. */
+/** The beginning of the message, as the title of its story, in characters. */
 const FIRST_WORDS = 60;
 
 function Why({ why, text }: { readonly why: string; readonly text: string }): VNode {

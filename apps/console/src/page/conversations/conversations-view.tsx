@@ -11,9 +11,9 @@ import { EntryLink, SplitView } from '../ui/frames.tsx';
 import { List, Show } from '../ui/widgets.tsx';
 import { ConversationSheet } from './conversation-sheet.tsx';
 import { type Growing, useGrowing } from './growing.ts';
-import { placeOf, StateMark } from './marks.tsx';
+import { conversationLabel, StateMark } from './marks.tsx';
 import { SearchForm, SearchResults } from './search.tsx';
-import { isNew, keepSeen, looked, readSeen, type Seen } from './seen.ts';
+import { isNew, keepSeen, markSeen, readSeen, type Seen } from './seen.ts';
 
 /** The list is asked for again this often, in ms. */
 const POLL_INTERVAL_MS = 4_000;
@@ -66,14 +66,14 @@ function readList({ conversations: items, next }: OutputOf<'conversations/list'>
   return { items, next };
 }
 
-/** What was looked at; the chosen conversation is. */
+/** The conversations that were seen; the chosen one counts as seen. */
 function useSeen(
   all: readonly ShownConversation[] | undefined,
   chosen: ShownConversation | undefined,
 ): Seen | null {
   const ref = useRef<Seen | null>(null);
   if (ref.current === null && all !== undefined) ref.current = readSeen(all);
-  if (ref.current !== null && chosen !== undefined) ref.current = looked(ref.current, chosen);
+  if (ref.current !== null && chosen !== undefined) ref.current = markSeen(ref.current, chosen);
   const seen = ref.current;
   useEffect(() => {
     if (seen !== null) keepSeen(seen);
@@ -153,7 +153,7 @@ function ConversationLink({ conversation, isChosen, isNew }: LinkProps): VNode {
         {isNew && <b class="mark is-new">New</b>}
         <StateMark conversation={conversation} />
         {failure !== null && <b class="mark is-failed">Failed</b>}
-        {placeOf(conversation)}
+        {conversationLabel(conversation)}
         {agent !== null && ` · ${agent}`}
       </span>
     </EntryLink>

@@ -9,7 +9,7 @@ const STATES: Readonly<Record<ShownConversation['state'], string | null>> = {
   asks: 'Waits for approval',
 };
 
-/** What happens in a conversation now; nothing where nothing does. */
+/** The mark of a conversation's current state; none where it is idle. */
 export function StateMark(props: { readonly conversation: ShownConversation }): VNode | null {
   const { state, waiting } = props.conversation;
   const label = STATES[state];
@@ -24,7 +24,7 @@ export function StateMark(props: { readonly conversation: ShownConversation }): 
 }
 
 /** The channel, its account where there are several, and what kind of chat it is. */
-export function placeOf({
+export function conversationLabel({
   channel,
   account,
   chatType,

@@ -8,7 +8,7 @@ import { EntryLink } from '../ui/frames.tsx';
 import { List, Show } from '../ui/widgets.tsx';
 import { useGrowing } from './growing.ts';
 
-/** Where one types what is looked for; an empty text shows the list again. */
+/** The field for the words of a search; an empty text shows the list again. */
 export function SearchForm({ onAsk }: { readonly onAsk: (text: string) => void }): VNode {
   const onSubmit = (event: SubmitEvent): void => {
     event.preventDefault();

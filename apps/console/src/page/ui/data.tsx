@@ -4,7 +4,7 @@ import { type ComponentChildren, createContext, type VNode } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { ask, type Failure, type Outcome, readPath } from '../gateway.ts';
 
-/** What the gateway has answered for a path, kept up to date while it is shown. */
+/** The gateway's answer for a path, kept up to date while it is shown. */
 export interface Data<Value> {
   /** The last answer; it stays while it is loaded again, also in vain. */
   readonly value: Value | undefined;
@@ -59,10 +59,6 @@ const RETRY_MS = 5_000;
  * Loads `path` when it changes and when the view is refreshed, which it does itself when the window gets the
  * focus, and with `everyMs` so often while the window is visible. Null loads nothing and keeps what there is.
  * `Value` is the type that the gateway declares for the path.
- *
- * @example
- * const settings = useData<ShownSettings>('/api/settings');
- * return <Show data={settings}>{(report) => <Findings {...report} />}</Show>;
  */
 export function useData<Value>(
   path: string | null,
@@ -94,7 +90,13 @@ export function useData<Value>(
   return { value, failure, isLoading };
 }
 
-/** Loads what an operation that reads answers, like `useData`; a null input loads nothing. */
+/**
+ * Loads what an operation that reads answers, like `useData`; a null input loads nothing.
+ *
+ * @example
+ * const audit = useOperation('audit/report', {});
+ * return <Show data={audit}>{(report) => <Findings {...report} />}</Show>;
+ */
 export function useOperation<Name extends OperationName>(
   name: Name,
   input: InputOf<Name> | null,
@@ -169,9 +171,9 @@ export function usePages<Page, Item>(
   };
 }
 
-/** What a person can do in a view; all its buttons wait meanwhile. */
+/** An action of a person in a view; all its buttons wait meanwhile. */
 export interface Work {
-  /** How the last one ended, for `OutcomeNote`. */
+  /** The outcome of the last one, for `OutcomeNote`. */
   readonly outcome: Outcome | undefined;
   /** Does it, and refreshes the view. */
   run(work: () => Promise<Outcome | undefined>): void;
