@@ -162,12 +162,12 @@ export const operations = {
   takeovers: read(
     'Takeovers, how they ended, and replies of people, newest first',
     { before: Count.positive().optional(), limit: Limit },
-    takeovers,
+    listTakeovers,
   ),
 };
 
 /** The owner of the token of the data folder has no name. */
-function nameOf({ person = 'The owner' }: Caller): string {
+function callerName({ person = 'The owner' }: Caller): string {
   return person;
 }
 
@@ -176,10 +176,10 @@ async function takeOver(
   { conversationId, minutes }: { readonly conversationId: string; readonly minutes: number },
   { caller }: Call,
 ): Promise<{ readonly by: string; readonly until: number }> {
-  const by = nameOf(caller);
+  const by = callerName(caller);
   const { isForPeople } = await import('@parley/agent/person-reply');
-  const place = (await store.takeovers.place(conversationId)) ?? missing();
-  if (!isForPeople(place)) throw noChat();
+  const route = (await store.takeovers.newestRoute(conversationId)) ?? missing();
+  if (!isForPeople(route)) throw noChatError();
   const lastsMs = minutes * 60_000;
   const { until } = (await store.takeovers.takeOver({ conversationId, by, lastsMs })) ?? missing();
   log.info({ conversation: conversationId, by, minutes }, 'a person took a conversation over');
@@ -192,7 +192,7 @@ async function handBack(
   { conversationId }: { readonly conversationId: string },
   { caller }: Call,
 ): Promise<{ readonly handedBack: boolean }> {
-  const by = nameOf(caller);
+  const by = callerName(caller);
   const handedBack = (await store.takeovers.handBack(conversationId, by)) ?? missing();
   if (!handedBack) return { handedBack };
   log.info({ conversation: conversationId, by }, 'a person handed a conversation back');
@@ -211,13 +211,13 @@ async function reply(
   { caller }: Call,
 ): Promise<{ readonly turnId: string; readonly isRepeated: boolean; readonly answered: number }> {
   const { sendPersonReply } = await import('@parley/agent/person-reply');
-  const by = nameOf(caller);
+  const by = callerName(caller);
   const sent = await sendPersonReply({ store, wake }, order, { name: by });
   switch (sent.kind) {
     case 'no-conversation':
       return missing();
     case 'no-chat':
-      throw noChat();
+      throw noChatError();
     case 'empty':
       throw refusal('empty-reply', 'Nothing of this text would be visible. Write something.');
     default: {
@@ -229,8 +229,8 @@ async function reply(
   }
 }
 
-/** Both lists as one, as long as a page may be. */
-async function takeovers(
+/** Takeovers and replies in one list, as long as a page may be. */
+async function listTakeovers(
   { store, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
 ) {
@@ -251,7 +251,7 @@ async function takeovers(
   };
 }
 
-function noChat() {
+function noChatError() {
   return refusal(
     'no-chat',
     'A program leads this conversation through the API: it waits for an answer to its request and shows nothing else.',

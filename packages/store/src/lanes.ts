@@ -98,10 +98,9 @@ export function laneRepository(
      * `fenced` when the lease was lost.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
-      database.write(
-        (sql) => claimOrLeave(sql, { lease, busy, newTurnId, now, moment: sharedClock() }),
-        'process',
-      ),
+      database.write((sql) => {
+        return claimOrLeave(sql, { lease, busy, newTurnId, now, moment: sharedClock() });
+      }, 'process'),
 
     /**
      * Syncs to disk how often a turn was started: one that has ended its process may end the machine as well.
@@ -379,8 +378,7 @@ const NEWEST_WAITING = statement(`
 /**
  * The longest waiting first, so that a limit cannot hide a conversation for ever. What waits behind a
  * suspended turn waits for the same decision, unless it may be the answer to a question. What waits behind a
- * turn that was put off has brought its own wake-up. What waits in a conversation that a person has taken over is
- * found once that ends, also where it ends by itself.
+ * turn that was put off has brought its own wake-up. A conversation that a person leads is found once that ends.
  */
 const WITH_WORK = statement(`
   select work.conversation_id as id from (

@@ -49,11 +49,11 @@ export function takeoverRepository(database: Database, newId: NewId, sharedClock
     reply: (reply: PersonReply) =>
       database.write((sql) => replyAsPerson(sql, reply, { newId, moment: sharedClock() })),
 
-    /** Where a person last wrote in a conversation, and its session; null: no message of one is stored. */
-    place: (conversationId: string): Promise<ReplyRoute | null> =>
-      database.read((sql) => placeOf(sql, conversationId)),
+    /** The route of the newest message of a person in a conversation; null: none is stored. */
+    newestRoute: (conversationId: string): Promise<ReplyRoute | null> =>
+      database.read((sql) => readNewestRoute(sql, conversationId)),
 
-    /** Takeovers and what people wrote from the page, newest first, in two lists that the caller merges. */
+    /** Takeovers, and replies of people, each newest first; `before` in ms. */
     recent: (limit: number, before?: number) =>
       database.read(async (sql) => {
         const now = await readMoment(sql, sharedClock());
@@ -74,7 +74,7 @@ async function takeOver(
 ): Promise<{ readonly until: number } | null> {
   if (lastsMs > MAX_TAKEOVER_MS) throw new RangeError(`A takeover of ${lastsMs} ms is too long.`);
   if ((await lockConversation(sql, id)) === undefined) return null;
-  if ((await placeOf(sql, id)) === null) return null;
+  if ((await readNewestRoute(sql, id)) === null) return null;
   const now = await readMoment(sql, moment);
   // Its worker lives and must not count as one that the turn has killed.
   sql.send(UNCOUNT, { id, moment });
@@ -104,13 +104,13 @@ async function handBack(
   return true;
 }
 
-async function placeOf(sql: Sql, id: string): Promise<ReplyRoute | null> {
+async function readNewestRoute(sql: Sql, id: string): Promise<ReplyRoute | null> {
   const row = await sql.get(NEWEST_ROUTE, { id, trigger: '%,"trigger":"%' });
   if (row === undefined) return null;
   return fromCheckedJson(ReplyRoute, row.route, `reply route in ${id}`);
 }
 
-/** A takeover whose end nobody brought about ended by itself. */
+/** A takeover that no person has ended ends by itself. */
 export function withEnd(row: Takeover, now: number): Takeover {
   if (row.endedAt !== null || isTakenOver(row.until, now)) return row;
   return { ...row, endedAt: row.until };

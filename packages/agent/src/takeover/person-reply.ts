@@ -30,7 +30,7 @@ interface ReplyDeps {
   wake(wake: DeadLetterWake): Promise<void>;
 }
 
-/** What became of a reply; `no-chat`: nobody waits there for one, `empty`: nothing of it is visible. */
+/** The result of a reply. `no-chat`: no person reads that conversation; `empty`: nothing of the text is visible. */
 export type SentReply =
   | { readonly kind: 'stored' | 'known'; readonly turnId: string; readonly answered: number }
   | { readonly kind: 'no-conversation' | 'no-chat' | 'empty' };
@@ -50,7 +50,7 @@ export async function sendPersonReply(
   { name }: Replier,
 ): Promise<SentReply> {
   const { conversationId, as } = reply;
-  const found = await store.takeovers.place(conversationId);
+  const found = await store.takeovers.newestRoute(conversationId);
   if (found === null) return { kind: 'no-conversation' };
   if (!isForPeople(found)) return { kind: 'no-chat' };
   // It answers no single message, so it quotes none.
