@@ -27,7 +27,20 @@ const ALL = commandsOf(program);
 /** The first words of descriptions: what to tell a program to do. */
 const VERBS = new Set([
   ...['accept', 'add', 'allow', 'back', 'change', 'check', 'close', 'connect', 'disconnect'],
-  ...['explain', 'give', 'have', 'import', 'list', 'make', 'pause', 'play', 'print', 'propose'],
+  ...[
+    'explain',
+    'give',
+    'have',
+    'import',
+    'lead',
+    'let',
+    'list',
+    'make',
+    'pause',
+    'play',
+    'print',
+    'propose',
+  ],
   ...['rebuild', 'refuse', 'remove', 'report', 'restore', 'resume', 'return', 'revoke'],
   ...['rewrite', 'run', 'search', 'send', 'show', 'sign', 'start', 'stop', 'talk', 'use', 'write'],
 ]);
@@ -110,6 +123,7 @@ describe('the examples in help', () => {
 const VERBLESS = [
   ['channels', 'channels list', []],
   ['config', 'config check', []],
+  ['conversations', 'conversations list', ['-n', '5']],
   ['cron', 'cron list', []],
   ['dead', 'dead list', ['-n', '5', '--before', '7']],
   ['hooks', 'hooks list', ['--agent', 'ada']],

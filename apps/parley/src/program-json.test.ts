@@ -92,7 +92,17 @@ describe('every declared command', () => {
 
 describe('a command without a running gateway', () => {
   it.each([
-    ...['agents', 'approvals', 'channels', 'cron', 'dead', 'heartbeat', 'hooks', 'people'],
+    ...[
+      'agents',
+      'approvals',
+      'channels',
+      'conversations',
+      'cron',
+      'dead',
+      'heartbeat',
+      'hooks',
+      'people',
+    ],
     ...['sessions', 'soul', 'usage', 'cron list', 'why last', 'dead list', 'sessions list'],
     ...[
       'plugins',

@@ -9,6 +9,7 @@ import {
   describeSkills,
   describeSoul,
 } from './program-agent.ts';
+import { describeConversations } from './program-conversations.ts';
 import { describeBackup, describeConfig, describeImport } from './program-files.ts';
 import { describeAccess, describeChannels, describePeople } from './program-people.ts';
 import { describeService, describeSimulate, describeStart } from './program-run.ts';
@@ -32,7 +33,10 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Describe[]
   ['Run:', [describeStart, describeService, describeSimulate]],
   ['Watch:', [describeStatus, describeLogs, describeUsage]],
   ['Diagnose and repair:', [describeDoctor, describeAudit, describeDead, describeReport]],
-  ['Channels and people:', [describeChannels, describeAccess, describePeople]],
+  [
+    'Channels and people:',
+    [describeChannels, describeConversations, describeAccess, describePeople],
+  ],
   ['Agent:', [describeAgents, describePrompt, describeMemory, describeSoul, describeSkills]],
   ['Scheduled work and events:', [describeCron, describeHeartbeat, describeHooks]],
   ['Settings and data:', [describeConfig, describeBackup, describeImport]],
