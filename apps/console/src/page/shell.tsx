@@ -1,5 +1,4 @@
 import type { GatewayStatus, Me } from '@parley/gateway/api';
-import type { OutputOf } from '@parley/gateway/operations';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useContext, useEffect, useErrorBoundary, useRef } from 'preact/hooks';
@@ -16,13 +15,14 @@ import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
 import { isBusy, type Link } from './chat/conversation.ts';
 import { forgetEverything, order } from './gateway.ts';
+import { Rail, useWaiting, ViewLinks } from './navigation.tsx';
 import { pairingOf } from './pairing.tsx';
 import { hrefOf, type Route } from './route.ts';
 import { SignInView } from './sign-in.tsx';
 import { DataScope, useData } from './ui/data.tsx';
-import { Icon, type IconName } from './ui/icon.tsx';
+import { Icon } from './ui/icon.tsx';
 import { Trouble } from './ui/widgets.tsx';
-import { GROUPS, START, type View, viewOf } from './views.ts';
+import { placeOf, START, type View, viewOf } from './views.ts';
 import { missingRole, Who } from './who.ts';
 
 const LINK_LABELS: Readonly<Record<Link, string>> = {
@@ -59,6 +59,8 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const me = client.me.value;
   const hasChat = me === null || me.role === 'owner';
   const view = viewOf(route.value) ?? (hasChat ? undefined : viewOf({ view: START, args: [] }));
+  const place = placeOf(view);
+  const waiting = useWaiting(me, isOnline);
   const mayAsk = isOnline && me !== null && missingRole(me, '/api/agents/list') === null;
   const agents = useAgentsAt(route.value, view?.agent, mayAsk);
   const chatting = infoOfAgent(answererOf(agents.all, client.chat.value), usual);
@@ -94,40 +96,41 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
                 </button>
               </TopBar>
             )}
-            <div class="body">
-              {!isOut && me && (
-                <Navigation
+            {!isOut && me && (
+              <Rail me={me} place={place} chat={firstChatWith(agents.chosen)} waiting={waiting} />
+            )}
+            {!isOut && me && place && place.id !== 'inbox' && (
+              <ViewLinks
+                me={me}
+                place={place}
+                shown={view?.within ?? view?.id ?? ''}
+                waiting={waiting}
+              />
+            )}
+            <div class="stage" ref={stage} tabIndex={-1}>
+              {unlinked.length > 0 && view?.id !== 'channels' && view?.id !== 'setup' && (
+                <p class="frame-note" role="status">
+                  {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its
+                  phone. <a href={hrefOf('channels', 'code')}>Show the code</a>
+                </p>
+              )}
+              {isOnline && hasChat && status && view?.id !== 'settings' && (
+                <SettingsNote {...status.settings} />
+              )}
+              {/* Hidden, not removed: a draft stays. */}
+              {hasChat && (
+                <div class="view" hidden={isOut || view !== undefined}>
+                  <ChatView key={client.chat.value} client={client} agent={chatting} />
+                </div>
+              )}
+              {!isOut && view && me && (
+                <GuardedView
+                  key={`${view.id} ${route.value.agent}`}
+                  view={view}
+                  route={route.value}
                   me={me}
-                  shown={view?.within ?? view?.id ?? 'chat'}
-                  chat={firstChatWith(agents.chosen)}
-                  isOnline={isOnline}
                 />
               )}
-              <div class="stage" ref={stage} tabIndex={-1}>
-                {unlinked.length > 0 && view?.id !== 'channels' && view?.id !== 'setup' && (
-                  <p class="frame-note" role="status">
-                    {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its
-                    phone. <a href={hrefOf('channels', 'code')}>Show the code</a>
-                  </p>
-                )}
-                {isOnline && hasChat && status && view?.id !== 'settings' && (
-                  <SettingsNote {...status.settings} />
-                )}
-                {/* Hidden, not removed: a draft stays. */}
-                {hasChat && (
-                  <div class="view" hidden={isOut || view !== undefined}>
-                    <ChatView key={client.chat.value} client={client} agent={chatting} />
-                  </div>
-                )}
-                {!isOut && view && me && (
-                  <GuardedView
-                    key={`${view.id} ${route.value.agent}`}
-                    view={view}
-                    route={route.value}
-                    me={me}
-                  />
-                )}
-              </div>
             </div>
             <Announcement client={client} agent={chatting.name} />
           </div>
@@ -236,13 +239,10 @@ interface TopBarProps {
 }
 
 function TopBar({ agent, choice, link, isChat, client, children }: TopBarProps): VNode {
+  const me = client.me.value;
   return (
     <header class="top">
       {children}
-      <button type="button" class="quiet menu" popovertarget="views" aria-label="Menu">
-        <Icon name="menu" />
-      </button>
-      <img src="/page/icon.svg" alt="" width={34} height={34} />
       <div class="who">
         <h1 class="clip">{agent.name}</h1>
         <p class="hint clip" title={agent.model}>
@@ -254,6 +254,17 @@ function TopBar({ agent, choice, link, isChat, client, children }: TopBarProps):
         <i aria-hidden="true" />
         {LINK_LABELS[link]}
       </span>
+      {me !== null && me.name !== null && (
+        <span class="signed-in hint">
+          <span>
+            {me.name} · {me.role}
+          </span>
+          <button type="button" class="quiet" onClick={() => void signOut()}>
+            <Icon name="key" />
+            Sign out
+          </button>
+        </span>
+      )}
       {isChat && (
         <button
           type="button"
@@ -270,101 +281,8 @@ function TopBar({ agent, choice, link, isChat, client, children }: TopBarProps):
   );
 }
 
-/** The views of the console in their groups: beside the view, or in a narrow window behind a button. */
-function Navigation({
-  me,
-  shown,
-  chat,
-  isOnline,
-}: {
-  readonly me: Me;
-  readonly shown: string;
-  /** The address of the chat. */
-  readonly chat: string;
-  readonly isOnline: boolean;
-}): VNode {
-  const groups = GROUPS.map(({ name, views }) => ({
-    name,
-    views: views.filter(({ reads }) => missingRole(me, reads) === null),
-  })).filter(({ views }) => views.length > 0);
-  const box = useRef<HTMLElement>(null);
-  const link = (id: string, label: string, icon: IconName, href = hrefOf(id)): VNode => (
-    <a
-      key={id}
-      class="quiet"
-      href={href}
-      aria-current={shown === id ? 'page' : undefined}
-      onClick={() => box.current?.hidePopover()}
-    >
-      <Icon name={icon} />
-      {label}
-      {id === 'channels' && isOnline && (
-        <WaitingBadge<OutputOf<'channels/report'>>
-          path="/api/channels/report"
-          count={({ waiting }) => waiting.length}
-          what={['person waits', 'people wait']}
-        />
-      )}
-      {id === 'approvals' && isOnline && (
-        <WaitingBadge<OutputOf<'approvals/waiting'>>
-          path="/api/approvals/waiting"
-          count={({ approvals }) => approvals.length}
-          what={['question waits', 'questions wait']}
-        />
-      )}
-    </a>
-  );
-  return (
-    <nav id="views" class="views" aria-label="Views" popover="auto" ref={box}>
-      {me.role === 'owner' && link('chat', 'Chat', 'chat', chat)}
-      {groups.map(({ name, views }) => (
-        <div key={name} role="group" aria-label={name}>
-          <p class="hint" aria-hidden="true">
-            {name}
-          </p>
-          {views.map(({ id, label, icon }) => label !== null && link(id, label, icon))}
-        </div>
-      ))}
-      {me.name !== null && (
-        <div role="group" aria-label="Signed in">
-          <p class="hint">
-            {me.name} · {me.role}
-          </p>
-          <button type="button" class="quiet" onClick={() => void signOut()}>
-            <Icon name="key" />
-            Sign out
-          </button>
-        </div>
-      )}
-    </nav>
-  );
-}
-
 async function signOut(): Promise<void> {
   if ((await order('sessions/leave', {})) === undefined) forgetEverything();
-}
-
-/** What waits for the owner is asked for this often, in ms. */
-const WAITING_MS = 15_000;
-
-interface BadgeProps<Report> {
-  readonly path: string;
-  readonly count: (report: Report) => number;
-  /** One of them, and several, for a screen reader. */
-  readonly what: readonly [one: string, several: string];
-}
-
-/** How many wait for the owner (F05, G05); nothing where none does. */
-function WaitingBadge<Report>({ path, count, what }: BadgeProps<Report>): VNode | null {
-  const { value } = useData<Report>(path, WAITING_MS);
-  const waiting = value === undefined ? 0 : count(value);
-  if (waiting === 0) return null;
-  return (
-    <span class="badge">
-      {waiting}
-      <span class="visually-hidden"> {waiting === 1 ? what[0] : what[1]}</span>
-    </span>
-  );
 }
 
 /** Changes that a screen reader reads out. */
