@@ -34,4 +34,5 @@ export const BYTES_AT_START = 2_750_000;
 export const FILES_OF_COMMANDS: Readonly<Record<string, number>> = {
   ...{ agents: 77, approvals: 68, channels: 84, cron: 89, dead: 63, heartbeat: 85, hooks: 86 },
   ...{ pair: 65, people: 64, sessions: 62, soul: 77, usage: 77, 'why last': 67 },
+  ...{ 'memory list': 68, 'memory versions': 68, skills: 84 },
 };

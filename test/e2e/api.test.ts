@@ -398,7 +398,7 @@ describe('a client of OpenAI that talks to the agent', () => {
 
   it('[D08] [U03] shows its conversations on the page, and why', async () => {
     const { get } = webClient(parley);
-    expect((await get('/api/conversations')).body).toContain('api:default:shop');
+    expect((await get('/api/conversations/list')).body).toContain('api:default:shop');
     const why = await runCommand(['--data', folder.path, 'why', 'order-4711']);
     expect(why.out).toContain('sent with the token of a client');
   });

@@ -156,8 +156,10 @@ describe('settings that change while Parley runs', () => {
     expect(await status.json()).toMatchObject({
       settings: { afterRestart: ['http.port'], problems: [] },
     });
-    expect((await fetch(`${address}/api/restart`, { method: 'POST' })).status).toBe(401);
-    expect((await fetch(`${address}/api/restart`, { method: 'POST', headers })).status).toBe(202);
+    const restart = { method: 'POST', body: '{}' };
+    const path = `${address}/api/gateway/restart`;
+    expect((await fetch(path, restart)).status).toBe(401);
+    expect((await fetch(path, { ...restart, headers })).status).toBe(200);
     const moved = { address: address.replace(/\d+$/, String(port)), token };
     await expect
       .poll(() => channelStates(moved).catch(() => []), { timeout: 30_000 })

@@ -118,7 +118,9 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     const more = ['person', 'chat', 'model', 'channel'].map((by) => `/api/usage/report?by=${by}`);
     const web = ['history', 'events', 'else'].map((name) => `/channels/web/default/${name}`);
     const asked = [
-      '/api/search?q=canary',
+      '/api/conversations/search?words=canary',
+      '/api/conversations/show?id=web:default:owner',
+      '/api/conversations/messages?id=web:default:owner',
       '/api/why/message?message=last',
       `/api/prompts/show?turn=${turn}`,
     ];

@@ -83,9 +83,9 @@ describe.runIf(chromiumUrl)('an installation in which nothing is configured', ()
     // Nobody listens there.
     const whatsapp = '  whatsapp: { url: "ws://127.0.0.1:9/ws/chat" }\n';
     writeFileSync(file(), written.replace('channels:\n', `channels:\n${whatsapp}`));
-    const order = { kind: 'channel', isTry: false, channel: 'whatsapp', phone: '+49 1512 345678' };
+    const order = { channel: 'whatsapp', phone: '+49 1512 345678' };
     const { address, token } = scene.parley;
-    const saved = await fetch(`${address}/api/setup`, {
+    const saved = await fetch(`${address}/api/setup/save-channel`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify(order),

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { faultsOf } from './page-faults.ts';
 import {
   addressesOfViews,
-  openPlace,
   openView,
   say,
   showIn,
@@ -171,7 +170,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     expect(readFileSync(path('workspaces/desk'), 'utf8')).toContain('Bells ring.');
     expect(readFileSync(path('workspace'), 'utf8')).not.toContain('Bells ring.');
 
-    await page.goto(`${scene.parley.address}/#/`);
+    await page.goto(`${scene.parley.address}/#/conversations`);
     await page.getByRole('button', { name: 'New chat with…' }).click();
     await page.getByRole('link', { name: /^Help desk/ }).click();
     await page.getByRole('textbox', { name: 'Message to Help desk' }).waitFor();
@@ -179,15 +178,13 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await untilAnswer(page, 'You said: are you open?');
     expect(JSON.stringify(scene.model.requests.at(-1))).toContain('The desk is open at nine.');
     await title('Help desk');
-    await page.getByRole('button', { name: /^Chats/ }).click();
+    await page.getByRole('link', { name: 'All conversations' }).click();
     await page
-      .getByRole('link', { name: /^are you open\? ?Help desk/ })
+      .getByRole('link', { name: /^are you open\?.*Help desk/ })
       .waitFor({ timeout: 15_000 });
-    await page.keyboard.press('Escape');
-    await openPlace(page, 'Inbox');
     await page.goto(`${scene.parley.address}/#/conversations?agent=desk`);
-    await title('Conversations · Help desk');
-    const rows = page.locator('.conversations .entry-link');
+    await title('Inbox · Help desk');
+    const rows = page.locator('.inbox-row');
     await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining('Help desk')]);
     await choice.selectOption('All agents');
     await expect.poll(() => rows.count()).toBe(2);

@@ -190,7 +190,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
 
   it('[W04] [G15] what belongs to one chat is shown as that, and forgotten there', async () => {
     const headers = { authorization: `Bearer ${scene.parley.token}` };
-    const list = await fetch(`${scene.parley.address}/api/conversations`, { headers });
+    const list = await fetch(`${scene.parley.address}/api/conversations/list`, { headers });
     const id = /"id":"([^"]+)"/.exec(await list.text())?.[1] ?? '';
     const opened = await openWorkspace({ folder: path(''), templates: path('') });
     const { groupMemory } = opened.for({ kind: 'guest', conversationId: id });

@@ -53,7 +53,7 @@ export async function doEarlierWork(asked: Asked): Promise<EarlierWork> {
   const [viewer = ''] = /parley_signin_[\w-]+/.exec(printed) ?? [];
   const session = await signIn(asked);
   const headers = { authorization: `Bearer ${session}` };
-  await fetch(`${asked.parley.address}/api/search?q=tea`, { headers });
+  await fetch(`${asked.parley.address}/api/conversations/search?words=tea`, { headers });
   await untilRow(asked, 'select 1 from retention_run');
   return { viewer, session, answered, refused };
 }

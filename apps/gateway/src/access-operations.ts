@@ -12,7 +12,7 @@ const Code = { code: z.string().max(100) };
 
 export const operations = {
   pair: change(
-    'Allow a stranger by the code they were given; without a code: who waits',
+    'Allow a stranger by the code they were given; without a code: pending requests',
     Code,
     async ({ store, clock }: PairingNeeds, { code }) =>
       answered('pairing-refused', await pair(store, code, clock)),

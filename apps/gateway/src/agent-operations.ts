@@ -25,7 +25,7 @@ interface AgentNeeds {
 
 export const operations = {
   list: read(
-    'All agents, and what each answers; folders, people and chats for owners alone',
+    'All agents and the chats that each answers; folders, people and chats for owners alone',
     {},
     async ({ agents }: AgentNeeds, _, { caller }) => {
       const all = await agents();

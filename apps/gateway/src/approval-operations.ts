@@ -69,7 +69,7 @@ const RUNNING = { running: true } as const;
 /** Questions about tool calls (G05) and files of agents (W09). */
 export const operations = {
   list: read(
-    'Who was asked what and who decided, newest first; `next` is the `before` of the page after it',
+    'Approval requests and their decisions, newest first; `next` is the `before` of the page after it',
     {
       before: Count.positive().optional(),
       limit: Count.min(1).max(MAX_LISTED).default(30),
@@ -82,7 +82,7 @@ export const operations = {
     },
   ),
   waiting: read(
-    'Questions that wait, the oldest first, whole and with how a file would change',
+    'Pending approval requests, oldest first, whole and with the diff of the file that each would change',
     {},
     async (needs: ApprovalNeeds) => {
       const waiting = await needs.store.approvals.waiting(needs.clock());
@@ -105,7 +105,7 @@ export const operations = {
     RUNNING,
   ),
   rules: read(
-    'What needs no approval, by the settings',
+    'Calls that the settings exempt from approval',
     {},
     async ({ approvals }: ApprovalNeeds, _, { agent }) => ({
       rules: (await approvals(agent)).rules.list(),
@@ -113,7 +113,7 @@ export const operations = {
     RUNNING,
   ),
   'revoke-rule': change(
-    'Ask again about what needed no approval',
+    'Revoke an exemption, so that such calls are asked about again',
     { rule: z.string().min(1).max(1_000) },
     async ({ approvals }: ApprovalNeeds, { rule }, { agent }) => {
       await (await approvals(agent)).rules.revoke(rule);

@@ -63,7 +63,7 @@ const OPERATOR = { role: 'operator' } as const;
 /** The channels (U03, F05). */
 export const operations = {
   report: read(
-    'Accounts and how they are doing, people who wait to be allowed, groups that wrote',
+    'Accounts and their state, people who wait to be allowed, groups that wrote',
     {},
     async ({ store, clock, channels }: ChannelNeeds, _, { caller }) => {
       const deps = await channels();

@@ -2,15 +2,11 @@ import { read } from '@parley/core';
 import { z } from 'zod';
 import type { AuditReport, BugReport, LogQuery, LogReport } from './http/api.ts';
 
-/** The kept log of the processes that can be reached from here. */
-export interface LogPage {
-  read(query: LogQuery): Promise<LogReport>;
-}
-
 interface DiagnosisNeeds {
   /** Security weaknesses of this installation (U05). */
   audit(): Promise<AuditReport>;
-  logs(): Promise<LogPage>;
+  /** The kept log of the processes that can be reached from here. */
+  logs(query: LogQuery): Promise<LogReport>;
   /** Collects a bundle for a bug report. */
   bugReport(): Promise<BugReport>;
 }
@@ -42,7 +38,7 @@ export const logs = {
       before: z.coerce.number<number | string>().int().positive().optional(),
       limit: z.coerce.number<number | string>().int().min(1).max(MAX_LINES).default(200),
     },
-    async (needs: DiagnosisNeeds, query) => (await needs.logs()).read(query),
+    ({ logs }: DiagnosisNeeds, query) => logs(query),
     RUNNING,
   ),
 };

@@ -1,4 +1,3 @@
-import { soulDiff } from '@parley/agent';
 import { change, read, refusal } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import { covers, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
@@ -7,8 +6,6 @@ import { z } from 'zod';
 /** The Markdown files of a workspace, with their history (U03). */
 export interface OperatorFiles {
   readonly workspace: Pick<Workspace, 'editor' | 'folder'>;
-  /** The workspace files that become prompt text. */
-  readonly promptFiles: Pick<PromptFiles, 'patterns'>;
   /** The titles of chats by their memory files. */
   readonly chats: () => Promise<ReadonlyMap<string, { readonly title: string }>>;
 }
@@ -17,12 +14,13 @@ interface FileNeeds {
   readonly scrub: Scrub;
   /** Those of the agent of that name, or of the default one. */
   files(agent: string | undefined): Promise<OperatorFiles>;
+  /** The workspace files that become prompt text. */
+  promptFiles(agent: string | undefined): Promise<Pick<PromptFiles, 'patterns'>>;
 }
 
 /** Longer than any path that a workspace takes. */
 const Name = { name: z.string().min(1).max(300) };
 const Version = { ...Name, version: z.string().max(300) };
-const RUNNING = { running: true } as const;
 
 /** They hold what the owner alone may see, and what the agent follows. Their texts were written by people and models. */
 export const operations = {
@@ -30,20 +28,20 @@ export const operations = {
     'Files by name, and the names of those of which only versions are left',
     {},
     async (needs: FileNeeds, _, { agent }) => {
-      const { workspace, promptFiles, chats } = await needs.files(agent);
+      const { workspace, chats } = await needs.files(agent);
       const { editor, folder } = workspace;
+      const { patterns } = await needs.promptFiles(agent);
       const [files, removed, known] = await Promise.all([editor.list(), editor.removed(), chats()]);
       const shown = files.map((file) => ({
         ...file,
         /** The one chat that may see its text, where it is known. */
         chat: known.get(file.name)?.title,
         /** A layer, source or hook of this agent reads it for prompts. */
-        isPromptFile:
-          file.name === SOUL || promptFiles.patterns.some((pattern) => covers(pattern, file.name)),
+        isPromptFile: file.name === SOUL || patterns.some((pattern) => covers(pattern, file.name)),
       }));
       return { folder, files: shown, removed };
     },
-    RUNNING,
+    { running: true },
   ),
   open: read(
     'One file with its versions, the newest first; null `text` and `print`: there is none',
@@ -56,7 +54,6 @@ export const operations = {
       // SOUL.md changes by proposals alone (W06).
       return { name, text, print, isGoverned: name === SOUL, versions: shown };
     },
-    RUNNING,
   ),
   save: change(
     'Write a file; `base` is the print that the text was made from, null for a new file',
@@ -68,25 +65,24 @@ export const operations = {
       const whole = text === null ? null : withSecretLines(name, text, before ?? '', scrub);
       return editor.save(name, { base, text: whole, by });
     },
-    RUNNING,
   ),
   version: read(
-    'A version of a file, and what has changed from it to the file as it is now',
+    'A version of a file, and its differences from the file as it is now',
     Version,
     async ({ files }: FileNeeds, { name, version }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [text, now] = await Promise.all([editor.version(name, version), editor.read(name)]);
       if (text === null) throw refusal('no-version', `${name} has no version ${version}.`);
+      // The agent is loaded for a comparison alone.
+      const { soulDiff } = await import('@parley/agent');
       return { text, diff: text === now?.text ? '' : soulDiff(text, now?.text ?? '') };
     },
-    RUNNING,
   ),
   restore: change(
     'Put a file back to a version; what is in it now is kept as one',
     Version,
     async ({ files }: FileNeeds, { name, version }, { agent, caller }) =>
       (await files(agent)).workspace.editor.restore(name, version, caller.name),
-    RUNNING,
   ),
 };
 

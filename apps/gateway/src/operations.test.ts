@@ -49,6 +49,13 @@ describe('performing an operation in the process', () => {
 });
 
 describe('the page about operations', () => {
+  it('[U03] names each operation by a noun or a verb, and by no question', async () => {
+    const asked = (await allOperations()).filter(({ summary }) =>
+      /^(?:How|What|When|Where|Whether|Which|Who|Whose|Why)\b/.test(summary),
+    );
+    expect(asked.map(({ summary }) => summary)).toEqual([]);
+  });
+
   it('[U03] lists each of them with its role, as it is declared', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
     const rows = (await allOperations()).map(({ name, does, role = 'owner', running, summary }) => {

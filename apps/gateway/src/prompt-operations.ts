@@ -43,7 +43,7 @@ export const operations = {
     promptOf(store, turn),
   ),
   compare: read(
-    'What changed from the prompt of one turn to that of another',
+    'Differences between the prompts of two turns',
     { before: z.string(), after: z.string() },
     async ({ store }: PromptNeeds, { before, after }) =>
       comparePrompts(await promptOf(store, before), await promptOf(store, after)),

@@ -8,7 +8,7 @@ interface QueueNeeds {
 
 export const operations = {
   report: read(
-    'What waits, runs, is still to be sent or failed; the chats for owners alone',
+    'Waiting, running, unsent and failed work; the chats for owners alone',
     {},
     async ({ store, clock }: QueueNeeds, _, { caller }) => {
       const report = await lookAtQueue(store, clock());

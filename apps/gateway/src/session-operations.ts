@@ -1,9 +1,11 @@
-import { change, read, refusal } from '@parley/core';
+import { change, type Role, read, refusal } from '@parley/core';
 import { z } from 'zod';
 import type { PageSessions } from './http/page-sessions.ts';
 
 interface SessionNeeds {
   pageSessions(): Promise<Pick<PageSessions, 'list' | 'end'>>;
+  /** The least role for reading each path; one that is not in it is for owners alone. */
+  readableRoutes(): Promise<Readonly<Record<string, Role>>>;
 }
 
 /** Browsers that are signed in to the page (U03). */
@@ -28,6 +30,17 @@ export const operations = {
       if (ended > 0 || id === 'all') return { ended };
       throw refusal('no-session', `There is no session ${id}; it may have ended already.`);
     },
+  ),
+  me: read(
+    'The name and role of the caller, and the least role for reading each path',
+    {},
+    async ({ readableRoutes }: SessionNeeds, _, { caller: { person = null, role } }) => ({
+      /** Null: the token of the data folder. */
+      name: person,
+      role,
+      routes: await readableRoutes(),
+    }),
+    { role: 'viewer', running: true },
   ),
   leave: change(
     'End the session that asks',

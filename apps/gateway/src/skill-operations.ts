@@ -1,5 +1,5 @@
 import { change, read, refusal } from '@parley/core';
-import type { Skills } from '@parley/workspace';
+import type { SkillStatus, Skills } from '@parley/workspace';
 import { z } from 'zod';
 
 /** The skills of an agent (S09). */
@@ -15,39 +15,33 @@ interface SkillNeeds {
 }
 
 const Name = { name: z.string().max(300) };
-const RUNNING = { running: true } as const;
 
 export const operations = {
   list: read(
     'Each skill, whether it is used, and why not',
     {},
     async (needs: SkillNeeds, _, { agent }) => {
-      const all = await (await needs.skills(agent)).skills.list();
-      return {
-        skills: all.map(({ audience, ...one }) => ({
-          ...one,
-          readers: audience.kind === 'owner' ? ('owner' as const) : ('everyone' as const),
-          /** Where it can be edited: its file in the workspace. */
-          file: one.source === 'workspace' ? fileOf(one.location) : null,
-          /** The settings let it be used; null: it is not theirs to decide. */
-          isOn:
-            one.state === 'shadowed' || one.state === 'refused'
-              ? null
-              : one.state !== 'blocked' && one.state !== 'not-allowed',
-        })),
-      };
+      const { skills } = await needs.skills(agent);
+      return { skills: (await skills.list()).map(shownSkill) };
     },
-    RUNNING,
   ),
-  text: read(
-    'The whole text of a skill, also of one that is not used',
+  show: read(
+    'The skills of one name, also those that are not used, and the whole text of the first',
     Name,
     async (needs: SkillNeeds, { name }, { agent }) => {
-      const text = await (await needs.skills(agent)).skills.show(name);
-      if (text?.kind === 'skill') return { text: text.text };
-      throw refusal('no-skill', text?.detail ?? `There is no skill ${name} that can be read.`);
+      const { skills } = await needs.skills(agent);
+      const named = (await skills.list()).filter(
+        (one) => one.name.toLowerCase() === name.toLowerCase(),
+      );
+      if (named.length === 0) throw refusal('no-skill', `There is no skill ${name}.`);
+      const text = await skills.show(name);
+      return {
+        skills: named.map(shownSkill),
+        text: text?.kind === 'skill' ? text.text : null,
+        /** Why there is no text, where that is known. */
+        reason: text === null || text.kind === 'skill' ? null : text.detail,
+      };
     },
-    RUNNING,
   ),
   turn: change(
     'Switch a skill on or off in the settings; it counts from the next message on',
@@ -59,9 +53,23 @@ export const operations = {
       turn(name, isOn);
       return { text: `${name} is ${isOn ? 'on' : 'off'}: it counts from the next message on.` };
     },
-    RUNNING,
   ),
 };
+
+function shownSkill({ audience, ...skill }: SkillStatus) {
+  const { state } = skill;
+  return {
+    ...skill,
+    readers: audience.kind === 'owner' ? ('owner' as const) : ('everyone' as const),
+    /** Where it can be edited: its file in the workspace. */
+    file: skill.source === 'workspace' ? fileOf(skill.location) : null,
+    /** The settings let it be used; null: it is not theirs to decide. */
+    isOn:
+      state === 'shadowed' || state === 'refused'
+        ? null
+        : state !== 'blocked' && state !== 'not-allowed',
+  };
+}
 
 /** Of `~/…/skills/tea/SKILL.md` what the workspace calls it. */
 function fileOf(location: string): string | null {

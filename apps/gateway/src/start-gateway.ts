@@ -123,7 +123,7 @@ function httpOptions(
   accounts: GatewayAccounts,
 ): Omit<HttpAppOptions, 'page'> {
   const { operations, ...others } = options;
-  const { store, http, monotonic, channelSettings: settings } = options;
+  const { store, http, monotonic, bus, situation, channelSettings: settings } = options;
   return {
     ...others,
     ...http,
@@ -138,8 +138,10 @@ function httpOptions(
       const [figures, now] = await Promise.all([options.report(), health()]);
       return { channels: accounts.status(), health: now, ...figures };
     },
-    conversations: { ...options, defaultAgent: operations.defaultAgent },
-    operations: { ...operations, channels: async () => ({ accounts, monotonic, settings }) },
+    operations: {
+      ...{ ...operations, bus, situation },
+      channels: async () => ({ accounts, monotonic, settings }),
+    },
     ping: () => store.ping(),
     pingQueue: () => options.turns.check(),
     oldestWork: () => store.backlog.oldest(options.clock()),

@@ -8,7 +8,7 @@ interface StatusNeeds {
 
 export const operations = {
   report: read(
-    'How the gateway, its channels and its database are doing; codes and settings for owners alone',
+    'State of the gateway, its channels and its database; codes and settings for owners alone',
     {},
     async ({ status }: StatusNeeds, _, { caller }): Promise<GatewayStatus> => {
       const report = await status();

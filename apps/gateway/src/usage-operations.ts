@@ -34,7 +34,7 @@ const DAYS = `it must be a number from 1 to ${MAX_DAYS}.`;
 
 export const operations = {
   report: read(
-    'What was used of models, by whom and how fast (U07); people and chats for owners alone',
+    'Tokens, money, turns and latency (U07); people and chats for owners alone',
     {
       by: z.enum(GROUPINGS).default('day'),
       days: z.coerce

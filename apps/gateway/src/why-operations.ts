@@ -19,7 +19,7 @@ const NAME_NEEDED = 'Name a message: its id, channel:chat/id, a turn, or last.';
 /** What happened to messages (D08). It names chats and people. */
 export const operations = {
   message: read(
-    'What happened to a message, stage by stage, or the exact reason for silence',
+    'The stages of a message, or the exact reason for silence',
     { message: z.string().trim().min(1, NAME_NEEDED).max(MAX_NAME, NAME_NEEDED) },
     ({ store, clock }: WhyNeeds, asked) => store.why.ask(asked, clock()),
   ),

@@ -109,6 +109,13 @@ export function withJson(command: Command): Command {
   return command.option('--json', 'for programs');
 }
 
+/** A command of a group with `--json` that has no answer to print as JSON: it refuses the option. */
+export function withoutJson(command: Command): Command {
+  return command.hook('preAction', () => {
+    if (command.optsWithGlobals<Json>().json) command.error("error: unknown option '--json'");
+  });
+}
+
 type Installation = Pick<Cli, 'folder' | 'env'>;
 type OnStore<T> = (store: Store, loaded: LoadedSettings) => Promise<T>;
 

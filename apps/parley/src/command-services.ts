@@ -12,14 +12,16 @@ async function needsGateway(): Promise<never> {
 
 /**
  * What operations work with where no gateway runs: the same services on the database. They wake no one: the next start
- * finds what is to be done. Each is loaded when it is opened.
+ * finds what is to be done. Each is loaded when it is opened. `atEnd`: called when the command has ended.
  */
 export function commandServices(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,
   store: Store,
   loaded: LoadedSettings,
+  atEnd: (end: () => void) => void,
 ): Services {
   const proactive = () => import('./proactive.ts');
+  const memory = () => import('./memory-here.ts');
   return {
     ...{ store, newId, scrub: scrubOf(folder, env) },
     ...{ clock: systemTime.clock, log: silentLogger },
@@ -29,8 +31,17 @@ export function commandServices(
       audit: needsGateway,
       bugReport: needsGateway,
       logs: needsGateway,
+      mcpSignIns: needsGateway,
+      preview: needsGateway,
+      promptFiles: needsGateway,
+      readableRoutes: needsGateway,
+      settingsFile: needsGateway,
+      setup: needsGateway,
+      situation: needsGateway,
+      status: needsGateway,
     },
     wake: async () => {},
+    bus: { publish() {} },
     agents: async () => (await import('./agents.ts')).shownAgents(loaded),
     async channels() {
       const [{ planAccounts }, { accountsHere, channelSettings }] = await Promise.all([
@@ -46,11 +57,10 @@ export function commandServices(
     heartbeat: async (name) => (await proactive()).heartbeatHere(store, chosenAgent(loaded, name)),
     hooks: async () => (await proactive()).offlineHooks(store, loaded),
     usage: async () => (await import('./access.ts')).usageFacts(loaded.settings),
-    files: needsGateway,
-    memory: needsGateway,
-    status: needsGateway,
-    preview: needsGateway,
-    skills: needsGateway,
+    files: async (name) => (await memory()).filesHere(store, chosenAgent(loaded, name)),
+    memory: async (name) => (await memory()).memoryHere(store, chosenAgent(loaded, name)),
+    skills: async (name) =>
+      (await import('./skills-here.ts')).skillsHere(loaded, name, { folder, env }, atEnd),
     async pageSessions() {
       const { pageSessions, signIns } = store;
       const list = async () => {

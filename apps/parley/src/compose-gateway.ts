@@ -122,20 +122,20 @@ function commandServicesOf(
   };
 }
 
+/** What the process was started with, and its settings file. */
+interface Installed {
+  readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions'>;
+  readonly watch: SettingsWatch;
+}
+
 /** What the routes show and do with the settings as they are now. */
 function servicesOf(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
-  {
-    plugged,
-    watch,
-  }: {
-    readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions'>;
-    readonly watch: SettingsWatch;
-  },
+  { plugged, watch }: Installed,
 ): GatewayServices {
-  const { folder, clock, onRestart: restart, onStop: stop } = options;
-  const { shared, mcp, mcpSignIn, loaded, main } = agents;
+  const { folder, clock } = options;
+  const { shared, mcp, loaded, main } = agents;
   const { agent, model } = main;
   const { settings } = loaded;
   const hooks = openHooks(settings, shared, (name) => agentNamed(agents, name));
@@ -149,7 +149,7 @@ function servicesOf(
       return statusReport(now, shared.store, clock, localTime);
     },
     hooks,
-    operations: operationServices(options, agents, hooks, plugged),
+    operations: operationServices(options, agents, hooks, { plugged, watch }),
     channelSettings: {
       // Loaded when it is used.
       async allowGroup(...asked) {
@@ -157,17 +157,6 @@ function servicesOf(
         return channelSettings({ ...options, channels: plugged.definitions }).allowGroup(...asked);
       },
     },
-    mcpSignIn,
-    setup: async () => {
-      const { Setup } = await import('./setup-page.ts');
-      return new Setup({ ...options, ...plugged, ...shared, loaded, model });
-    },
-    settings: async () => {
-      const { settingsPage } = await import('./settings-page.ts');
-      return settingsPage(options, plugged.definitions, () => watch.state);
-    },
-    restart,
-    stop,
   };
 }
 
@@ -176,7 +165,7 @@ function operationServices(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
   hooks: Hooks,
-  plugged: Pick<LoadedPlugins, 'report' | 'definitions'>,
+  { plugged, watch }: Installed,
 ): NonNullable<GatewayServices['operations']> {
   const agentOf = (asked: string | undefined): AgentRuntime =>
     agentNamed(agents, chosenAgent(agents.loaded, asked).name) ?? agents.main;
@@ -194,14 +183,11 @@ function operationServices(
     agents: async () => shownAgents(agents.loaded, (name) => agentNamed(agents, name)),
     usage: async () => usageFacts(settings),
     audit: () => auditHere(options, agents),
-    logs: async () => {
-      const { logPage } = await import('./log-page.ts');
+    logs: async (query) => {
+      const { readLogReport } = await import('./log-report.ts');
       const named = Object.values(agents.loaded.channels).map(({ channel }) => channel);
-      return logPage({
-        folder: folder.logs,
-        store: store,
-        channels: [...new Set(named)],
-      });
+      const channels = [...new Set(named)];
+      return readLogReport({ folder: folder.logs, store, channels }, query);
     },
     bugReport: async () => {
       const { reportHere } = await import('./commands/report/report.ts');
@@ -211,16 +197,18 @@ function operationServices(
     cron: async () => agents.cron,
     heartbeat: async (name) => agentOf(name).proactive.heartbeat,
     hooks: async () => hooks,
+    ...installationServices(options, agents, { plugged, watch }),
     async approvals(name) {
-      const { approvalsPage } = await import('./approvals-page.ts');
+      const { operatorApprovals } = await import('./operator-approvals.ts');
       const { workspace, place } = agentOf(name).agent;
-      return approvalsPage({ ...options, store, workspace, name: place.name, channels });
+      return operatorApprovals({ ...options, store, workspace, name: place.name, channels });
     },
     async files(name) {
       const { agent } = agentOf(name);
-      const { workspace, promptFiles } = agent;
-      return { workspace, promptFiles, chats: memoryChats(agent, store) };
+      const { workspace, place } = agent;
+      return { workspace, chats: memoryChats(workspace, place.name, store) };
     },
+    promptFiles: async (name) => agentOf(name).agent.promptFiles,
     async skills(name) {
       const { turnSkill } = await import('./skill-settings.ts');
       const { agent, settings } = agentOf(name);
@@ -230,13 +218,34 @@ function operationServices(
     async memory(name) {
       const { agent, owners } = agentOf(name);
       const { workspace, memory: service, memorySearch: search, memoryCommands } = agent;
-      const chats = memoryChats(agent, store);
+      const chats = memoryChats(workspace, agent.place.name, store);
       return { workspace, service, search, commands: memoryCommands, chats, owners };
     },
     async soul(name) {
       const { soul, agent } = agentOf(name);
       return { service: soul.service, localTime: agent.place.localTime };
     },
+  };
+}
+
+/** Services of operations that change the installation: its settings file, sign-ins at MCP servers, its process. */
+function installationServices(
+  options: StartOptions & OpenLog,
+  { mcpSignIn, shared, loaded, main }: AgentsRuntime,
+  { plugged, watch }: Installed,
+) {
+  return {
+    mcpSignIns: async () => mcpSignIn,
+    async setup() {
+      const { Setup } = await import('./setup-steps.ts');
+      return new Setup({ ...options, ...plugged, ...shared, loaded, model: main.model });
+    },
+    async settingsFile() {
+      const { settingsEditor } = await import('./settings-editor.ts');
+      return settingsEditor(options, plugged.definitions, () => watch.state);
+    },
+    restart: options.onRestart,
+    stop: options.onStop,
   };
 }
 

@@ -87,15 +87,6 @@ describe('the command line', () => {
     expect(written.out + written.err).toContain(said);
   });
 
-  it.each([
-    ...['agents', 'approvals', 'channels', 'cron', 'dead', 'heartbeat', 'hooks', 'people'],
-    ...['sessions', 'soul', 'usage', 'cron list', 'why last', 'dead list', 'sessions list'],
-  ])('[U03] prints the answer of an operation as it is with --json: %s', async (command) => {
-    await main(['--data', folder, ...command.split(' '), '--json']);
-    expect([command, written.err]).toEqual([command, '']);
-    expect(Object.keys(JSON.parse(written.out)).length).toBeGreaterThan(0);
-  });
-
   it('[U03] says in one sentence why an operation was refused', async () => {
     expect(await main(['--data', folder, 'cron', 'pause', 'NONE', '--json'])).toBe(1);
     expect(written.out).toContain('There is no job "NONE".');

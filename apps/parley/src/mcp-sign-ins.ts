@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { McpSignInPage } from '@parley/gateway';
+import type { McpSignIns } from '@parley/gateway';
 import {
   beginSignIn,
   finishSignIn,
@@ -111,12 +111,12 @@ function writeState(folder: Pick<DataFolder, 'path'>, server: string, state: Sig
   renameSync(unfinished, file);
 }
 
-/** Signing in at MCP servers from the page. */
-export function mcpSignInPage(
+/** Signing in at the MCP servers of the settings. */
+export function mcpSignIns(
   { mcp }: Pick<LoadedSettings['settings'], 'mcp'>,
   signInAt: (server: string) => SignInMeans,
   { clock }: Pick<Options, 'clock'>,
-): McpSignInPage {
+): McpSignIns {
   const servers = Object.entries(mcp).flatMap(([name, { url, oauth = {} }]): SignInServer[] =>
     url === undefined ? [] : [{ name, url, oauth, ...signInAt(name) }],
   );

@@ -1,21 +1,22 @@
 import type { MemoryChat } from '@parley/agent/memory';
 import { agentOfConversation } from '@parley/core';
 import type { Store } from '@parley/store';
-import type { AgentRuntime } from './agent-runtime.ts';
+import type { Workspace } from '@parley/workspace';
 
 /** Chats whose titles are looked up: those with the newest messages. */
 const MAX_CHATS = 500;
 
 /** The chats of an agent that have a memory file of their own, by its name. */
 export function memoryChats(
-  { workspace, place }: Pick<AgentRuntime['agent'], 'workspace' | 'place'>,
+  workspace: Workspace,
+  agent: string | undefined,
   { conversations }: Pick<Store, 'conversations'>,
 ) {
   return async (): Promise<ReadonlyMap<string, MemoryChat>> => {
     const files = new Set((await workspace.editor.list()).map(({ name }) => name));
     if (![...files].some((name) => name.startsWith('groups/'))) return new Map();
     const known = await conversations.list({ before: null, limit: MAX_CHATS });
-    const own = known.filter(({ id }) => agentOfConversation(id) === place.name);
+    const own = known.filter(({ id }) => agentOfConversation(id) === agent);
     return new Map(
       own.flatMap(({ id, title, chatType, channel, chatId }) => {
         const { groupMemory } = workspace.for({ kind: 'guest', conversationId: id });

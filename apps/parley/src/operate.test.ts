@@ -9,7 +9,14 @@ import { announceHere, locateDataFolder } from './data-folder.ts';
 it.each<[string, RequestListener]>([
   ['whose answer has another form', (_request, response) => response.end('{}')],
   [
-    'that does not have the operation',
+    'that has the group, but not the operation',
+    (_request, response) =>
+      response
+        .writeHead(404, { 'content-type': 'application/json' })
+        .end('{"error": "There is no operation soul/list.", "code": "no-operation"}'),
+  ],
+  [
+    'that does not have the group',
     (_request, response) => response.writeHead(404).end('There is nothing at /api/soul/list.'),
   ],
 ])('[U03] a gateway of another version, %s, is named with what to do', async (_how, answer) => {

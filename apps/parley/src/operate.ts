@@ -17,7 +17,8 @@ const CALLER = { name: 'the command line', role: 'owner' } as const;
 
 /** Performs operations: the gateway that runs does, else this process, on the database. */
 export interface Operations {
-  readonly isRunning: boolean;
+  /** The address of that gateway; null: this process performs them. */
+  readonly address: string | null;
   /** `withinMs`: how long a gateway may take; a few seconds when absent. */
   perform<Name extends OperationName>(
     name: Name,
@@ -40,7 +41,7 @@ export async function withOperations(
     if (gateway === null) return await workHere(cli, name, work);
     const perform: Operations['perform'] = (asked, input, withinMs) =>
       askGateway(gateway, ofAgent(`/api/${asked}`, cli.agent), { body: { ...input }, withinMs });
-    return await work({ isRunning: true, perform }).catch((error) => {
+    return await work({ address: gateway.address, perform }).catch((error) => {
       // An answer is not parsed, since its type is the gateway's own; only another version has another form.
       throw error instanceof TypeError ? otherVersion(gateway, error) : error;
     });
@@ -57,13 +58,16 @@ async function workHere(
   work: (operations: Operations) => Promise<number>,
 ): Promise<number> {
   if ((await findOperation(name))?.running) return notRunning(cli);
+  const ends: (() => void)[] = [];
   return withStore(cli, async (store, loaded) => {
-    const services = commandServices(cli, store, loaded);
+    const services = commandServices(cli, store, loaded, (end) => void ends.push(end));
     const call = { caller: CALLER, agent: cli.agent };
     return work({
-      isRunning: false,
+      address: null,
       perform: (asked, input) => perform(services, asked, input, call).catch(asRefusal),
     });
+  }).finally(() => {
+    for (const end of ends) end();
   });
 }
 

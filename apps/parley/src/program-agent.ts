@@ -9,6 +9,7 @@ import {
   type Runs,
   using,
   withJson,
+  withoutJson,
 } from './cli.ts';
 import type { ConvertFlags } from './commands/heartbeat-convert.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
@@ -50,12 +51,12 @@ function describeAgents(program: Command, { run }: Runs): void {
 function describeSkills(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/skills.ts'));
   const plugins = 'what each plugin brings, or why it does not work; 0: all work';
-  add(program, 'plugins', plugins, () => work((m, cli) => m.plugins(cli)));
+  withJson(add(program, 'plugins', plugins, () => work((m, cli) => m.plugins(cli))));
   const each = 'each skill with its source, its state and why; 0: fine, 1: one is refused';
-  const skills = add(program, 'skills', each, () => work((m, cli) => m.skills(cli, undefined)));
-  ofOneAgent(skills);
+  const skills = add(program, 'skills', each, () => work((m, cli) => m.listSkills(cli)));
+  withJson(ofOneAgent(skills));
   const one = 'one skill in full, with its text; 1: there is none of that name';
-  add(skills, 'show <name>', one, (name: string) => work((m, cli) => m.skills(cli, name)));
+  add(skills, 'show <name>', one, (name: string) => work((m, cli) => m.showSkill(cli, name)));
 }
 
 const PROMPT_HELP = `
@@ -116,8 +117,8 @@ function describePrompt(program: Command, { run }: Runs): void {
 
 function describeMemory(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/memory.ts'));
-  const memory = ofOneAgent(add(program, 'memory', 'what the agent has saved'));
-  add(memory, 'list', 'what is saved in memory/, as the owner sees it', () =>
+  const memory = withJson(ofOneAgent(add(program, 'memory', 'memories of the agent')));
+  add(memory, 'list', 'all memories, as the owner sees them', () =>
     work((m, cli) => m.listMemories(cli)),
   );
   const search = 'memories, notes and knowledge by words; 1: nothing was found';
@@ -127,7 +128,7 @@ function describeMemory(program: Command, { run }: Runs): void {
   add(memory, 'rebuild', 'build the index again from the files', () =>
     work((m, cli) => m.rebuildIndex(cli)),
   );
-  add(memory, 'versions', 'what MEMORY.md was before, the newest first, and why it changed', () =>
+  add(memory, 'versions', 'earlier versions of MEMORY.md, newest first, and why each changed', () =>
     work((m, cli) => m.listVersions(cli)),
   );
   const diff = 'what has changed in MEMORY.md since a version; without one, since the last';
@@ -189,9 +190,10 @@ function describeHeartbeat(program: Command, { run }: Runs): void {
   );
   const converting = using(run, () => import('./commands/heartbeat-convert.ts'));
   const convert = 'have the model propose HEARTBEAT.md in Parley’s form, to approve; 1: not done';
-  add(heartbeat, 'convert', convert, (flags: ConvertFlags) =>
+  const converter = add(heartbeat, 'convert', convert, (flags: ConvertFlags) =>
     converting((m, cli) => m.convertHeartbeat(cli, flags)),
-  )
+  );
+  withoutJson(converter)
     .option('--dry-run', 'only show the proposal and the tasks that it makes')
     .option('--yes', 'use it without a question')
     .option('--from <file>', 'propose the text of this file; no model is asked')

@@ -24,7 +24,7 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
   );
   withJson(asking).option('--limit <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
 
-  const token = add(program, 'token', 'the secret of the page and the API');
+  const token = withJson(add(program, 'token', 'the secret of the page and the API'));
   const show = addDefault(token, 'show');
   show
     .description('print the address that signs a browser in')

@@ -12,6 +12,7 @@ import {
   refuseUnknown,
   using,
   withJson,
+  withoutJson,
 } from './cli.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
 import type { AuditFlags } from './commands/checks/audit.ts';
@@ -109,7 +110,7 @@ function describeService(program: Command, { starting }: Runs): void {
     work((m, cli) => m.installService(cli, flags)),
   ).option('--print', 'print the unit and do nothing');
   const status = '0: it runs and answers, 1: it does not, 3: there is none';
-  add(service, 'status', status, () => work((m, cli) => m.serviceStatus(cli)));
+  withJson(add(service, 'status', status, () => work((m, cli) => m.serviceStatus(cli))));
   const remove = 'end it and remove the unit; the data is kept';
   add(service, 'uninstall', remove, () => work((m, cli) => m.uninstallService(cli)));
 }
@@ -172,9 +173,7 @@ function describeStatus(program: Command, { run }: Runs): void {
     .argument('<message>', 'its id, channel:chat/id, a turn, or last')
     .addHelpText('after', WHY_HELP);
   const storage = 'what takes how much in the database, how long it is kept, and what is old';
-  add(program, 'storage', storage, ({ json }: Json) =>
-    work((m, cli) => m.storage(cli, json)),
-  ).option(...JSON_OPTION);
+  withJson(add(program, 'storage', storage, () => work((m, cli) => m.storage(cli))));
 }
 
 const REPORT_HELP = `
@@ -284,8 +283,10 @@ function describeAudit(program: Command, { run }: Runs): void {
     .option('--fix', fix)
     .addHelpText('after', AUDIT_HELP);
   const accept = 'accept the current tool descriptions of an MCP server';
-  add(audit, 'accept <server>', accept, (server: string) =>
-    work((m, cli) => m.auditAccept(cli, server)),
+  withoutJson(
+    add(audit, 'accept <server>', accept, (server: string) =>
+      work((m, cli) => m.auditAccept(cli, server)),
+    ),
   );
 }
 
@@ -368,7 +369,7 @@ function describeFiles(program: Command, { run }: Runs): void {
       .argument('<folder>', 'the workspace, or the folder that holds it')
       .option('--yes', 'copy it into the workspace; files that are there stay');
   }
-  const settings = add(program, 'config', 'work with the settings file');
+  const settings = withJson(add(program, 'config', 'work with the settings file'));
   const check = 'say all that is wrong with the settings, without starting; 0: nothing is';
   add(settings, 'check', check, () => config((m, cli) => m.configCheck(cli)));
   const upgrade =
@@ -387,6 +388,6 @@ function describeCompletion(program: Command, { bare }: Runs): void {
 }
 
 const COMPLETION_HELP = `
-bash: source <(parley completion bash)   in ~/.bashrc
+bash: eval "$(parley completion bash)"    in ~/.bashrc
 zsh:  source <(parley completion zsh)    in ~/.zshrc, after compinit
 fish: parley completion fish | source    in ~/.config/fish/config.fish`;

@@ -74,7 +74,7 @@ export async function askGateway<Answer>(
     const signal = AbortSignal.timeout(question.withinMs ?? ANSWER_WITHIN_MS);
     const response = await request(gateway, path, signal, question);
     if (isUnknownRoute(response)) throw otherVersion(gateway, `it has no ${path}`);
-    return await answerOf(response);
+    return await answerOf(gateway, response);
   } catch (error) {
     if (error instanceof CliError) throw error;
     throw new CliError(
@@ -106,12 +106,13 @@ export function otherVersion({ pid }: Pick<FoundGateway, 'pid'>, cause: unknown)
   );
 }
 
-const Refusal = z.object({ error: z.string() });
+const Refusal = z.object({ error: z.string(), code: z.string().optional() });
 
 /** Throws CliError `refused` with the reason that a route returns; the guard before it sends no JSON. */
-async function answerOf<Answer>(response: Response): Promise<Answer> {
+async function answerOf<Answer>(gateway: FoundGateway, response: Response): Promise<Answer> {
   if (response.ok) return JSON.parse(await response.text());
   const refusal = Refusal.safeParse(await response.json().catch(() => undefined));
+  if (refusal.data?.code === 'no-operation') throw otherVersion(gateway, refusal.data.error);
   if (refusal.success) throw new CliError('refused', refusal.data.error);
   throw new Error(`it answered ${response.status}`);
 }

@@ -20,6 +20,8 @@ export interface Caller {
   readonly person?: string | undefined;
   /** The id of the session of a browser. */
   readonly session?: string | undefined;
+  /** The origin of the page that calls, as its browser says: `http://127.0.0.1:7411`. */
+  readonly origin?: string | undefined;
 }
 
 /** What an operation knows of its call besides the input. */

@@ -129,27 +129,6 @@ export interface Outcome {
   readonly isTrouble: boolean;
 }
 
-/** Makes the gateway do something. Undefined: done; else why not. Never rejects. */
-export async function act(
-  path: string,
-  method: 'POST' | 'DELETE' = 'POST',
-  body?: object,
-): Promise<Outcome | undefined> {
-  const answer = await send(path, { method, ...(body && { body: JSON.stringify(body) }) });
-  return answer.kind === 'failed' ? { text: answer.reason, isTrouble: true } : undefined;
-}
-
-/** Posts, and says how it ended: with `textOf` of the answer, or why it failed. Never rejects. */
-export async function post<Value>(
-  path: string,
-  body: object,
-  textOf: (value: Value) => string,
-): Promise<Outcome> {
-  const answer = await ask<Value>(path, body);
-  if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-  return { text: textOf(answer.value), isTrouble: false };
-}
-
 /** Where a read is asked with GET. */
 export function readPath<Name extends OperationName>(name: Name, input: InputOf<Name>): string {
   const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined);
@@ -220,7 +199,7 @@ export async function signIn(token: string): Promise<string | null> {
 /** Goes on with a session that `parley sessions new` has opened for this browser. */
 async function adopt(session: string, before: string | null): Promise<string | null> {
   const headers = { authorization: `Bearer ${session}` };
-  const response = await fetch('/api/me', { headers });
+  const response = await fetch('/api/sessions/me', { headers });
   if (response.status >= 500) return BROKEN;
   if (!response.ok) return 'This address has ended; "parley sessions new" prints another one.';
   localStorage.setItem(KEY, session);

@@ -1,8 +1,7 @@
-import type { SettingsWritten, ShownSettings } from '@parley/gateway/api';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, type Outcome, order, randomId } from './gateway.ts';
+import { type Outcome, order, perform, randomId } from './gateway.ts';
 import { HookForm, type NewHook } from './hook-form.tsx';
 import { hrefOf } from './route.ts';
 import { useOperation, useWork, type Work } from './ui/data.tsx';
@@ -88,7 +87,7 @@ export function HooksView(): VNode {
 }
 
 /** As the settings file is to say it; what is empty has its default. */
-function settingsOf(hook: NewHook, token: string): object {
+function settingsOf(hook: NewHook, token: string) {
   const { action, instruction, task, target, signature } = hook;
   return {
     token,
@@ -100,12 +99,12 @@ function settingsOf(hook: NewHook, token: string): object {
 }
 
 /** Writes a hook into the settings file, whose comments stay; without `value` it is removed. */
-async function write(name: string, value?: object): Promise<Outcome> {
-  const settings = await ask<ShownSettings>('/api/settings');
+async function write(name: string, value?: ReturnType<typeof settingsOf>): Promise<Outcome> {
+  const settings = await perform('settings/show', {});
   if (settings.kind === 'failed') return { text: settings.reason, isTrouble: true };
   const changes = [{ path: ['hooks', name], ...(value && { value }) }];
-  const changed = { kind: 'values', print: settings.value.print, changes };
-  const answer = await ask<SettingsWritten>('/api/settings', changed);
+  const { print } = settings.value;
+  const answer = await perform('settings/change', { print, changes });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   switch (answer.value.kind) {
     case 'refused':

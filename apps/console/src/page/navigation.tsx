@@ -1,11 +1,10 @@
-import type { Me } from '@parley/gateway/api';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { hrefOf } from './route.ts';
 import { useData } from './ui/data.tsx';
 import { Icon } from './ui/icon.tsx';
 import { PLACES, type Place, type View } from './views.ts';
-import { missingRole } from './who.ts';
+import { type Me, missingRole } from './who.ts';
 
 /** How many questions of the agent, and how many people, wait for the owner. */
 export interface Waiting {

@@ -55,9 +55,9 @@ describe('the agent that the page is about', () => {
     ['/api/approvals/waiting', '/api/approvals/waiting'],
     ['/api/prompts/list', '/api/prompts/list'],
     ['/api/usage/report?by=day', '/api/usage/report?by=day'],
-    ['/api/settings', '/api/settings'],
+    ['/api/settings/show', '/api/settings/show'],
     ['/api/crony', '/api/crony'],
-    ['/api/conversations/heartbeat', '/api/conversations/heartbeat'],
+    ['/api/conversations/list', '/api/conversations/list'],
     ['/channels/web/default/chats', '/channels/web/default/chats'],
   ])('[F14] is named in requests for what it has for itself: %s', (path, asked) => {
     expect(pathOfAgent(path, undefined)).toBe(path);

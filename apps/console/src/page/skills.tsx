@@ -135,15 +135,15 @@ function factsOf({ source, location, readers, command, forModel, ...skill }: Sho
 /** Loaded when it is opened. */
 function SkillText({ name }: { readonly name: string }): VNode {
   const [isOpen, setOpen] = useState(false);
-  const data = useOperation('skills/text', isOpen ? { name } : null);
+  const data = useOperation('skills/show', isOpen ? { name } : null);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Text</summary>
       {isOpen && (
         <Show data={data}>
-          {({ text }) => (
+          {({ text, reason }) => (
             <Said as="pre" look="layer-text">
-              {text}
+              {text ?? reason ?? 'It cannot be read.'}
             </Said>
           )}
         </Show>

@@ -2,9 +2,9 @@ import type { GatewayStatus } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useContext, useEffect } from 'preact/hooks';
 import { AgentsHere } from './agents.tsx';
-import { ask, type Outcome, post } from './gateway.ts';
+import { type Outcome, order, perform } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
-import { useData, useWork, type Work } from './ui/data.tsx';
+import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { amount, counted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, OutcomeNote, Section, Show } from './ui/widgets.tsx';
@@ -22,7 +22,7 @@ const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
 
 /** Whether it works, and the figures of a day: nothing that was said, and by nobody (D10). */
 export function StatusView({ args }: Route): VNode {
-  const status = useData<GatewayStatus>('/api/status/report', POLL_INTERVAL_MS);
+  const status = useOperation('status/report', {}, POLL_INTERVAL_MS);
   const work = useWork();
   useEffect(() => {
     const [answer] = args;
@@ -105,7 +105,7 @@ function SignIn({
 }): VNode | null {
   const isOwner = useContext(Who)?.role === 'owner';
   const begin = async (): Promise<Outcome | undefined> => {
-    const answer = await ask<{ readonly url: string }>('/api/mcp/sign-in', { server });
+    const answer = await perform('mcp/sign-in', { server });
     if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
     location.assign(answer.value.url);
     return undefined;
@@ -115,15 +115,14 @@ function SignIn({
 }
 
 /** `search`: what the address was sent back with. */
-function endSignIn(search: string): Promise<Outcome> {
-  const { error_description: errorDescription, ...answer } = Object.fromEntries(
-    new URLSearchParams(search),
-  );
-  return post<{ readonly text: string }>(
-    '/api/mcp/signed-in',
-    { ...answer, errorDescription },
-    ({ text }) => text,
-  );
+function endSignIn(search: string): Promise<Outcome | undefined> {
+  const query = new URLSearchParams(search);
+  const given = (name: string) => query.get(name) ?? undefined;
+  const answer = {
+    ...{ state: given('state') ?? '', code: given('code'), iss: given('iss') },
+    ...{ error: given('error'), errorDescription: given('error_description') },
+  };
+  return order('mcp/signed-in', answer, ({ text }) => text);
 }
 
 /** Who answers, where there are several agents (F14). */

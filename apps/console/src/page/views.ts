@@ -18,8 +18,7 @@ export interface View {
 }
 
 const prompt = async () => (await import('./prompt/prompt-view.tsx')).PromptView;
-const conversations = async () =>
-  (await import('./inbox/conversations-view.tsx')).ConversationsView;
+const conversations = async () => (await import('./inbox/talk.tsx')).TalkView;
 const why = async () => (await import('./why.tsx')).WhyView;
 const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
 const jobs = async () => (await import('./jobs.tsx')).JobsView;

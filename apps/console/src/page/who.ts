@@ -1,6 +1,8 @@
-import type { Me } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+
+export type Me = OutputOf<'sessions/me'>;
 
 /** Who is signed in; null: not known yet. */
 export const Who = createContext<Me | null>(null);

@@ -1,16 +1,12 @@
-import { type Context, Hono } from 'hono';
+import type { Context, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
 import type { ChannelSettings } from '../channel-operations.ts';
 import type { Services } from '../operations.ts';
 import { type AppEnv, type createAccess, refuse } from './access.ts';
 import type { HookReceiver } from './hook-routes.ts';
-import { bodyOf } from './json-routes.ts';
-import type { McpSignInPage } from './mcp-routes.ts';
 import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
 import { networkOf } from './sender.ts';
-import type { SettingsPage } from './settings-routes.ts';
-import type { SetupPage } from './setup-routes.ts';
 
 /** By name, where there is one. Browsers have sessions; who has the token can write the data folder. */
 export function senderOf(c: Context<AppEnv>): string {
@@ -18,35 +14,17 @@ export function senderOf(c: Context<AppEnv>): string {
   return caller?.signIn?.name ?? (caller?.session ? 'the console' : 'the command line');
 }
 
-/**
- * Ending this process: at `/api/stop`, for a restore, and at `/api/restart`, for settings that count from a start
- * (D12). The answer is sent before anything ends; guard it.
- */
-export function endRoutes(end: () => void): Hono {
-  const app = new Hono();
-  app.post('/', (c) => {
-    end();
-    return c.json({ text: 'This process ends now.' }, 202);
-  });
-  return app;
-}
-
-/** What the routes ask, and what they do; without one of them there are no such routes. */
+/** The services behind the API. */
 export interface ApiServices {
   /** For the operations, besides what the gateway has itself. */
-  readonly operations: Omit<Services, 'pageSessions' | 'channels' | 'status'>;
+  readonly operations: Omit<
+    Services,
+    'bus' | 'channels' | 'pageSessions' | 'readableRoutes' | 'situation' | 'status'
+  >;
   /** For `/hooks/NAME`. */
   readonly hooks?: HookReceiver;
   /** Where operations on channels change the settings; without it groups cannot be allowed there. */
   readonly channelSettings?: ChannelSettings | undefined;
-  /** Signing in at MCP servers; without any there are no such routes. */
-  readonly mcpSignIn?: McpSignInPage | undefined;
-  readonly settings?: () => Promise<SettingsPage>;
-  readonly setup?: () => Promise<SetupPage>;
-  /** Asks this process to start again. */
-  readonly restart?: (() => void) | undefined;
-  /** Asks this process to end. */
-  readonly stop?: (() => void) | undefined;
 }
 
 const SignIn = z.object({ token: z.string().trim().min(1).max(1_000) });
@@ -58,9 +36,9 @@ export function addSignIn(
   sessions: PageSessions,
 ): void {
   app.post('/api/sessions', async (c) => {
-    const body = await bodyOf(c, SignIn);
-    if (body === undefined) return c.text('The token is missing.\n', 400);
-    const { token } = body;
+    const body = SignIn.safeParse(await c.req.json().catch(() => undefined));
+    if (!body.success) return c.text('The token is missing.\n', 400);
+    const { token } = body.data;
     const signIn = SIGN_IN_TOKEN.test(token) ? await sessions.signInOf(token) : undefined;
     if (signIn === null) return refuse(c, access.refuseSignIn(c));
     const refusal = signIn === undefined ? access.checkToken(c, token) : null;

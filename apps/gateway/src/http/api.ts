@@ -1,6 +1,4 @@
-import type { Role } from '@parley/core';
 import type {
-  ConversationDetails,
   RunningProcess,
   SearchHit,
   ShownApproval,
@@ -57,7 +55,7 @@ export interface SettingsState {
   readonly problems: readonly string[];
 }
 
-/** `GET /api/setup`: what is there already. */
+/** `/api/setup/state`: what is there already. */
 export interface SetupState {
   /** As `parley status` shows it. */
   readonly model: string;
@@ -101,7 +99,7 @@ export interface SetupPlatform {
   readonly needs: string;
 }
 
-/** What became of a step of the setup. `models`: those that the server offers, where that is known. */
+/** The result of a step of the setup. `models`: those that the server offers, where that is known. */
 export type SetupAnswer =
   | {
       readonly kind: 'works';
@@ -128,7 +126,7 @@ export interface SetupBot {
   readonly invitation: string | null;
 }
 
-/** `GET /api/settings`. */
+/** `/api/settings/show`. */
 export interface ShownSettings {
   readonly file: string;
   /** As it is written; that of a first start where there is none. Secrets are hidden. */
@@ -152,7 +150,7 @@ export interface ShownProblem {
   readonly text: string;
 }
 
-/** What became of a change of the settings file. */
+/** The result of a change of the settings file. */
 export type SettingsWritten =
   | { readonly kind: 'written' | 'unchanged' }
   /** Nothing was written. */
@@ -184,50 +182,6 @@ export interface AuditReport {
   readonly at: number;
   readonly counts: Readonly<Record<AuditSeverity, number>>;
   readonly findings: readonly AuditFinding[];
-}
-
-/** Of which agent a row is, by its name in `routes`. */
-export interface OfAgent {
-  readonly agent: string;
-}
-
-/** `/api/conversations`: newest first. `next` asks for the page after it (`before=`); null: there is none. */
-export interface ConversationList {
-  readonly now: number;
-  readonly conversations: readonly (ShownConversation & OfAgent)[];
-  readonly next: number | null;
-}
-
-/** `/api/conversations/ID`. */
-export interface ConversationReport extends ConversationDetails {
-  readonly now: number;
-  /** The agent that answers there. */
-  readonly agent: string;
-  /** The models that it can be given, besides that of the settings, which is `usualModel`. */
-  readonly models: readonly string[];
-  readonly usualModel: string;
-}
-
-/** `/api/conversations/ID/messages`: oldest first. `next` asks for the page before it. */
-export interface MessageList {
-  readonly messages: readonly ShownMessage[];
-  readonly next: string | null;
-}
-
-/** `/api/search`: newest first; of `missing` messages the words are not known yet, so ask again. */
-export interface SearchAnswer {
-  readonly hits: readonly (SearchHit & OfAgent)[];
-  readonly next: string | null;
-  readonly missing: number;
-}
-
-/** `/api/me`: who is signed in. */
-export interface Me {
-  /** Null: by the token of the data folder. */
-  readonly name: string | null;
-  readonly role: Role;
-  /** The least role for reading each path; one that is not here is for owners alone. */
-  readonly routes: Readonly<Record<string, Role>>;
 }
 
 export type LogLevelName = 'debug' | 'info' | 'warn' | 'error';

@@ -43,7 +43,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
       signIns: store.signIns,
       limits: { idleMs: 60_000, longestMs: 600_000 },
     },
-    clock,
+    ...{ clock, store },
     monotonic: clock,
     log: silent,
     metrics: async () => 'parley_up 1\n',

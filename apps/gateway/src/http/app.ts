@@ -1,6 +1,7 @@
 import type { HttpCapability } from '@parley/channels';
 import type { Clock } from '@parley/core';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
+import type { Store } from '@parley/store';
 import { Hono } from 'hono';
 import type { Services } from '../operations.ts';
 import {
@@ -11,23 +12,16 @@ import {
   refuse,
   refuseRole,
 } from './access.ts';
-import type { GatewayStatus, Me } from './api.ts';
-import { type ApiServices, addSignIn, endRoutes } from './api-routes.ts';
-import {
-  type ConversationServices,
-  conversationRoutes,
-  searchRoutes,
-} from './conversation-routes.ts';
+import type { GatewayStatus } from './api.ts';
+import { type ApiServices, addSignIn } from './api-routes.ts';
+import { addConversationFiles } from './conversation-files.ts';
 import { createDoor } from './door.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
-import { mcpRoutes } from './mcp-routes.ts';
 import { addOpenRoutes, FACET_PATH } from './open-routes.ts';
 import { addOperations } from './operation-routes.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
-import { leastRole, readableRoutes } from './roles.ts';
+import { readableRoutes } from './roles.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
-import { settingsRoutes } from './settings-routes.ts';
-import { setupRoutes } from './setup-routes.ts';
 
 /** What the routes show and guard. */
 export interface HttpAppOptions
@@ -35,8 +29,9 @@ export interface HttpAppOptions
     AccessOptions,
     Omit<ApiServices, 'operations'> {
   /** For the operations, besides what the app has itself. */
-  readonly operations: Omit<Services, 'pageSessions' | 'status'>;
+  readonly operations: Omit<Services, 'pageSessions' | 'readableRoutes' | 'status'>;
   readonly clock: Clock;
+  readonly store: Pick<Store, 'attachments'>;
   /** The files of the web page. */
   readonly page: PageFiles;
   /** Browsers that are signed in to the page. */
@@ -44,8 +39,6 @@ export interface HttpAppOptions
   readonly metrics: (health: AskHealth) => Promise<string>;
   /** What the operation `status/report` answers. */
   readonly report: (health: AskHealth) => Promise<GatewayStatus>;
-  /** What the routes of conversations look at; without it there are none. */
-  readonly conversations?: ConversationServices | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpCapability | undefined;
 }
@@ -78,7 +71,8 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 /**
  * All routes of the gateway (D10, U03). Everything but health and the page's own files, which hold no
- * secret, wants a token or a session, and the role that `roles.ts` names for it.
+ * secret, needs a token or a session. An operation declares its role, figures are for every role, and all else, such
+ * as the chat of the page and what is added later, is for owners alone.
  */
 export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
@@ -102,16 +96,14 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   addGuard(app, access, sessions, {
     ...options.operations,
     pageSessions: async () => sessions,
+    readableRoutes,
     status: () => options.report(health),
   });
   app.get('/metrics', async (c) =>
     c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
-  if (options.conversations !== undefined) {
-    app.route('/api/conversations', conversationRoutes(options.conversations));
-    app.route('/api/search', searchRoutes(options.conversations));
-  }
-  addOwnerRoutes(app, options);
+  app.use('*', async (c, next) => (mayAs(c, 'owner') ? next() : refuseRole(c, 'owner')));
+  addConversationFiles(app, options.store);
   app.all(FACET_PATH, async (c) => {
     const { channel, account } = c.req.param();
     const routes = options.channel(channel, account);
@@ -127,7 +119,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   return app;
 }
 
-/** Whatever is added after this wants a caller whose role is enough. First of it: who that is, and who else may come. */
+/** Whatever is added after this needs a caller. First of it are the operations, each of which declares its role. */
 function addGuard(
   app: Hono<AppEnv>,
   access: ReturnType<typeof createAccess>,
@@ -140,27 +132,5 @@ function addGuard(
     c.set('caller', caller);
     return next();
   });
-  // Before the roles of paths: an operation declares its own.
   addOperations(app, services);
-  app.use('*', async (c, next) => {
-    const least = leastRole(c.req.method, c.req.path);
-    return mayAs(c, least) ? next() : refuseRole(c, least);
-  });
-  app.get('/api/me', async (c) => {
-    const { signIn, role } = c.get('caller');
-    const routes = await readableRoutes();
-    return c.json({ name: signIn?.name ?? null, role, routes } satisfies Me);
-  });
-}
-
-/** What changes how the agent and the gateway work. */
-function addOwnerRoutes(
-  app: Hono<AppEnv>,
-  { setup, settings, mcpSignIn, restart, stop }: ApiServices,
-): void {
-  if (setup !== undefined) app.route('/api/setup', setupRoutes(setup));
-  if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
-  if (mcpSignIn !== undefined) app.route('/api/mcp', mcpRoutes(mcpSignIn));
-  if (restart !== undefined) app.route('/api/restart', endRoutes(restart));
-  if (stop !== undefined) app.route('/api/stop', endRoutes(stop));
 }

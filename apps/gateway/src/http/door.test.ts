@@ -118,7 +118,7 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
     ...{ id: idOf(hash), hash, name: 'Ann', role: 'viewer', createdAt: 0, usedAt: null },
   });
   const app = createHttpApp({
-    ...{ host: '127.0.0.1', token: () => TOKEN, clock, monotonic: clock, log: silentLogger },
+    ...{ host: '127.0.0.1', token: () => TOKEN, clock, store, monotonic: clock, log: silentLogger },
     page: { fetch: () => new Response('the page') },
     sessions: {
       ...{ repository: store.pageSessions, signIns: store.signIns },

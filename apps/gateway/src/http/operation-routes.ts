@@ -28,7 +28,9 @@ export function addOperations(app: Hono<AppEnv>, services: Services): void {
         return c.json({ error: `${asked} changes something: use POST.` }, 405, { allow: 'POST' });
       }
       const { role, signIn, session } = c.get('caller');
-      const caller = { name: senderOf(c), role, person: signIn?.name, session: session?.id };
+      const origin = c.req.header('origin');
+      const known = { person: signIn?.name, session: session?.id, origin };
+      const caller = { name: senderOf(c), role, ...known };
       return c.json(await perform(services, asked, input, { caller, agent }));
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;

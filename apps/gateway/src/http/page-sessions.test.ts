@@ -45,8 +45,7 @@ async function gateway() {
     });
   const headers = { 'content-type': 'text/event-stream' };
   const app = createHttpApp({
-    host: '127.0.0.1',
-    token: () => token,
+    ...{ host: '127.0.0.1', token: () => token, store },
     page: { fetch: () => new Response('the page') },
     sessions: {
       repository: store.pageSessions,

@@ -4,7 +4,7 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { Approval } from '@parley/store';
 import { z } from 'zod';
 import { reachableAddress, signInAddress } from '../banner.ts';
-import { type Cli, notRunning } from '../cli.ts';
+import { type Cli, jsonText, notRunning } from '../cli.ts';
 import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
 import { operate } from '../operate.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
@@ -12,7 +12,7 @@ import { type LoadedSettings, readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
 
 /** `parley token show`: the address that signs a browser in. It prints a secret: that is what it is for. */
-export async function showToken({ folder, env, print }: Cli): Promise<number> {
+export async function showToken({ folder, env, print, json }: Cli): Promise<number> {
   const { http } = readSettings(folder, env).settings;
   const gateway = await findGateway(folder, env);
   const token = http.token ?? readToken(folder);
@@ -20,7 +20,8 @@ export async function showToken({ folder, env, print }: Cli): Promise<number> {
     print(`There is no token yet; the first "${commandLine('start', folder)}" makes one.`);
     return 3;
   }
-  print(signInAddress(gateway?.address ?? addressOf(http), token));
+  const address = signInAddress(gateway?.address ?? addressOf(http), token);
+  print(json ? jsonText({ address }) : address);
   return 0;
 }
 
@@ -104,16 +105,18 @@ const Opened = z.object({ session: z.string(), expiresAt: z.number() });
  * than the token it ends by itself, and can be ended alone.
  */
 export async function newSession(cli: Cli): Promise<number> {
-  const { folder, env, print } = cli;
+  const { folder, env, print, json } = cli;
   const gateway = await findGateway(folder, env);
   if (gateway === null) return notRunning(cli);
   const { token } = gateway;
   const answer = await askGateway<unknown>(gateway, '/api/sessions', { body: { token } });
   const { session, expiresAt } = Opened.parse(answer);
-  print(
-    `${signInAddress(gateway.address, session)}\n` +
-      `Open it in one browser by ${minuteText(expiresAt)}; each use prolongs that. "${commandLine('sessions', folder)}" lists it.`,
-  );
+  const signIn = signInAddress(gateway.address, session);
+  if (json) print(jsonText({ address: signIn, expiresAt }));
+  else
+    print(
+      `${signIn}\nOpen it in one browser by ${minuteText(expiresAt)}; each use prolongs that. "${commandLine('sessions', folder)}" lists it.`,
+    );
   return 0;
 }
 

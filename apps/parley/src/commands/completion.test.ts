@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
@@ -40,7 +40,9 @@ describe.runIf(bash)('the completion of commands in bash', () => {
 
   /** What bash offers for a line whose last word is being typed. */
   function offered(...line: string[]): string[] {
-    const ask = `source ${join(folder, 'parley.bash')}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    // As it is documented: macOS' bash 3.2 reads nothing with source <(…).
+    const load = `parley() { cat ${join(folder, 'parley.bash')}; }; eval "$(parley completion bash)"`;
+    const ask = `${load}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const out = execFileSync(bash ?? '', ['-c', ask, '-', ...line], { encoding: 'utf8' });
     return out
       .trim()
@@ -58,6 +60,34 @@ describe.runIf(bash)('the completion of commands in bash', () => {
     ['no command behind an argument', ['parley', 'cron', 'add', 'list', ''], ['--title']],
   ])('[U02] offers %s', (_what, line, words) => {
     expect(offered(...line)).toEqual(words);
+  });
+});
+
+/** What bash has since 4.0, and macOS therefore not. */
+const BASH_4: readonly (readonly [string, RegExp])[] = [
+  ['mapfile and readarray', /\b(?:mapfile|readarray)\b/],
+  ['associative arrays and references', /\b(?:declare|local|typeset)\s+-\w*[Angu]/],
+  ['case conversion and quoting of a variable', /\$\{\w+(?:\[[^\]]*\])?(?:,|\^|@[A-Za-z]\})/],
+  ['negative offsets', /\$\{\w+\[-|\$\{\w+(?:\[@\])?:[^}]*:\s*-/],
+  ['process substitution', /[<>]\(/],
+  ['redirections of both streams', /&>>|\|&/],
+  ['coprocesses', /\bcoproc\b/],
+  ['branches that go on', /;;?&/],
+  ['tests for variables', /\[\[?\s+-[vR]\s/],
+  ['globstar', /\bglobstar\b|\bcompopt\b/],
+];
+
+describe('the completion of commands for macOS', () => {
+  it.each(BASH_4)('[U02] does without %s', async (_what, pattern) => {
+    expect(await scriptFor('bash')).not.toMatch(pattern);
+  });
+
+  it('[U02] is documented in a way that bash 3.2 can load', () => {
+    const page = readFileSync(new URL('../../../../docs/upgrade.md', import.meta.url), 'utf8');
+    for (const text of [page, readFileSync(new URL('../program.ts', import.meta.url), 'utf8')]) {
+      expect(text).toContain('eval "$(parley completion bash)"');
+      expect(text).not.toContain('<(parley completion bash)');
+    }
   });
 });
 

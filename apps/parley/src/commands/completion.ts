@@ -43,7 +43,7 @@ function bash(places: readonly Place[]): string {
     ({ path, words }) =>
       `    ${quoted(path)}) echo ${quoted(words.map(({ name }) => name).join(' '))} ;;`,
   );
-  return `# Completes parley in bash: source <(parley completion bash)
+  return `# Completes parley in bash, from version 3.2 on, which macOS has: eval "$(parley completion bash)"
 _parley_words() {
   case "$1" in
 ${cases.join('\n')}
@@ -56,7 +56,7 @@ _parley() {
       *" $word "*) [[ $word == -* ]] || path="\${path:+$path }$word" ;;
     esac
   done
-  mapfile -t COMPREPLY < <(compgen -W "$(_parley_words "$path")" -- "\${COMP_WORDS[COMP_CWORD]}")
+  COMPREPLY=($(compgen -W "$(_parley_words "$path")" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _parley parley`;
 }

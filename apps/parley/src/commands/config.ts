@@ -1,7 +1,7 @@
 import { countOf } from '@parley/core';
 import { describeProblem } from '@parley/settings';
 import { upgradeSettings } from '@parley/settings/upgrade';
-import type { Cli } from '../cli.ts';
+import { type Cli, jsonText } from '../cli.ts';
 import { plugInForCommand } from '../plug-in.ts';
 import { checkSettings, type LoadedSettings } from '../settings.ts';
 import { unknownTools } from '../tool-names.ts';
@@ -16,6 +16,12 @@ export async function configCheck(cli: Cli): Promise<number> {
   const problems =
     result.kind === 'invalid' ? result.problems : broken.flatMap((channel) => channel.problems);
   const idle = result.warnings.filter(({ kind }) => kind === 'no-effect');
+  if (cli.json) {
+    const { settingsFile: file } = folder;
+    const plugins = report.map(({ works, line }) => ({ works, line }));
+    print(jsonText({ file, kind: result.kind, problems, warnings: result.warnings, plugins }));
+    return problems.length + idle.length > 0 ? 1 : 0;
+  }
   for (const warning of result.warnings) {
     if (warning.kind !== 'no-effect') print(`warning: ${describeProblem(warning)}\n`);
   }
@@ -69,8 +75,13 @@ function withTools(loaded: LoadedSettings, added: readonly string[]): LoadedSett
  * `parley config upgrade`: writes an older settings file as this Parley has it; 0 when it is up to date
  * now. Without it an older file works as well: it is brought up to date in memory at each start.
  */
-export async function configUpgrade({ folder: { settingsFile }, print }: Cli): Promise<number> {
+export async function configUpgrade({ folder, print, json }: Cli): Promise<number> {
+  const { settingsFile } = folder;
   const result = upgradeSettings(settingsFile);
+  if (json) {
+    print(jsonText({ file: settingsFile, ...result }));
+    return ['upgraded', 'current', 'missing'].includes(result.kind) ? 0 : 1;
+  }
   if (result.kind === 'upgraded') {
     const { from, to, renamed, kept } = result;
     print(

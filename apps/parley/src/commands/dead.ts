@@ -54,7 +54,7 @@ export function settleDead(
     } else {
       const isMissing = results.some(({ result }) => result === 'missing');
       const near = isMissing ? await known(operations) : [];
-      cli.print(outcomeText(results, operations.isRunning, near));
+      cli.print(outcomeText(results, operations.address !== null, near));
       await printLeftAlone(operations, order, cli.print);
     }
     return results.every(({ result }) => result !== 'missing' && result !== 'uncertain') ? 0 : 1;

@@ -1,9 +1,11 @@
-import type { SkillStatus } from '@parley/workspace';
+import type { OutputOf } from '@parley/gateway/operations';
 import { describe, expect, it } from 'vitest';
 import { skillPage, skillTable } from './skills.ts';
 
 const LIMITS = { max: 150, maxCharacters: 30_000 };
-const READY: SkillStatus = {
+type ShownSkill = OutputOf<'skills/list'>['skills'][number];
+
+const READY: ShownSkill = {
   name: 'plan-trip',
   source: 'bundled',
   state: 'ready',
@@ -12,7 +14,9 @@ const READY: SkillStatus = {
   description: 'Plans a trip.',
   emoji: '🧳',
   install: [],
-  audience: { kind: 'everyone' },
+  readers: 'everyone',
+  file: null,
+  isOn: true,
   forModel: true,
   command: 'plan_trip',
   commandProblem: null,
@@ -24,7 +28,7 @@ const READY: SkillStatus = {
 
 describe('the table of skills', () => {
   it('[S09] has what can be used first, in columns that fit', () => {
-    const unfit: SkillStatus = {
+    const unfit: ShownSkill = {
       ...READY,
       name: 'a',
       emoji: null,
@@ -44,10 +48,10 @@ describe('the table of skills', () => {
   });
 
   it('[S08] [S09] shows who may see one, and why one has no command', () => {
-    const audience = { kind: 'owner' } as const;
+    const readers = 'owner' as const;
     const commandProblem = 'no command: /help is one of Parley’s own';
     const told = skillTable(
-      [{ ...READY, audience, command: null, commandProblem, forModel: false }],
+      [{ ...READY, readers, command: null, commandProblem, forModel: false }],
       LIMITS,
     );
     expect(told).toContain(
@@ -56,7 +60,7 @@ describe('the table of skills', () => {
   });
 
   it('[P07] [S06] says which variable has its key, and what is in the prompt in full', () => {
-    const from = (source: 'settings' | 'environment' | null): SkillStatus => ({
+    const from = (source: 'settings' | 'environment' | null): ShownSkill => ({
       ...{ ...READY, show: 'inline', primaryEnv: { name: 'TRIP_KEY', from: source } },
     });
     expect(skillTable([from(null)], LIMITS)).toContain(

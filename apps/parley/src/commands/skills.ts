@@ -1,60 +1,44 @@
-import { type Reader, silentLogger } from '@parley/core';
 import type { GatewayStatus, PluginLine } from '@parley/gateway/api';
-import type { SkillStatus, Skills } from '@parley/workspace';
-import { openInstalledSkills } from '../agent-sources.ts';
-import type { Cli } from '../cli.ts';
-import { commandLine, type DataFolder } from '../data-folder.ts';
-import { openTools } from '../open-agent.ts';
+import type { OutputOf } from '@parley/gateway/operations';
+import { type Cli, jsonText } from '../cli.ts';
+import { commandLine } from '../data-folder.ts';
+import { operate } from '../operate.ts';
 import { plugInForCommand } from '../plug-in.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
 import { chosenAgent, readSettings } from '../settings.ts';
 import { tableText, visible } from '../terminal/text.ts';
 
-const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
+type ShownSkill = OutputOf<'skills/list'>['skills'][number];
 
-/** `parley skills [show NAME]` (S09), read from the disk: 1 one is refused, or there is none of that name. */
-export async function skills(
-  { folder, env, print, agent: asked }: Cli,
-  name: string | undefined,
-): Promise<number> {
-  const first = readSettings(folder, env);
-  const { loaded, agent, end } = await plugInForCommand(first, { folder, env });
-  const { settings } = chosenAgent(loaded, asked);
-  const known = openTools(settings.tools, {}, { added: agent.tools, log: silentLogger });
-  const installed = openInstalledSkills(
-    settings,
-    { folder, env },
-    {
-      tools: () => [...known.for(OWNER).names, 'load_skill'],
-      added: agent.skills,
-      log: silentLogger,
-    },
+/** `parley skills` (S09): 1 one of them is refused. */
+export function listSkills(cli: Cli): Promise<number> {
+  const { settings } = chosenAgent(readSettings(cli.folder, cli.env), cli.agent);
+  return operate(
+    cli,
+    'skills/list',
+    {},
+    ({ skills }) => skillTable(skills, settings.skills),
+    ({ skills }) => (skills.some(isRefused) ? 1 : 0),
   );
-  const all = await installed.list();
-  if (name !== undefined) {
-    return show(installed, all, { name, folder }, print).finally(end);
-  }
-  end();
-  print(skillTable(all, settings.skills));
-  return all.some(({ state }) => state === 'refused') ? 1 : 0;
 }
 
-async function show(
-  skills: Skills,
-  all: readonly SkillStatus[],
-  { name, folder }: { readonly name: string; readonly folder: DataFolder },
-  print: Cli['print'],
-): Promise<number> {
-  const named = all.filter((one) => one.name.toLowerCase() === name.toLowerCase());
-  if (named.length === 0) {
-    print(`There is no skill "${name}". "${commandLine('skills', folder)}" lists those there are.`);
-    return 1;
-  }
-  for (const one of named) print(skillPage(one));
-  const text = await skills.show(name);
-  if (text === null) return named.some(({ state }) => state === 'refused') ? 1 : 0;
-  print(text.kind === 'skill' ? visible(text.text) : `(${text.detail})`);
-  return 0;
+/** `parley skills show NAME`: 1 it is refused, or there is none of that name. */
+export function showSkill(cli: Cli, name: string): Promise<number> {
+  return operate(
+    cli,
+    'skills/show',
+    { name },
+    ({ skills, text, reason }) =>
+      [...skills.map(skillPage), text === null ? reason && `(${reason})` : visible(text)]
+        .filter((part) => part !== null)
+        .join('\n'),
+    ({ skills, text, reason }) =>
+      text === null && reason === null && skills.some(isRefused) ? 1 : 0,
+  );
+}
+
+function isRefused({ state }: ShownSkill): boolean {
+  return state === 'refused';
 }
 
 interface SkillLimits {
@@ -74,7 +58,7 @@ const STATES = [
 ] as const;
 
 /** All skills as a table for a terminal, with a line of totals below. */
-export function skillTable(all: readonly SkillStatus[], limits: SkillLimits): string {
+export function skillTable(all: readonly ShownSkill[], limits: SkillLimits): string {
   if (all.length === 0) return 'There are no skills. docs/skills.md says where they go.';
   const sorted = STATES.flatMap((state) => all.filter((one) => one.state === state));
   const rows = sorted.map((one) => [
@@ -89,14 +73,14 @@ export function skillTable(all: readonly SkillStatus[], limits: SkillLimits): st
   return `${tableText([head, ...rows])}\n\n${summary(all, limits)}`;
 }
 
-export function skillPage(skill: SkillStatus): string {
+export function skillPage(skill: ShownSkill): string {
   const { name, emoji, source, state, reason, command, install, primaryEnv, warnings } = skill;
   const lines = [
     `${name}${emoji === null ? '' : ` ${emoji}`}`,
     `source       ${source}, ${skill.location}`,
     `state        ${state}${reason === null ? '' : `: ${reason}`}`,
     `description  ${skill.description || 'none'}`,
-    `audience     ${skill.audience.kind}`,
+    `audience     ${skill.readers}`,
     `model        ${modelText(skill)}`,
     `command      ${command === null ? (skill.commandProblem ?? 'none') : `/${command}`}`,
     ...(primaryEnv === null ? [] : [`key          ${keyText(name, primaryEnv)}`]),
@@ -106,13 +90,13 @@ export function skillPage(skill: SkillStatus): string {
   return `${lines.map(plain).join('\n')}\n`;
 }
 
-function keyText(skill: string, { name, from }: NonNullable<SkillStatus['primaryEnv']>): string {
+function keyText(skill: string, { name, from }: NonNullable<ShownSkill['primaryEnv']>): string {
   if (from === 'environment') return `${name}, set in the environment`;
   if (from === 'settings') return `${name}, from skills.entries.${skill}.apiKey`;
   return `${name}, not set: set the variable, or skills.entries.${skill}.apiKey`;
 }
 
-function modelText({ forModel, state, tokens, show }: SkillStatus): string {
+function modelText({ forModel, state, tokens, show }: ShownSkill): string {
   if (!forModel) return 'does not see it';
   if (show === 'inline') return `has its whole text, ${tokens} tokens`;
   return state === 'ready'
@@ -124,18 +108,18 @@ function remark({
   reason,
   commandProblem,
   warnings,
-  audience,
+  readers,
   forModel,
   install,
   state,
   show,
   primaryEnv,
-}: SkillStatus): string {
+}: ShownSkill): string {
   const remarks = [
     reason,
     commandProblem,
     warnings.length === 0 ? null : `guessed: ${warnings.join('; ')}`,
-    state !== 'refused' && audience.kind === 'owner' ? 'for the owner only' : null,
+    state !== 'refused' && readers === 'owner' ? 'for the owner only' : null,
     state === 'ready' && !forModel ? 'not shown to the model' : null,
     show === 'inline' ? 'in the prompt in full' : null,
     primaryEnv === null
@@ -146,7 +130,7 @@ function remark({
   return remarks.filter((remark) => remark !== null).join('; ');
 }
 
-function summary(all: readonly SkillStatus[], { max, maxCharacters }: SkillLimits): string {
+function summary(all: readonly ShownSkill[], { max, maxCharacters }: SkillLimits): string {
   const ready = all.filter(({ state }) => state === 'ready');
   const tokens = ready.reduce((total, one) => total + one.tokens, 0);
   return `${ready.length} of ${all.length} ready; the list costs about ${tokens} tokens a prompt (at most ${max} skills, ${maxCharacters} characters).`;
@@ -163,6 +147,11 @@ export async function plugins(cli: Cli): Promise<number> {
   const gateway = await findGateway(folder, env);
   const running = gateway && (await askGateway<GatewayStatus>(gateway, '/api/status/report'));
   const lines = running?.plugins ?? (await pluginsHere(cli));
+  const code = lines.every(({ works }) => works) ? 0 : 1;
+  if (cli.json) {
+    print(jsonText({ plugins: lines }));
+    return code;
+  }
   if (lines.length === 0) {
     print(`No plugins. Name folders or packages under "plugins" in ${folder.settingsFile}.`);
     return 0;
@@ -171,7 +160,7 @@ export async function plugins(cli: Cli): Promise<number> {
   if (running) {
     print(`\nAs loaded by the running Parley; "${commandLine('start', folder)}" loads them again.`);
   }
-  return lines.every(({ works }) => works) ? 0 : 1;
+  return code;
 }
 
 async function pluginsHere(cli: Cli): Promise<readonly PluginLine[]> {

@@ -2,42 +2,42 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { shortDuration, systemTime } from '@parley/core';
 import type { ShownAgent } from '@parley/gateway';
-import type { GatewayStatus } from '@parley/gateway/api';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
 import { channelLine, printLinks } from '../banner.ts';
-import { type Cli, jsonText, notRunning, withStore } from '../cli.ts';
+import { type Cli, jsonText, withStore } from '../cli.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
-import { askGateway, findGateway } from '../running-gateway.ts';
+import { withOperations } from '../operate.ts';
 import { allAgents, retentionAges } from '../settings.ts';
 import { tableText, visible } from '../terminal/text.ts';
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
 /** `parley status`: how the gateway on this data folder is doing; 0 when it and all its channels work. */
-export async function status(cli: Cli): Promise<number> {
-  const { folder, env, print } = cli;
-  const gateway = await findGateway(folder, env);
-  if (gateway === null) return notRunning(cli);
-  const report = await askGateway<GatewayStatus>(gateway, '/api/status/report');
-  if (cli.json) print(jsonText(report));
-  else {
-    const { agents } = await askGateway<OutputOf<'agents/list'>>(gateway, '/api/agents/list');
-    print([...statusLines(report, gateway.address, folder), ...agentLines(agents)].join('\n'));
-    await printLinks(cli, report.channels);
-  }
-  const isWhole = report.channels.every(
-    ({ state, defects }) => WORKS.has(state.kind) && defects === undefined,
-  );
-  const fits = report.processes.every(({ notes }) => notes.length === 0);
-  return isWhole && fits && report.health.status !== 'down' ? 0 : 1;
+export function status(cli: Cli): Promise<number> {
+  return withOperations(cli, 'status/report', async ({ address, perform }) => {
+    const report = await perform('status/report', {});
+    if (cli.json) cli.print(jsonText(report));
+    else {
+      const { agents } = await perform('agents/list', {});
+      const lines = [`${report.agent} at ${address}`, ...statusLines(report, cli.folder)];
+      cli.print([...lines, ...agentLines(agents)].join('\n'));
+      await printLinks(cli, report.channels);
+    }
+    const isWhole = report.channels.every(
+      ({ state, defects }) => WORKS.has(state.kind) && defects === undefined,
+    );
+    const fits = report.processes.every(({ notes }) => notes.length === 0);
+    return isWhole && fits && report.health.status !== 'down' ? 0 : 1;
+  });
 }
 
-function statusLines(report: GatewayStatus, address: string, folder: DataFolder): string[] {
+type GatewayStatus = OutputOf<'status/report'>;
+
+function statusLines(report: GatewayStatus, folder: DataFolder): string[] {
   const { health, trouble, turns, today, outbox, dead } = report;
   const failed = dead && dead.refused + dead.uncertain + dead.unanswered > 0 ? dead : undefined;
   return [
-    `${report.agent} at ${address}`,
     ...line('health', [health.status, ...health.reasons].join('; ')),
     ...line('database', trouble),
     ...(report.notes ?? []).flatMap((note) => line('database', note)),
@@ -106,7 +106,7 @@ function money(usd: number): string {
   return usd > 0 ? `, $${usd.toFixed(4)}` : '';
 }
 
-export function storage(cli: Cli, json = false): Promise<number> {
+export function storage(cli: Cli): Promise<number> {
   return withStore(cli, async (store, loaded) => {
     const { settings } = loaded;
     const ages = retentionAges(settings);
@@ -116,7 +116,7 @@ export function storage(cli: Cli, json = false): Promise<number> {
       workspace: sumOf(allAgents(loaded).map((one) => filesIn(one.settings.agent.workspace))),
       lastRun: await store.retention.last(),
     };
-    cli.print(json ? jsonText(report) : storageText(report, ages, systemTime.clock()));
+    cli.print(cli.json ? jsonText(report) : storageText(report, ages, systemTime.clock()));
     return 0;
   });
 }

@@ -22,7 +22,7 @@ export interface MemoryChat {
 export interface OperatorMemory {
   readonly workspace: Workspace;
   /** Absent: memory is switched off. */
-  readonly service?: Pick<MemoryService, 'list'> | undefined;
+  readonly service?: Pick<MemoryService, 'list' | 'rebuild'> | undefined;
   readonly search?: MemorySearch | undefined;
   readonly commands?: Partial<MemoryCommands> | undefined;
   /** By the name of the file. */
@@ -68,12 +68,13 @@ interface MemoryReport {
 /** What belongs to one chat is read through the view of that chat, everything else as its owner does. */
 const OWNER: Reader = { kind: 'owner', conversationId: 'page' };
 const MAX_FOUND = 30;
+const MAX_SEARCHED = 10;
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
 /** What is known about whom, and how it is forgotten (G15): `/memory` and `/forget` from outside of a chat. */
 export const operations = {
   report: read(
-    'What is saved, or what of it was found by words',
+    'Saved memories, lists and notes, or those with these words',
     { words: z.string().max(500).optional() },
     async ({ memory }: MemoryNeeds, { words }, { agent }): Promise<MemoryReport> => {
       const { workspace, service, search, chats } = await memory(agent);
@@ -94,7 +95,24 @@ export const operations = {
           .map(({ source, text }) => ({ file: source, text })),
       };
     },
-    { running: true },
+  ),
+  search: read(
+    'Memories, notes and knowledge found by words, the best first',
+    { words: z.string().trim().min(1).max(500) },
+    async ({ memory }: MemoryNeeds, { words }, { agent }) => {
+      const { workspace, search = off() } = await memory(agent);
+      const place = { conversation: OWNER.conversationId, session: 0, most: MAX_SEARCHED };
+      const hits = await search.find(workspace.for(OWNER), words, place);
+      return { hits: hits.map(({ source, text }) => ({ source, text })) };
+    },
+  ),
+  rebuild: change(
+    'Build the index of memories again from the files',
+    {},
+    async ({ memory }: MemoryNeeds, _, { agent }) => {
+      const { workspace, service = off() } = await memory(agent);
+      return { memories: await service.rebuild(workspace.for(OWNER)) };
+    },
   ),
   forget: change(
     'Remove a memory from the files, the history and the prompts',
@@ -130,10 +148,12 @@ export const operations = {
 
 function forgetting({ commands }: OperatorMemory) {
   const { forgetFrom, forgetPerson } = commands ?? {};
-  if (forgetFrom === undefined || forgetPerson === undefined) {
-    throw refusal('memory-off', 'Memory is switched off in the settings (agent.memory).');
-  }
+  if (forgetFrom === undefined || forgetPerson === undefined) return off();
   return { forgetFrom, forgetPerson };
+}
+
+function off(): never {
+  throw refusal('memory-off', 'Memory is switched off in the settings (agent.memory).');
 }
 
 function readerOf({ conversationId }: MemoryChat): Reader {

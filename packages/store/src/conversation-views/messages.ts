@@ -1,8 +1,15 @@
-import { InboundMessage, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
+import {
+  InboundMessage,
+  PartExtras,
+  RenderedPart,
+  type RenderTarget,
+  ReplyRoute,
+} from '@parley/core';
 import { z } from 'zod';
 import { fromJson, type Sql, statement, toJson } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
+import { answersOf } from './answers.ts';
 
 /** Where two lists that are merged go on: behind these numbers of messages and of parts. */
 export interface PageMark {
@@ -39,11 +46,19 @@ export interface ShownMessage {
   readonly error: string | null;
   /** What `why/message` is asked about it; null: it answers nothing that has a story. */
   readonly why: string | null;
+  /** Of a part: its text in the dialect of its platform, and the turn that it answers. */
+  readonly sent?: {
+    readonly text: string;
+    readonly target: RenderTarget;
+    readonly turnId: string | null;
+  };
 }
 
 /** A page of what was said, oldest first, and where the older ones are; null: there are none. */
 export interface MessagePage {
   readonly messages: readonly ShownMessage[];
+  /** The answers of the turns on it as Markdown, as far as the history has them. */
+  readonly answers: ReadonlyMap<string, string>;
   readonly older: PageMark | null;
 }
 
@@ -72,7 +87,9 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
   }
   sent.sort((a, b) => b.seq - a.seq);
   const { taken, older } = newestFirst(said, sent, before, limit);
-  return { messages: taken.map(messageOf).reverse(), older };
+  const messages = taken.map(messageOf).reverse();
+  const turns = new Set(messages.flatMap((one) => one.sent?.turnId ?? []));
+  return { messages, answers: await answersOf(sql, [...turns]), older };
 }
 
 interface Merged {
@@ -153,6 +170,8 @@ function whyOf({ channel, account, chatId, messageId }: SaidRow): string {
 function outgoing(row: SentRow): ShownMessage {
   const part = readSent(row.body);
   const file = part?.file;
+  const target = targetOf(row.route);
+  const sent = part && target && { text: part.text, target, turnId: row.turnId };
   return {
     id: `o${row.seq}`,
     direction: 'out',
@@ -164,6 +183,7 @@ function outgoing(row: SentRow): ShownMessage {
     state: row.state,
     error: row.error,
     why: row.turnId,
+    ...(sent && { sent }),
   };
 }
 
@@ -185,6 +205,7 @@ interface SentRow {
   readonly seq: number;
   readonly at: number;
   readonly body: string;
+  readonly route: string;
   readonly state: PartState;
   readonly error: string | null;
   readonly turnId: string | null;
@@ -199,7 +220,7 @@ const RECEIVED_MESSAGES = statement(`
 const THREAD = `coalesce(/*pg cast(*/route/*pg  as json)*/ ->> 'threadId', '')`;
 
 const SENT = statement(`
-  select 'out' as direction, seq, created_at as at, body, state, error, turn_id as "turnId"
+  select 'out' as direction, seq, created_at as at, body, route, state, error, turn_id as "turnId"
   from outbox where channel = :channel and account = :account and chat_id = :chatId
     and seq < :before and created_at <= :until and ${THREAD} = :thread
   order by seq desc limit :limit`).rows<SentRow>();
@@ -227,7 +248,11 @@ const Said = InboundMessage.pick({
 /** What is shown of a message that came in. */
 export type SaidMessage = z.infer<typeof Said>;
 
-const Part = z.object({ plain: RenderedPart.shape.plain, file: PartExtras.shape.file });
+const Part = z.object({
+  plain: RenderedPart.shape.plain,
+  text: RenderedPart.shape.text.default(''),
+  file: PartExtras.shape.file,
+});
 
 /** A message as it is stored; null where it cannot be read. */
 export function readSaid(stored: string): SaidMessage | null {
@@ -242,6 +267,10 @@ export function readSent(stored: string): z.infer<typeof Part> | null {
 /** The thread of a route, empty without one. */
 export function threadOf(route: string): string {
   return z.object(ReplyRoute.shape).safeParse(parsed(route)).data?.threadId ?? '';
+}
+
+function targetOf(route: string): RenderTarget | undefined {
+  return z.object(ReplyRoute.shape).safeParse(parsed(route)).data?.target;
 }
 
 /** What a person wrote; null for what Parley itself put into a conversation. */

@@ -1,6 +1,6 @@
 import type { WebFile } from '@parley/channels/web';
-import type { Me } from '@parley/gateway/api';
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Me } from '../who.ts';
 import type { Connection } from './connection.ts';
 import { type Change, type Conversation, changed, UNKNOWN } from './conversation.ts';
 import type { DeliveryListener, Sender, Unsent, UnsentStore } from './sender.ts';

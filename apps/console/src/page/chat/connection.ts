@@ -1,6 +1,6 @@
 import type { WebEvent, WebHistory } from '@parley/channels/web';
-import type { Me } from '@parley/gateway/api';
 import { isSignedIn, onSession, request } from '../gateway.ts';
+import type { Me } from '../who.ts';
 import type { Link } from './conversation.ts';
 
 /** The connection to the gateway: live events while it lasts, the history whenever it is up again. */
@@ -128,7 +128,7 @@ async function historyOf(base: string, chat: string): Promise<WebHistory | null>
 
 /** Who is signed in. Null: no one, or the gateway could not say. */
 async function askWho(signal: AbortSignal): Promise<Me | null> {
-  const response = await request('/api/me', { signal });
+  const response = await request('/api/sessions/me', { signal });
   return response.ok ? await response.json() : null;
 }
 

@@ -1,13 +1,11 @@
+import type { InputOf } from '@parley/gateway/operations';
 import { isBlock } from './fields.ts';
 
 /** Keys, and numbers of list entries from 0. */
 export type Path = readonly (string | number)[];
 
 /** A change of the settings as the gateway takes it; without a value the key is removed. */
-export interface ValueChange {
-  readonly path: Path;
-  readonly value?: unknown;
-}
+export type ValueChange = InputOf<'settings/change'>['changes'][number];
 
 /** The value at a path; undefined where there is none. */
 export function valueAt(values: unknown, path: Path): unknown {

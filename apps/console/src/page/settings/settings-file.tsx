@@ -20,7 +20,7 @@ export function SettingsFile({ settings, schema, problems, save }: FileProps): V
   const [isChanged, setChanged] = useState(false);
   const store = (): void => {
     const text = editor.current?.text();
-    if (text !== undefined) save({ kind: 'text', text });
+    if (text !== undefined) save({ text });
   };
   const latest = useRef(store);
   latest.current = store;

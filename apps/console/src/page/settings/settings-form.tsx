@@ -42,7 +42,7 @@ export function SettingsForm({ settings, schema, problems, save }: FormProps): V
   };
   const onSubmit = (event: Event): void => {
     event.preventDefault();
-    if (changes.length > 0) save({ kind: 'values', changes });
+    if (changes.length > 0) save({ changes });
   };
   return (
     <form class="settings" onSubmit={onSubmit}>

@@ -1,9 +1,9 @@
 import type { SettingsWritten, ShownProblem, ShownSettings } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { act, ask, type Outcome } from '../gateway.ts';
+import { type Outcome, order, perform, readPath } from '../gateway.ts';
 import { hrefOf, type Route } from '../route.ts';
-import { useData, useWork, type Work } from '../ui/data.tsx';
+import { useData, useOperation, useWork, type Work } from '../ui/data.tsx';
 import { ColumnView } from '../ui/frames.tsx';
 import { ConfirmButton, OutcomeNote, Said, Show } from '../ui/widgets.tsx';
 import type { ValueChange } from './draft.ts';
@@ -11,25 +11,26 @@ import type { Schema } from './fields.ts';
 import { SettingsFile } from './settings-file.tsx';
 import { SettingsForm } from './settings-form.tsx';
 
-/** What is written; an order as the gateway takes it, without the print of the file. */
-export type Change =
-  | { readonly kind: 'values'; readonly changes: readonly ValueChange[] }
-  | { readonly kind: 'text'; readonly text: string };
+/** What is written: values, or the whole text. */
+export type Change = { readonly changes: readonly ValueChange[] } | { readonly text: string };
 
 /** Writes a change; what is refused is shown at its places. */
 export type Save = (change: Change) => void;
 
 /** The settings: a form made from their schema, or the file itself (U03, D12). Both refuse what would not start. */
 export function SettingsView({ args: [part = 'form'] }: Route): VNode {
-  const settings = useData<ShownSettings>('/api/settings');
-  const schema = useData<Schema>('/api/settings/schema');
+  const settings = useOperation('settings/show', {});
+  const schema = useData<Schema>(readPath('settings/schema', {}));
   const work = useWork();
   const [refused, setRefused] = useState<readonly ShownProblem[]>([]);
   const save =
     ({ print }: ShownSettings): Save =>
     (change) =>
       work.run(async () => {
-        const answer = await ask<SettingsWritten>('/api/settings', { ...change, print });
+        const answer =
+          'text' in change
+            ? await perform('settings/replace', { ...change, print })
+            : await perform('settings/change', { ...change, print });
         if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
         const { value } = answer;
         setRefused(value.kind === 'refused' ? value.problems : []);
@@ -99,8 +100,7 @@ interface StateProps {
 function State({ settings, refused, work }: StateProps): VNode {
   const { file, problems, state } = settings;
   const shown = refused.length > 0 ? refused : problems;
-  const restart = async (): Promise<Outcome> =>
-    (await act('/api/restart')) ?? { text: 'Parley starts again.', isTrouble: false };
+  const restart = () => order('gateway/restart', {}, () => 'Parley starts again.');
   return (
     <>
       <OutcomeNote outcome={work.outcome} />

@@ -13,13 +13,15 @@ export function ChannelStep({ channels, platforms }: SetupState): VNode {
   const [token, setToken] = useState('');
   const [phone, setPhone] = useState('');
   const { answer, isBusy, take, forget } = useStep();
-  const order = (isTry: boolean) => ({
-    kind: 'channel',
-    isTry,
-    channel: chosen?.id,
-    ...(token !== '' && { token }),
-    ...(phone !== '' && chosen?.asks === 'phone' && { phone }),
-  });
+  const takeAs = (name: 'setup/try-channel' | 'setup/save-channel'): void => {
+    if (chosen === undefined) return;
+    const { id: channel, asks } = chosen;
+    void take(name, {
+      channel,
+      ...(token !== '' && { token }),
+      ...(phone !== '' && asks === 'phone' && { phone }),
+    });
+  };
   const hasToken = chosen?.asks === 'token';
   const isSaved = chosen !== undefined && channels.includes(chosen.id);
   const names = [...new Set(channels)].join(', ');
@@ -51,7 +53,7 @@ export function ChannelStep({ channels, platforms }: SetupState): VNode {
           <ActionButton
             label="Try the token"
             isBusy={isBusy || token === ''}
-            onPress={() => take(order(true))}
+            onPress={() => takeAs('setup/try-channel')}
           />
         )}
         {(hasToken || !isSaved) && (
@@ -59,7 +61,7 @@ export function ChannelStep({ channels, platforms }: SetupState): VNode {
             label="Connect"
             look="is-main"
             isBusy={isBusy || (hasToken && token === '')}
-            onPress={() => take(order(false))}
+            onPress={() => takeAs('setup/save-channel')}
           />
         )}
       </div>

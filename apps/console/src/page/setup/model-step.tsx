@@ -17,16 +17,16 @@ export function ModelStep({ model, isOffline, providers }: SetupState): VNode {
   const type = (change: Partial<typeof typed>): void => setTyped({ ...typed, ...change });
   const baseUrl = typed.baseUrl || chosen?.baseUrl || '';
   const wanted = typed.model || chosen?.model || '';
-  const order = (isTry: boolean) => ({
-    kind: 'model',
-    isTry,
-    model: {
-      provider: chosen?.provider,
+  const takeAs = (name: 'setup/try-model' | 'setup/save-model'): void => {
+    if (chosen === undefined) return;
+    const { provider } = chosen;
+    void take(name, {
+      provider,
       ...(baseUrl !== '' && { baseUrl }),
       ...(typed.apiKey !== '' && { apiKey: typed.apiKey }),
       ...(wanted !== '' && { model: wanted }),
-    },
-  });
+    });
+  };
   const models = answer && answer.kind !== 'done' ? (answer.models ?? []) : [];
   return (
     <Step title="1. The model it thinks with" done={isOffline ? null : `In use: ${model}`}>
@@ -66,12 +66,12 @@ export function ModelStep({ model, isOffline, providers }: SetupState): VNode {
       )}
       <AnswerNote answer={answer} />
       <div class="actions">
-        <ActionButton label="Try it" isBusy={isBusy} onPress={() => take(order(true))} />
+        <ActionButton label="Try it" isBusy={isBusy} onPress={() => takeAs('setup/try-model')} />
         <ActionButton
           label="Use this model"
           look="is-main"
           isBusy={isBusy || wanted === ''}
-          onPress={() => take(order(false))}
+          onPress={() => takeAs('setup/save-model')}
         />
       </div>
     </Step>

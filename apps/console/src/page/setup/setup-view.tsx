@@ -1,7 +1,7 @@
 import type { SetupState } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { hrefOf } from '../route.ts';
-import { useData } from '../ui/data.tsx';
+import { useOperation } from '../ui/data.tsx';
 import { ColumnView } from '../ui/frames.tsx';
 import { ActionButton, List, Show } from '../ui/widgets.tsx';
 import { ChannelStep } from './channel-step.tsx';
@@ -13,7 +13,7 @@ const POLL_INTERVAL_MS = 3_000;
 
 /** From nothing to a bot that answers: a model, a channel, and who owns it (U02). */
 export function SetupView(): VNode {
-  const setup = useData<SetupState>('/api/setup', POLL_INTERVAL_MS);
+  const setup = useOperation('setup/state', {}, POLL_INTERVAL_MS);
   return (
     <ColumnView name="setup-view" title="Set up">
       <Show data={setup}>
@@ -54,7 +54,7 @@ function OwnerStep({ owners, waiting }: SetupState): VNode {
               label="That is me"
               name={`${name} on ${channel}: that is me`}
               isBusy={isBusy}
-              onPress={() => take({ kind: 'owner', person })}
+              onPress={() => take('setup/add-owner', { person })}
             />
           </div>
         )}

@@ -1,17 +1,20 @@
 import type { SetupAnswer } from '@parley/gateway/api';
+import type { InputOf } from '@parley/gateway/operations';
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask } from '../gateway.ts';
+import { perform } from '../gateway.ts';
 import { useScope } from '../ui/data.tsx';
+
+type StepName = `setup/${'try' | 'save'}-${'model' | 'channel'}` | 'setup/add-owner';
 
 /** Asks the gateway to try or to save something, and keeps what came of it. */
 export function useStep() {
   const [answer, setAnswer] = useState<SetupAnswer | undefined>();
   const [isBusy, setBusy] = useState(false);
   const { refreshAll } = useScope();
-  const take = async (order: object): Promise<void> => {
+  const take = async <Name extends StepName>(name: Name, input: InputOf<Name>): Promise<void> => {
     setBusy(true);
-    const outcome = await ask<SetupAnswer>('/api/setup', order);
+    const outcome = await perform<StepName>(name, input);
     setBusy(false);
     setAnswer(
       outcome.kind === 'here'
@@ -21,7 +24,7 @@ export function useStep() {
     refreshAll();
   };
   const forget = (): void => setAnswer(undefined);
-  return { answer, isBusy, take: (order: object) => void take(order), forget };
+  return { answer, isBusy, take, forget };
 }
 
 export function AnswerNote({ answer }: { readonly answer: SetupAnswer | undefined }): VNode {

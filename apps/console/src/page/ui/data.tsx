@@ -59,10 +59,6 @@ const RETRY_MS = 5_000;
  * Loads `path` when it changes and when the view is refreshed, which it does itself when the window gets the
  * focus, and with `everyMs` so often while the window is visible. Null loads nothing and keeps what there is.
  * `Value` is the type that the gateway declares for the path.
- *
- * @example
- * const settings = useData<ShownSettings>('/api/settings');
- * return <Show data={settings}>{(report) => <Findings {...report} />}</Show>;
  */
 export function useData<Value>(
   path: string | null,
@@ -94,7 +90,13 @@ export function useData<Value>(
   return { value, failure, isLoading };
 }
 
-/** Loads what an operation that reads answers, like `useData`; a null input loads nothing. */
+/**
+ * Loads what an operation that reads answers, like `useData`; a null input loads nothing.
+ *
+ * @example
+ * const audit = useOperation('audit/report', {});
+ * return <Show data={audit}>{(report) => <Findings {...report} />}</Show>;
+ */
 export function useOperation<Name extends OperationName>(
   name: Name,
   input: InputOf<Name> | null,

@@ -47,13 +47,12 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
   const bus = createLocalBus(silentLogger);
   const _turns = { wake: async () => undefined };
   const situation = () => ({ agentName: 'Parley', model: 'm', models: [] });
-  const settings = { read: nothing, schema: nothing, write: nothing };
   const unused = (): never => {
     throw new Error('not used here');
   };
   return createHttpApp({
     ...{ host: '127.0.0.1', token: () => token, log: silentLogger, bus, situation },
-    ...{ clock, monotonic: clock },
+    ...{ clock, store, monotonic: clock },
     page: { fetch: () => new Response('the page') },
     sessions: {
       repository: store.pageSessions,
@@ -68,29 +67,17 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     }),
     hooks: { rules: {}, take: unused, count: nothing },
     operations: {
-      ...{ store, newId: () => 'id', defaultAgent: 'main', scrub: (text) => text },
-      ...{ clock, log: silentLogger, wake: async () => undefined },
+      ...{ store, bus, situation, newId: () => 'id', defaultAgent: 'main' },
+      ...{ clock, log: silentLogger, wake: async () => undefined, scrub: (text) => text },
       channels: async () => ({ accounts: ACCOUNTS, monotonic: clock }),
       audit: async () => AUDIT,
-      logs: async () => ({ read: unused }),
+      logs: unused,
       bugReport: async () => ({ name: '', files: [], archive: '' }),
-      ...{ approvals: unused, files: unused, preview: unused, skills: unused },
+      ...{ approvals: unused, files: unused, promptFiles: unused, preview: unused },
+      ...{ skills: unused, mcpSignIns: unused, settingsFile: unused, setup: unused },
       ...{ cron: unused, heartbeat: unused, hooks: unused, memory: unused, soul: unused },
       agents: async () => [AGENT_OF_OWNER],
       usage: async () => ({ timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] }),
-    },
-    restart: () => undefined,
-    stop: () => undefined,
-    settings: async () => ({ ...settings, read: unused, schema: unused, write: unused }),
-    setup: async () => ({ state: unused, take: unused }),
-    conversations: {
-      store,
-      bus,
-      clock,
-      log: silentLogger,
-      scrub: (text) => text,
-      situation,
-      defaultAgent: 'main',
     },
     ping: async () => undefined,
     channel: (channel) =>

@@ -94,7 +94,7 @@ function refuseInContainer({ pid }: FoundGateway): void {
 }
 
 async function askToEnd(gateway: FoundGateway): Promise<void> {
-  await askGateway(gateway, '/api/stop', { method: 'POST' }).catch((error: unknown) => {
+  await askGateway(gateway, '/api/gateway/stop', { body: {} }).catch((error: unknown) => {
     throw new CliError(
       'restore-unanswered',
       `Process ${gateway.pid} does not end when it is asked to (${reasonOf(error)}). Nothing was changed. End it yourself, then restore again.`,

@@ -10,7 +10,7 @@ import {
 import { dirname, join, parse, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf, systemTime } from '@parley/core';
-import type { Cli } from '../../cli.ts';
+import { type Cli, jsonText } from '../../cli.ts';
 import {
   CliError,
   commandLine,
@@ -104,6 +104,12 @@ export async function serviceStatus(
   const instance = findInstance(folder);
   const isOurs = instance !== null && instance.pid === pid;
   const health = isOurs ? await healthOf(instance.address) : 'it does not answer yet';
+  if (cli.json) {
+    const state = { text, pid, memoryBytes, since, restarts, health: health ?? 'ok' };
+    const page = isOurs ? instance.address : null;
+    cli.print(jsonText({ ...state, page, data: folder.path, unit: manager.file }));
+    return health === null ? 0 : 1;
+  }
   cli.print(
     [
       `state     ${text}`,

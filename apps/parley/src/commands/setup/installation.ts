@@ -1,35 +1,42 @@
 import { existsSync } from 'node:fs';
 import { systemTime } from '@parley/core';
 import { openSecrets } from '@parley/core/telemetry/scrubber';
-import type { AccountStatus, SetupPage } from '@parley/gateway';
-import type { GatewayStatus } from '@parley/gateway/api';
+import type { AccountStatus, SetupSteps } from '@parley/gateway';
+import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { Cli } from '../../cli.ts';
 import { createDataFolder } from '../../data-folder.ts';
 import { askGateway, type FoundGateway } from '../../running-gateway.ts';
 import { readSettings } from '../../settings.ts';
-import { Setup } from '../../setup-page.ts';
+import { Setup } from '../../setup-steps.ts';
 import { checkWithPlugins } from '../config.ts';
 
 /** A step may ask a model or a platform, which have 20 s. In ms. */
 const STEP_WITHIN_MS = 25_000;
 
-export interface RunningSetup extends SetupPage {
+export interface RunningSetup extends SetupSteps {
   accounts(): Promise<readonly AccountStatus[]>;
 }
 
 /** The steps of the setup, done by the gateway that runs. */
 export function setupThrough(gateway: FoundGateway): RunningSetup {
-  const withinMs = STEP_WITHIN_MS;
+  const step = <Name extends OperationName>(name: Name, input: InputOf<Name>) =>
+    askGateway<OutputOf<Name>>(gateway, `/api/${name}`, {
+      ...{ body: { ...input }, withinMs: STEP_WITHIN_MS },
+    });
   return {
-    state: () => askGateway(gateway, '/api/setup', { withinMs }),
-    take: (body) => askGateway(gateway, '/api/setup', { body, withinMs }),
-    accounts: async () => (await askGateway<GatewayStatus>(gateway, '/api/status/report')).channels,
+    state: () => step('setup/state', {}),
+    tryModel: (model) => step('setup/try-model', model),
+    saveModel: (model) => step('setup/save-model', model),
+    tryChannel: (channel) => step('setup/try-channel', channel),
+    saveChannel: (channel) => step('setup/save-channel', channel),
+    addOwner: (person) => step('setup/add-owner', { person }),
+    accounts: async () => (await step('status/report', {})).channels,
   };
 }
 
 /** The same steps where no gateway runs: they work on the settings file alone, so nobody waits here. */
-export async function setupHere(cli: Pick<Cli, 'folder' | 'env'>): Promise<SetupPage> {
+export async function setupHere(cli: Pick<Cli, 'folder' | 'env'>): Promise<SetupSteps> {
   const { folder, env } = cli;
   readSettings(folder, env); // Throws what is wrong with the file.
   const { definitions, loaded, end } = await checkWithPlugins(cli);
@@ -43,14 +50,18 @@ export async function setupHere(cli: Pick<Cli, 'folder' | 'env'>): Promise<Setup
       model: { line: () => modelLine(loaded ?? readSettings(folder, env)) },
       store: { pairing: { pending: async () => [] } },
     });
+  const write = () => {
+    createDataFolder(folder);
+    if (!existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
+    return now();
+  };
   return {
     state: () => now().state(),
-    take: (order) => {
-      createDataFolder(folder);
-      const isTry = order.kind !== 'owner' && order.isTry;
-      if (!isTry && !existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
-      return now().take(order);
-    },
+    tryModel: (model) => now().tryModel(model),
+    tryChannel: (channel) => now().tryChannel(channel),
+    saveModel: (model) => write().saveModel(model),
+    saveChannel: (channel) => write().saveChannel(channel),
+    addOwner: (person) => write().addOwner(person),
   };
 }
 

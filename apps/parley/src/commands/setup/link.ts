@@ -52,7 +52,7 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
       })),
       { value: 'nobody', label: 'No, wait on' },
     ]);
-    if (chosen !== 'nobody') return ui.show(await setup.take({ kind: 'owner', person: chosen }));
+    if (chosen !== 'nobody') return ui.show(await setup.addOwner(chosen));
     for (const { person } of waiting) refused.add(person);
   }
 }

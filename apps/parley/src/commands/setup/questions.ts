@@ -1,5 +1,5 @@
 import type { CANCEL_SYMBOL } from '@clack/prompts';
-import type { SetupOrder, SetupPage } from '@parley/gateway';
+import type { SetupModel, SetupSteps } from '@parley/gateway';
 import type { SetupAnswer, SetupPlatform, SetupProvider, SetupState } from '@parley/gateway/api';
 
 /** The person has ended the questions with Ctrl-C or Esc. */
@@ -7,12 +7,12 @@ export class Cancelled extends Error {
   override readonly name = 'Cancelled';
 }
 
-/** What was chosen and tried, and is to be written. */
-export type Orders = readonly SetupOrder[];
+/** Writes what was chosen and tried. */
+type Save = () => Promise<SetupAnswer>;
+export type Saves = readonly Save[];
 export type Questions = Awaited<ReturnType<typeof openQuestions>>;
 
 type Prompts = typeof import('@clack/prompts');
-type Model = Extract<SetupOrder, { kind: 'model' }>['model'];
 
 /** More models than fit on a small screen are scrolled. */
 const SHOWN_MODELS = 8;
@@ -33,7 +33,7 @@ export async function openQuestions() {
     log,
     show,
     /** Model and channel, each tried until it works or the person leaves it. */
-    async ask(installation: SetupPage): Promise<Orders> {
+    async ask(installation: SetupSteps): Promise<Saves> {
       const state = await installation.state();
       const model = await untilDone(() => askModel(prompts, installation, state, show));
       const channel = await untilDone(() => askChannel(prompts, installation, state, show));
@@ -84,9 +84,9 @@ function cancelled(): never {
 }
 
 /** `again`: what was given does not work. Null: the person leaves the step. */
-type Asked = SetupOrder | null | 'again';
+type Asked = Save | null | 'again';
 
-async function untilDone(step: () => Promise<Asked>): Promise<SetupOrder | null> {
+async function untilDone(step: () => Promise<Asked>): Promise<Save | null> {
   for (;;) {
     const asked = await step();
     if (asked !== 'again') return asked;
@@ -97,12 +97,12 @@ const LATER = { value: 'later', label: 'Leave it as it is' } as const;
 
 async function askModel(
   prompts: Prompts,
-  installation: SetupPage,
-  { providers, isOffline, model }: SetupState,
+  installation: SetupSteps,
+  { providers, isOffline, model: used }: SetupState,
   show: (answer: SetupAnswer) => void,
 ): Promise<Asked> {
   const options = providers.map(({ name }) => ({ value: name, label: name }));
-  const hint = isOffline ? 'no model is connected' : model;
+  const hint = isOffline ? 'no model is connected' : used;
   const name = await choose(prompts, 'Which model does it think with?', [
     ...(isOffline ? options : []),
     { ...LATER, hint },
@@ -112,21 +112,21 @@ async function askModel(
   if (provider === undefined) return null;
   prompts.log.info(provider.needs);
   const server = await askServer(prompts, provider);
-  const listed = await installation.take({ kind: 'model', isTry: true, model: server });
+  const listed = await installation.tryModel(server);
   if (listed.kind === 'problem') {
     show(listed);
     return 'again';
   }
   const models = listed.kind === 'works' ? listed.models : null;
   const chosen = await askWhich(prompts, models, provider.model);
-  const order = { kind: 'model', model: { ...server, model: chosen } } as const;
+  const model = { ...server, model: chosen };
   prompts.log.step('It is asked for one word …');
-  const tried = await installation.take({ ...order, isTry: true });
+  const tried = await installation.tryModel(model);
   show(tried);
-  return tried.kind === 'problem' ? 'again' : { ...order, isTry: false };
+  return tried.kind === 'problem' ? 'again' : () => installation.saveModel(model);
 }
 
-async function askServer(prompts: Prompts, provider: SetupProvider): Promise<Model> {
+async function askServer(prompts: Prompts, provider: SetupProvider): Promise<SetupModel> {
   const { baseUrl: proposed = '', hasAddress, hasKey } = provider;
   const baseUrl = hasAddress
     ? await given(
@@ -171,7 +171,7 @@ async function askWhich(
 
 async function askChannel(
   prompts: Prompts,
-  installation: SetupPage,
+  installation: SetupSteps,
   { platforms, channels }: SetupState,
   show: (answer: SetupAnswer) => void,
 ): Promise<Asked> {
@@ -188,28 +188,32 @@ async function askChannel(
   prompts.log.info(platform.needs);
   return platform.asks === 'token'
     ? askToken(prompts, installation, platform, show)
-    : askPhone(prompts, platform);
+    : askPhone(prompts, installation, platform);
 }
 
-async function askPhone(prompts: Prompts, { id: channel }: SetupPlatform): Promise<Asked> {
+async function askPhone(
+  prompts: Prompts,
+  installation: SetupSteps,
+  { id: channel }: SetupPlatform,
+): Promise<Asked> {
   const message = 'Its number, such as +49 1512 3456789; leave it empty to scan a QR code';
   const phone = ((await given(prompts, prompts.text({ message }))) ?? '').trim();
-  return { kind: 'channel', isTry: false, channel, ...(phone !== '' && { phone }) };
+  return () => installation.saveChannel({ channel, ...(phone !== '' && { phone }) });
 }
 
 async function askToken(
   prompts: Prompts,
-  installation: SetupPage,
+  installation: SetupSteps,
   { id: channel }: SetupPlatform,
   show: (answer: SetupAnswer) => void,
 ): Promise<Asked> {
   const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'Paste it.');
   const typed = await given(prompts, prompts.password({ message: 'Its token', validate }));
-  const order = { kind: 'channel', channel, token: typed.trim() } as const;
-  const tried = await installation.take({ ...order, isTry: true });
+  const chosen = { channel, token: typed.trim() };
+  const tried = await installation.tryChannel(chosen);
   show(tried);
   if (tried.kind === 'problem') return 'again';
   const invitation = tried.kind === 'works' ? tried.bot?.invitation : null;
   if (invitation) prompts.log.info(`Take it into your servers:\n${invitation}`);
-  return { ...order, isTry: false };
+  return () => installation.saveChannel(chosen);
 }

@@ -4,7 +4,7 @@ import { findGateway } from '../../running-gateway.ts';
 import { startOwn } from '../chat.ts';
 import { setupHere, setupThrough } from './installation.ts';
 import { linkOwner, linkPhone } from './link.ts';
-import { Cancelled, type Orders, openQuestions } from './questions.ts';
+import { Cancelled, openQuestions, type Saves } from './questions.ts';
 
 /**
  * `parley setup`: asks in the terminal what the page asks under *Set up*, and tries it the same way. What was chosen
@@ -24,13 +24,13 @@ export async function setup(cli: Cli): Promise<number> {
   try {
     ui.intro('Parley: set up');
     const installation = gateway === null ? await setupHere(cli) : setupThrough(gateway);
-    const orders = await ui.ask(installation);
-    if (orders.length > 0) {
+    const saves = await ui.ask(installation);
+    if (saves.length > 0) {
       await ui.confirmed(`Write this into ${folder.settingsFile}? A copy of it as it was stays.`);
       isWritten = true;
-      for (const order of orders) ui.show(await installation.take(order));
+      for (const save of saves) ui.show(await save());
     }
-    return await finish(cli, gateway !== null, orders, ui);
+    return await finish(cli, gateway !== null, saves, ui);
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error;
     ui.cancel(isWritten ? 'What was saved stays.' : 'Nothing was written.');
@@ -42,12 +42,12 @@ export async function setup(cli: Cli): Promise<number> {
 async function finish(
   cli: Cli,
   isRunning: boolean,
-  orders: Orders,
+  saves: Saves,
   ui: Awaited<ReturnType<typeof openQuestions>>,
 ): Promise<number> {
   const { folder, env } = cli;
   const state = await (await setupHere(cli)).state();
-  const isAsked = state.channels.length > 0 && (state.owners.length === 0 || orders.length > 0);
+  const isAsked = state.channels.length > 0 && (state.owners.length === 0 || saves.length > 0);
   if (isAsked && (await ui.wantsLink(isRunning))) {
     const own = isRunning ? null : await startOwn(folder, env);
     try {

@@ -10,21 +10,21 @@ import { pathOfCall } from './commands/checks/record-facts.ts';
 import { CliError } from './data-folder.ts';
 import { checkSettings, chosenAgent } from './settings.ts';
 
-interface ApprovalsPageDeps extends SettingsFileDeps {
+interface ApprovalDeps extends SettingsFileDeps {
   readonly store: Pick<Store, 'audit' | 'conversations'>;
   readonly workspace: Pick<Workspace, 'agentFiles' | 'folder'>;
   /** Of the agent; undefined: the default one, whose rules are those of the installation (F14). */
   readonly name: string | undefined;
 }
 
-/** What the page of approvals shows and does besides decisions (G05, W09). */
-export function approvalsPage(deps: ApprovalsPageDeps): OperatorApprovals {
-  return { rules: approvalRules(deps), files: agentFilesPage(deps) };
+/** Rules of approvals and files of agents, for people who decide outside of chats (G05, W09). */
+export function operatorApprovals(deps: ApprovalDeps): OperatorApprovals {
+  return { rules: approvalRules(deps), files: agentFiles(deps) };
 }
 
 /** The rules of `approvals.auto` in the settings file, which a running Parley takes over by itself (D12). */
 export function approvalRules(
-  deps: SettingsFileDeps & Pick<ApprovalsPageDeps, 'name'>,
+  deps: SettingsFileDeps & Pick<ApprovalDeps, 'name'>,
 ): OperatorApprovals['rules'] {
   const { name, folder } = deps;
   const list = () => {
@@ -58,11 +58,7 @@ const DONE = {
 } as const;
 
 /** What agents wrote and waits for a person (W09); the journal of turns says in which conversation. */
-function agentFilesPage({
-  store,
-  workspace,
-  clock,
-}: ApprovalsPageDeps): OperatorApprovals['files'] {
+function agentFiles({ store, workspace, clock }: ApprovalDeps): OperatorApprovals['files'] {
   const { agentFiles, folder } = workspace;
   return {
     async list() {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ChannelDefinition } from '@parley/channels';
 import { configPath } from '@parley/core/installation';
-import type { SettingsOrder, SettingsPage } from '@parley/gateway';
+import type { OperatorSettings } from '@parley/gateway';
 import type { SettingsState, SettingsWritten, ShownProblem } from '@parley/gateway/api';
 import { describeProblem, type SettingsProblem } from '@parley/settings';
 import {
@@ -17,22 +17,26 @@ import { checkAs, type checkSettings } from './settings.ts';
 
 type Deps = Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>;
 
-/** The settings file for the page. What is written there is taken over by the watch of the file (D12). */
-export function settingsPage(
+/** The settings file for operations. What they write is taken over by the watch of the file (D12). */
+export function settingsEditor(
   { folder, env, clock, secrets }: Deps,
   channels: readonly ChannelDefinition[],
   state: () => SettingsState,
-): SettingsPage {
+): OperatorSettings {
   const file = folder.settingsFile;
   const check = checkAs({ folder, env, channels });
-  const write = (order: SettingsOrder): SettingsEdited => {
-    const options = { file, check, now: new Date(clock()) };
-    return order.kind === 'text'
-      ? replaceSettings(order.text, secrets.scrub, options)
-      : editSettings(order.changes.map(changeOf), options, secrets.scrub);
+  /** Nothing is written where the file has changed since the print was made. */
+  const write = (
+    print: string,
+    edit: (options: Parameters<typeof replaceSettings>[2]) => SettingsEdited,
+  ): SettingsWritten => {
+    if (readWritten(file).print !== print) return { kind: 'outdated' };
+    const written = edit({ file, check, now: new Date(clock()) });
+    if (written.kind !== 'refused') return { kind: written.kind };
+    return { kind: 'refused', problems: written.problems.map(shownProblem) };
   };
   return {
-    read() {
+    show() {
       const result = check(file);
       // The watch of the file may not have seen yet what was just saved.
       secrets.add(result.secrets);
@@ -41,12 +45,10 @@ export function settingsPage(
       return { file, ...readWritten(file), problems: shown, state: state() };
     },
     schema: () => JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8')),
-    write(order): SettingsWritten {
-      if (readWritten(file).print !== order.print) return { kind: 'outdated' };
-      const written = write(order);
-      if (written.kind !== 'refused') return { kind: written.kind };
-      return { kind: 'refused', problems: written.problems.map(shownProblem) };
-    },
+    change: (print, changes) =>
+      write(print, (options) => editSettings(changes.map(changeOf), options, secrets.scrub)),
+    replace: (print, text) =>
+      write(print, (options) => replaceSettings(text, secrets.scrub, options)),
   };
 }
 
@@ -54,7 +56,7 @@ function brokenIn(channels: Extract<ReturnType<typeof checkSettings>, { kind: 'o
   return Object.values(channels).flatMap((one) => (one.kind === 'broken' ? one.problems : []));
 }
 
-type ValueChange = Extract<SettingsOrder, { kind: 'values' }>['changes'][number];
+type ValueChange = Parameters<OperatorSettings['change']>[1][number];
 type Json = NonNullable<ValueChange['value']>;
 
 function changeOf({ path, value }: ValueChange): SettingsChange {

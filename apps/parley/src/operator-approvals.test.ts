@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { shownArguments } from '@parley/agent/shown-arguments';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { describe, expect, it } from 'vitest';
-import { approvalRules, proposedFile } from './approvals-page.ts';
 import { locateDataFolder } from './data-folder.ts';
+import { approvalRules, proposedFile } from './operator-approvals.ts';
 
 describe('a call that is allowed for good', () => {
   it.each([

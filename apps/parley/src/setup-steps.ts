@@ -1,6 +1,6 @@
 import type { ChannelDefinition } from '@parley/channels';
 import type { ChannelProbe } from '@parley/channels/probe';
-import type { SetupOrder, SetupPage } from '@parley/gateway';
+import type { SetupChannel, SetupModel, SetupSteps } from '@parley/gateway';
 import type { SetupAnswer, SetupState } from '@parley/gateway/api';
 import { ProviderChoice } from '@parley/models';
 import { type ModelProbe, probeProvider } from '@parley/models/probe';
@@ -23,9 +23,6 @@ const ANSWER_WITHIN_MS = 20_000;
 /** Asks for a list alone, where no model is chosen yet. */
 const NO_MODEL = 'none';
 
-type ModelStep = Extract<SetupOrder, { kind: 'model' }>;
-type ChannelStep = Extract<SetupOrder, { kind: 'channel' }>;
-
 interface Deps
   extends Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
     Pick<OpenLog, 'secrets'> {
@@ -36,7 +33,7 @@ interface Deps
 }
 
 /** The guided setup: model, channel, owner. What it writes is taken over by the watch of the file. */
-export class Setup implements SetupPage {
+export class Setup implements SetupSteps {
   readonly #deps: Deps;
 
   constructor(deps: Deps) {
@@ -65,20 +62,12 @@ export class Setup implements SetupPage {
     };
   }
 
-  async take(order: SetupOrder): Promise<SetupAnswer> {
-    switch (order.kind) {
-      case 'model':
-        return order.isTry ? this.#tryModel(order) : this.#saveModel(order);
-      case 'channel':
-        return order.isTry ? this.#tryChannel(order) : this.#saveChannel(order);
-      case 'owner': {
-        const change = { kind: 'add', path: ['owners'], value: order.person } as const;
-        return this.#write(change, 'It is yours now: write to your bot again.');
-      }
-    }
+  async addOwner(person: string): Promise<SetupAnswer> {
+    const change = { kind: 'add', path: ['owners'], value: person } as const;
+    return this.#write(change, 'It is yours now: write to your bot again.');
   }
 
-  async #tryModel({ model: given }: ModelStep): Promise<SetupAnswer> {
+  async tryModel(given: SetupModel): Promise<SetupAnswer> {
     const { secrets, clock, monotonic } = this.#deps;
     const parsed = ProviderChoice.safeParse({ ...given, model: given.model ?? NO_MODEL });
     if (!parsed.success) {
@@ -96,7 +85,7 @@ export class Setup implements SetupPage {
     return { kind: 'works', text, models };
   }
 
-  #saveModel({ model }: ModelStep): SetupAnswer {
+  async saveModel(model: SetupModel): Promise<SetupAnswer> {
     const value: SettingsValue = Object.fromEntries(
       Object.entries(model).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
@@ -104,7 +93,7 @@ export class Setup implements SetupPage {
     return this.#write({ kind: 'set', path: ['model'], value }, done);
   }
 
-  async #tryChannel({ channel, token }: ChannelStep): Promise<SetupAnswer> {
+  async tryChannel({ channel, token }: SetupChannel): Promise<SetupAnswer> {
     const { folder, definitions, secrets, clock } = this.#deps;
     if (channel === 'whatsapp') return { kind: 'works', text: LINK, models: null };
     if (token === undefined) return problem('The token is missing.', COPY_IT);
@@ -121,7 +110,7 @@ export class Setup implements SetupPage {
     return channelAnswer(await definition.probe(parsed.data, env));
   }
 
-  #saveChannel({ channel, token, phone }: ChannelStep): SetupAnswer {
+  async saveChannel({ channel, token, phone }: SetupChannel): Promise<SetupAnswer> {
     const { folder, secrets } = this.#deps;
     if (token !== undefined) secrets.add([token]);
     const path = accountPath(folder.settingsFile, { channel, account: 'default' });

@@ -1,0 +1,142 @@
+import { type LiveEvent, silentLogger } from '@parley/core';
+import type { AdmittedMessage, Store } from '@parley/store';
+import { openMemoryStore } from '@parley/store/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type OutputOf, perform, type Services } from './operations.ts';
+
+const PLACE = { channel: 'web', account: 'default' };
+const SECRET = 'sk-1234567890';
+
+function message(id: string, text: string): AdmittedMessage {
+  return {
+    conversationId: 'web:default:c%3A1',
+    route: {
+      ...PLACE,
+      chatId: 'c1',
+      target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' },
+    },
+    receivedAt: 5,
+    message: {
+      ...PLACE,
+      messageId: id,
+      chat: { id: 'c1', type: 'direct' },
+      sender: { id: 'u', name: 'Ann', isBot: false },
+      text,
+      mentions: [],
+      addressed: true,
+      sentAt: 0,
+      variables: {},
+    },
+  };
+}
+
+let store: Store;
+const stopped: string[] = [];
+beforeEach(async () => {
+  stopped.length = 0;
+  store = await openMemoryStore({ clock: () => 0 });
+});
+afterEach(() => store.close());
+
+type Name =
+  | 'list'
+  | 'show'
+  | 'messages'
+  | 'search'
+  | 'set-mode'
+  | 'set-model'
+  | 'new-session'
+  | 'stop';
+const ID = 'web:default:c%3A1';
+const CALL = { caller: { name: 'Ann', role: 'owner' } } as const;
+
+function ask<N extends Name>(name: N, input: object): Promise<OutputOf<`conversations/${N}`>> {
+  const services = {
+    ...{ store, clock: () => 9, log: silentLogger, defaultAgent: 'main' },
+    bus: {
+      publish(event: LiveEvent) {
+        if (event.type === 'stop-turn') stopped.push(event.conversationId);
+      },
+    },
+    scrub: (text: string) => text.replaceAll(SECRET, '[secret]'),
+    situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
+  } as unknown as Services;
+  return perform<`conversations/${N}`>(services, `conversations/${name}`, input, CALL);
+}
+
+describe('conversations', () => {
+  it('[U08] are listed with their first words, without secrets', async () => {
+    const long = `${'word '.repeat(22)}${SECRET} and more and more and more and more`;
+    await store.inbox.accept(message('1', long));
+    const text = expect.stringMatching(/^(word ){22}\[secret\].*…$/);
+    const first = { title: 'Ann', state: 'waiting', waiting: 1, last: { text } };
+    expect(await ask('list', {})).toMatchObject({ conversations: [first], next: null });
+  });
+
+  it('[U08] are shown one by one, with their messages page by page', async () => {
+    for (const id of ['1', '2', '3']) await store.inbox.accept(message(id, `text ${id}`));
+    expect(await ask('show', { id: ID })).toMatchObject({
+      ...{ title: 'Ann', agent: 'Polly', model: null, models: ['m2'], usualModel: 'm1' },
+    });
+    const page = await ask('messages', { id: ID, limit: '2' });
+    expect(page).toMatchObject({ messages: [{ text: 'text 2' }, { text: 'text 3' }] });
+    const older = await ask('messages', { id: ID, limit: 2, before: page.next });
+    expect(older).toMatchObject({ messages: [{ text: 'text 1' }], next: null });
+    await expect(ask('show', { id: 'nobody' })).rejects.toThrow('no such conversation');
+  });
+
+  it('[F14] name their agents, in lists and in results of a search', async () => {
+    const asked = message('1', 'the garden');
+    await store.inbox.accept(asked);
+    const conversationId = `@support/${asked.conversationId}`;
+    await store.inbox.accept({
+      ...{ ...asked, conversationId },
+      message: { ...asked.message, messageId: '2' },
+    });
+    const agents = [{ agent: 'support' }, { agent: 'main' }];
+    expect(await ask('list', {})).toMatchObject({ conversations: agents });
+    expect(await ask('search', { words: 'garden' })).toMatchObject({ hits: agents });
+  });
+
+  it('[U08] are searched, and an excerpt holds no secret', async () => {
+    await store.inbox.accept(message('1', `the key ${SECRET} of the garden`));
+    expect(await ask('search', { words: 'garden' })).toMatchObject({
+      hits: [{ excerpt: 'the key [secret] of the garden', title: 'Ann' }],
+      ...{ next: null, missing: 0 },
+    });
+  });
+
+  it.each<[Name, object]>([
+    ['list', { before: 'x' }],
+    ['list', { limit: 0 }],
+    ['list', { limit: '51' }],
+    ['messages', { id: ID, before: '9' }],
+    ['messages', { id: ID, until: 'x' }],
+    ['search', {}],
+    ['search', { words: 'x'.repeat(201) }],
+  ])('[U08] are asked for in a form that is checked: %s %j', async (name, input) => {
+    await expect(ask(name, input)).rejects.toMatchObject({ code: 'wrong-input' });
+  });
+
+  it('[U08] are stopped, started again and given another mode and model', async () => {
+    await store.inbox.accept(message('1', 'hello'));
+    await ask('set-mode', { id: ID, mode: 'ask' });
+    await ask('set-model', { id: ID, model: 'm2' });
+    expect(await ask('show', { id: ID })).toMatchObject({ mode: 'ask', model: 'm2', waiting: 1 });
+    await ask('stop', { id: ID });
+    expect(stopped).toEqual([ID]);
+    expect(await ask('show', { id: ID })).toMatchObject({ waiting: 0, state: 'idle' });
+    expect(await ask('new-session', { id: ID })).toEqual({ ok: true });
+    await expect(ask('new-session', { id: 'nobody' })).rejects.toThrow('no such conversation');
+  });
+
+  it.each<[Name, object]>([
+    ['set-mode', {}],
+    ['set-mode', { mode: 'wild' }],
+    ['set-model', { model: 'unknown' }],
+  ])('[U08] are left alone: %s %j', async (name, input) => {
+    await store.inbox.accept(message('1', 'hello'));
+    await expect(ask(name, { id: ID, ...input })).rejects.toThrow();
+    expect(await ask('show', { id: ID })).toMatchObject({ mode: 'agent', model: null });
+  });
+});

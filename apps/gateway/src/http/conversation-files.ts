@@ -1,0 +1,22 @@
+import { fileResponse } from '@parley/channels';
+import type { Store } from '@parley/store';
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import type { AppEnv } from './access.ts';
+
+const Count = z.coerce.number().int().nonnegative();
+const FilePlace = z.object({ message: Count, index: Count });
+
+/** Downloads of what came with the messages of a conversation (U08). They are private: add them behind the guard. */
+export function addConversationFiles(
+  app: Hono<AppEnv>,
+  { attachments }: Pick<Store, 'attachments'>,
+): void {
+  app.get('/api/conversations/:id/files/:message/:index', async (c) => {
+    c.header('cache-control', 'no-store');
+    const { id, ...place } = c.req.param();
+    const key = FilePlace.safeParse(place).data;
+    const file = key && (await attachments.ofConversation(id, { ...key, messageSeq: key.message }));
+    return file ? fileResponse(file) : c.json({ error: 'That file is not kept any more.' }, 404);
+  });
+}

@@ -1,0 +1,61 @@
+import { change, refusal } from '@parley/core';
+import { z } from 'zod';
+
+const Word = z.string().max(4_000);
+/** The parameters that the authorization server added to the address of the page. */
+const SignedIn = {
+  state: Word.min(1),
+  code: Word.optional(),
+  iss: Word.optional(),
+  error: Word.optional(),
+  errorDescription: Word.optional(),
+};
+
+/** Signs in at MCP servers that ask for it. Both functions throw ParleyError with a message for people. */
+export interface McpSignIns {
+  /** The address to send the browser to; null: there is no such server. */
+  begin(
+    server: string,
+    round: { readonly redirectUrl: string; readonly session: string },
+  ): Promise<string | null>;
+  /** The name of the server where it worked. */
+  finish(answer: z.output<z.ZodObject<typeof SignedIn>>, session: string): Promise<string>;
+}
+
+interface McpNeeds {
+  /** Undefined: the settings have no MCP servers. */
+  mcpSignIns(): Promise<McpSignIns | undefined>;
+}
+
+const RUNNING = { running: true } as const;
+const TOKEN = 'token';
+
+/**
+ * Signing in at MCP servers (G03). The browser returns to the page itself, which posts what the address holds: so a
+ * sign-in counts only with the session that began it, and no address that another site can open does anything.
+ */
+export const operations = {
+  'sign-in': change(
+    'Begin to sign in at an MCP server; the answer is the address for the browser',
+    { server: z.string().min(1).max(100) },
+    async ({ mcpSignIns }: McpNeeds, { server }, { caller: { origin, session = TOKEN } }) => {
+      if (origin === undefined) throw refusal('no-page', 'Sign in on the page, under Status.');
+      const round = { redirectUrl: `${origin}/`, session };
+      const url = await (await mcpSignIns())?.begin(server, round);
+      if (url) return { url };
+      const message = `There is no MCP server ${server} over HTTP in the settings.`;
+      throw refusal('mcp-unknown', message);
+    },
+    RUNNING,
+  ),
+  'signed-in': change(
+    'Finish a sign-in at an MCP server with the parameters that the browser returned with',
+    SignedIn,
+    async ({ mcpSignIns }: McpNeeds, answer, { caller: { session = TOKEN } }) => {
+      const server = await (await mcpSignIns())?.finish(answer, session);
+      if (server === undefined) throw refusal('mcp-unknown', 'The settings have no MCP servers.');
+      return { text: `Signed in at ${server}.` };
+    },
+    RUNNING,
+  ),
+};

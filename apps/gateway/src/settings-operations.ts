@@ -1,0 +1,63 @@
+import { change, read } from '@parley/core';
+import { z } from 'zod';
+import type { SettingsWritten, ShownSettings } from './http/api.ts';
+
+/** A change of one value; without `value` the key is removed, and its default applies. */
+const ValueChange = z.strictObject({
+  path: z
+    .array(z.union([z.string(), z.int().nonnegative()]))
+    .min(1)
+    .readonly(),
+  value: z.unknown().pipe(z.json()).optional(),
+});
+
+/** The settings file. Secrets in it are hidden on the way out, and put back on the way in. */
+export interface OperatorSettings {
+  show(): ShownSettings;
+  /** The JSON Schema that editors use. */
+  schema(): object;
+  /** Write what Parley would start with, or nothing. Throw ParleyError where the file cannot be written. */
+  change(print: string, changes: readonly z.output<typeof ValueChange>[]): SettingsWritten;
+  replace(print: string, text: string): SettingsWritten;
+}
+
+interface SettingsNeeds {
+  settingsFile(): Promise<OperatorSettings>;
+}
+
+/** In characters. */
+const MAX_TEXT = 1_000_000;
+const MAX_CHANGES = 200;
+/** The print of the file that the change was made from: another change in between is not overwritten. */
+const Print = { print: z.string() };
+const RUNNING = { running: true } as const;
+
+/** The settings decide over everything (U03, D12): these operations are for owners alone. */
+export const operations = {
+  show: read(
+    'The settings file as it is written, and what is wrong with it',
+    {},
+    async ({ settingsFile }: SettingsNeeds) => (await settingsFile()).show(),
+    RUNNING,
+  ),
+  schema: read(
+    'The JSON Schema of the settings file',
+    {},
+    async ({ settingsFile }: SettingsNeeds) => (await settingsFile()).schema(),
+    RUNNING,
+  ),
+  change: change(
+    'Change values of the settings file; comments stay',
+    { ...Print, changes: z.array(ValueChange).min(1).max(MAX_CHANGES).readonly() },
+    async ({ settingsFile }: SettingsNeeds, { print, changes }) =>
+      (await settingsFile()).change(print, changes),
+    RUNNING,
+  ),
+  replace: change(
+    'Replace the text of the settings file',
+    { ...Print, text: z.string().max(MAX_TEXT) },
+    async ({ settingsFile }: SettingsNeeds, { print, text }) =>
+      (await settingsFile()).replace(print, text),
+    RUNNING,
+  ),
+};

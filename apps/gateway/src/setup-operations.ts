@@ -1,0 +1,80 @@
+import { change, read } from '@parley/core';
+import { z } from 'zod';
+import type { SetupAnswer, SetupState } from './http/api.ts';
+
+const Word = z.string().trim().min(1).max(4_000);
+
+const Model = {
+  provider: z.enum(['openai-compatible', 'openai', 'anthropic']),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  apiKey: Word.optional(),
+  /** Absent: the server is asked for the models that it has. */
+  model: Word.optional(),
+};
+const Channel = {
+  channel: z.enum(['telegram', 'discord', 'whatsapp']),
+  token: Word.optional(),
+  /** The phone on which the code that links it is typed. */
+  phone: Word.optional(),
+};
+
+export type SetupModel = z.output<z.ZodObject<typeof Model>>;
+export type SetupChannel = z.output<z.ZodObject<typeof Channel>>;
+
+/** The steps of the guided setup. To try asks the server or the platform, and writes nothing. */
+export interface SetupSteps {
+  state(): Promise<SetupState>;
+  tryModel(model: SetupModel): Promise<SetupAnswer>;
+  tryChannel(channel: SetupChannel): Promise<SetupAnswer>;
+  /** Those below throw ParleyError where the settings file cannot be written. */
+  saveModel(model: SetupModel): Promise<SetupAnswer>;
+  saveChannel(channel: SetupChannel): Promise<SetupAnswer>;
+  /** `telegram:42`: an owner from then on. */
+  addOwner(person: string): Promise<SetupAnswer>;
+}
+
+interface SetupNeeds {
+  setup(): Promise<SetupSteps>;
+}
+
+const RUNNING = { running: true } as const;
+
+/** The guided setup (U02). It takes keys and decides who the owner is: these operations are for owners alone. */
+export const operations = {
+  state: read(
+    'Model, channels and owners that there are, and what can be chosen',
+    {},
+    async ({ setup }: SetupNeeds) => (await setup()).state(),
+    RUNNING,
+  ),
+  'try-model': change(
+    'Ask a model server for its models or for one word; nothing is saved',
+    Model,
+    async ({ setup }: SetupNeeds, model) => (await setup()).tryModel(model),
+    RUNNING,
+  ),
+  'save-model': change(
+    'Write the model into the settings file',
+    Model,
+    async ({ setup }: SetupNeeds, model) => (await setup()).saveModel(model),
+    RUNNING,
+  ),
+  'try-channel': change(
+    'Ask a platform whose token it is; nothing is saved',
+    Channel,
+    async ({ setup }: SetupNeeds, channel) => (await setup()).tryChannel(channel),
+    RUNNING,
+  ),
+  'save-channel': change(
+    'Write a channel into the settings file',
+    Channel,
+    async ({ setup }: SetupNeeds, channel) => (await setup()).saveChannel(channel),
+    RUNNING,
+  ),
+  'add-owner': change(
+    'Make a person an owner in the settings file',
+    { person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) },
+    async ({ setup }: SetupNeeds, { person }) => (await setup()).addOwner(person),
+    RUNNING,
+  ),
+};

@@ -1,0 +1,36 @@
+import type { LogQuery, LogReport } from '@parley/gateway/api';
+import type { Store } from '@parley/store';
+import { readKeptLog } from './log-reader.ts';
+import { logNameOf } from './process-options.ts';
+
+interface Deps {
+  /** `logs` of the data folder. */
+  readonly folder: string;
+  readonly store: Pick<Store, 'conversations' | 'processes'>;
+  readonly channels: readonly string[];
+}
+
+/** Conversations are looked up by name for the lines of one page; more than these keep their ids. */
+const MAX_NAMES = 50;
+
+/** Lines of the log that are kept in this data folder (U03), with the names of their conversations. */
+export async function readLogReport(
+  { folder, store, channels }: Deps,
+  query: LogQuery,
+): Promise<LogReport> {
+  const { lines, next, processes } = await readKeptLog(folder, query);
+  const ids = new Set(lines.flatMap(({ conversation }) => conversation ?? []));
+  // The log of a database that does not answer is needed most.
+  const [titles, running] = await Promise.all([
+    store.conversations.titles([...ids].slice(0, MAX_NAMES)).catch(() => new Map()),
+    store.processes.list().catch(() => []),
+  ]);
+  return {
+    lines: lines.map(({ raw: _, conversation: id, ...line }) => ({
+      ...line,
+      conversation: id === null ? null : { id, title: titles.get(id) ?? null },
+    })),
+    ...{ next, processes, channels },
+    unreachable: running.map(logNameOf).filter((name) => !processes.includes(name)),
+  };
+}

@@ -1,0 +1,24 @@
+import type { OperatorMemory } from '@parley/agent/memory';
+import { MemoryService } from '@parley/agent/memory-service';
+import { silentLogger } from '@parley/core';
+import type { Store } from '@parley/store';
+import { openMemorySearch } from '@parley/workspace';
+import { memoryChats } from './memory-chats.ts';
+import type { ChosenAgent } from './settings.ts';
+import { workspaceForCommand } from './shared-lock.ts';
+
+/** The files of an agent for a command, beside a running gateway or without one. */
+export async function filesHere(store: Store, { name, settings }: ChosenAgent) {
+  const { workspace } = await workspaceForCommand(settings, store);
+  return { workspace, chats: memoryChats(workspace, name, store) };
+}
+
+/** The memories of an agent for a command. Only a running gateway forgets, since it may be using them. */
+export async function memoryHere(store: Store, agent: ChosenAgent): Promise<OperatorMemory> {
+  const files = await filesHere(store, agent);
+  const { owners, agent: its } = agent.settings;
+  if (its.memory === 'off') return { ...files, owners };
+  const index = store.ofAgent(agent.name).memories;
+  const service = new MemoryService({ index, log: silentLogger });
+  return { ...files, owners, service, search: openMemorySearch(files.workspace) };
+}

@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { main } from './main.ts';
+import { describeProgram } from './program.ts';
+import { type CapturedOutput, captureOutput } from './testing/captured-output.ts';
+
+const ASKS = 'asks questions in a terminal';
+const RUNS = 'runs until it is stopped';
+const FILES = 'writes files, and says which in the order in which it does';
+
+/** The commands without `--json`, each with its reason. */
+const WITHOUT: Readonly<Record<string, string>> = {
+  'audit accept <server>': 'accepts what a person has read',
+  'backup <file>': FILES,
+  chat: ASKS,
+  'completion <shell>': 'prints a script',
+  gateway: RUNS,
+  'heartbeat convert': ASKS,
+  'import neomagi <folder>': FILES,
+  'import openclaw <folder>': FILES,
+  report: FILES,
+  'restore <file>': `${ASKS}, and ends the gateway`,
+  'service install': 'starts a process, and prints a unit',
+  'service uninstall': 'ends a process',
+  setup: ASKS,
+  'simulate [platform]': RUNS,
+  start: RUNS,
+  worker: RUNS,
+};
+
+const nothing = async () => {};
+const program = describeProgram({ run: nothing, bare: nothing, starting: nothing });
+
+/** Every command that does something itself, with the names of those above it. */
+function commandsOf(command: Command, above: readonly Command[] = []): readonly Command[][] {
+  const path = [...above, command];
+  const own = Reflect.get(command, '_actionHandler') === null ? [] : [path];
+  return [...own, ...command.commands.flatMap((one) => commandsOf(one, path))];
+}
+
+/** `dead show <number>`: its words and its required arguments. */
+function usageOf(path: readonly Command[]): string {
+  const words = path.slice(1).map((one) => one.name());
+  const { registeredArguments } = path.at(-1) ?? program;
+  const given = registeredArguments.map((one) =>
+    one.required ? `<${one.name()}>` : `[${one.name()}${one.variadic ? '...' : ''}]`,
+  );
+  return [...words, ...given].join(' ');
+}
+
+const COMMANDS = commandsOf(program);
+
+let folder: string;
+let written: CapturedOutput;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-json-'));
+  written = captureOutput();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('every declared command', () => {
+  it('[U03] has --json, or a reason not to', () => {
+    const refused = new Set(Object.keys(WITHOUT));
+    const missing = COMMANDS.filter(
+      (path) =>
+        !refused.has(usageOf(path)) &&
+        !path.some(({ options }) => options.some(({ long }) => long === '--json')),
+    );
+    expect(missing.map(usageOf)).toEqual([]);
+    const known = new Set(COMMANDS.map(usageOf));
+    expect([...refused].filter((usage) => !known.has(usage))).toEqual([]);
+    expect(COMMANDS.length).toBeGreaterThan(60);
+  });
+
+  it.each(Object.entries(WITHOUT))('[U03] refuses --json: %s, which %s', async (usage) => {
+    const words = usage
+      .replaceAll('<shell>', 'bash')
+      .replaceAll(/ \[\w+\]/g, '')
+      .split(' ');
+    expect([await main(['--data', folder, ...words, '--json']), written.err]).toEqual([
+      ...[2, expect.stringContaining("unknown option '--json'")],
+    ]);
+  });
+});
+
+describe('a command without a running gateway', () => {
+  it.each([
+    ...['agents', 'approvals', 'channels', 'cron', 'dead', 'heartbeat', 'hooks', 'people'],
+    ...['sessions', 'soul', 'usage', 'cron list', 'why last', 'dead list', 'sessions list'],
+    ...['plugins', 'skills', 'skills show diary', 'storage', 'config check', 'config upgrade'],
+    ...['memory list', 'memory search tea', 'memory rebuild', 'memory versions', 'memory diff'],
+    ...['prompt --channel web', 'dead show 1', 'agents web:main', 'doctor'],
+  ])('[U03] prints JSON and nothing else with --json: %s', async (command) => {
+    await main(['--data', folder, ...command.split(' '), '--json']);
+    expect([command, written.err]).toEqual([command, '']);
+    expect(Object.keys(JSON.parse(written.out)).length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,29 @@
+import { type Reader, silentLogger, systemTime } from '@parley/core';
+import type { OperatorSkills } from '@parley/gateway';
+import { type InstallationEnv, openInstalledSkills } from './agent-sources.ts';
+import { openTools } from './open-agent.ts';
+import { plugInForCommand } from './plug-in.ts';
+import { chosenAgent, type LoadedSettings } from './settings.ts';
+import { turnSkill } from './skill-settings.ts';
+
+const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
+
+/** The skills of an agent for a command, read from the disk. `atEnd`: what the command calls when it has ended. */
+export async function skillsHere(
+  first: LoadedSettings,
+  asked: string | undefined,
+  installation: InstallationEnv,
+  atEnd: (end: () => void) => void,
+): Promise<OperatorSkills> {
+  const { loaded, agent, definitions: channels, end } = await plugInForCommand(first, installation);
+  atEnd(end);
+  const { name, settings } = chosenAgent(loaded, asked);
+  const known = openTools(settings.tools, {}, { added: agent.tools, log: silentLogger });
+  const tools = () => [...known.for(OWNER).names, 'load_skill'];
+  const sources = { tools, added: agent.skills, log: silentLogger };
+  const { clock } = systemTime;
+  return {
+    skills: openInstalledSkills(settings, installation, sources),
+    turn: (...order) => turnSkill({ ...installation, clock, channels, settings, name }, ...order),
+  };
+}
