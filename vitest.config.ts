@@ -11,16 +11,11 @@ export default defineConfig({
     globalSetup: ['./test/services/global-setup.ts'],
     // All in one project: a worker never serves two, and would load every module anew for the second.
     include: ['{packages,apps}/**/src/**/*.test.ts', 'test/**/*.test.ts'],
-    setupFiles: [
-      './apps/console/src/testing/page-modules.ts',
-      './test/fixed-seed.ts',
-      './test/kept-umask.ts',
-      './test/services/listed-programs.ts',
-    ],
+    setupFiles: ['./test/set-up-file.ts'],
     reporters: ['default', new MissingServicesReporter()],
     // Two for each core of a small machine: some wait for processes, pages and servers, and each more loads all modules
     // once more (4.5 s of processor) and makes the others late.
-    maxWorkers: 4,
+    maxWorkers: 5,
     isolate: false,
     // Node imports the sources itself, as it does where Parley runs from them: that takes a sixth less processor time.
     experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Asked, openStillParley, type StillParley } from '@parley/cli/still-parley';
+import { type Asked, type IdleRuntime, openIdleRuntime } from '@parley/cli/idle-runtime';
 import { table } from './report.ts';
 
 /** What the heartbeat of some days came to. */
@@ -56,7 +56,7 @@ export function allTasks(): string {
 export async function beatDays(days: number, settings: object = {}): Promise<BeatDays> {
   const begin = Date.parse('2026-02-28T23:00:00Z');
   const agent = { timeZone: ZONE };
-  const parley = await openStillParley({ agent, ...settings }, begin, answerOf);
+  const parley = await openIdleRuntime({ agent, ...settings }, begin, answerOf);
   try {
     parley.put('HEARTBEAT.md', allTasks());
     await parley.say('Hello');
@@ -68,7 +68,7 @@ export async function beatDays(days: number, settings: object = {}): Promise<Bea
 }
 
 /** Runs every beat until then; how many there were. */
-async function live(parley: StillParley, end: number): Promise<number> {
+async function live(parley: IdleRuntime, end: number): Promise<number> {
   let beats = -1;
   for (let next: number | null = parley.now(); next !== null && next <= end; ) {
     parley.at(next);
@@ -90,7 +90,7 @@ function answerOf({ system }: Asked['request'], now: number): string {
   return 'HEARTBEAT_OK';
 }
 
-async function summed(parley: StillParley, days: number, beats: number): Promise<BeatDays> {
+async function summed(parley: IdleRuntime, days: number, beats: number): Promise<BeatDays> {
   const [turn, ...asked] = parley.asked;
   const runs = (await parley.store.heartbeats.recent('main', 48 * days)).toReversed();
   const told = runs.filter(({ state }) => state === 'alerted' || state === 'held');

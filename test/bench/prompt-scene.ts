@@ -9,7 +9,8 @@ import {
   skillsSource,
   type TurnServices,
 } from '@parley/agent';
-import { createCheckRunner, type SentRequest, silentRuntime } from '@parley/core';
+import { createCheckRunner, type SentRequest } from '@parley/core';
+import { silentRuntime } from '@parley/core/testing';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import { builtInLayers, createAssembler, createLayerRegistry, layoutNamed } from '@parley/prompt';
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';

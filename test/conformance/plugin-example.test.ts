@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolCall, TurnClosing } from '@parley/agent';
-import { type ChannelContext, type ChannelState, undeclared } from '@parley/channels';
-import { type InboundMessage, memoryValues, recordingLogger, silentLogger } from '@parley/core';
-import { EXAMPLE_FACTS as facts } from '@parley/core/testing';
+import { type ChannelContext, type ChannelState, findUndeclared } from '@parley/channels';
+import { type InboundMessage, silentLogger } from '@parley/core';
+import { EXAMPLE_FACTS as facts, memoryValues, recordingLogger } from '@parley/core/testing';
 import { describeOutcome, type LoadedParts, loadPlugins } from '@parley/plugins';
 import type { SourceTurn } from '@parley/prompt';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -114,7 +114,7 @@ describe('the example plugin', () => {
     };
     const adapter = (await brought.channels[0]?.load())?.(context);
     if (adapter === undefined) throw new Error('there is no board');
-    expect(undeclared(adapter)).toEqual([]);
+    expect(findUndeclared(adapter)).toEqual([]);
     await adapter.start();
     expect(states).toEqual([{ kind: 'connected', as: 'News' }]);
     const pin = (notice: unknown) =>

@@ -7,11 +7,11 @@ import { silentLogger, systemTime } from '@parley/core';
 import { EXAMPLE_FACTS } from '@parley/core/testing';
 import {
   createMessageReader,
-  entriesOf,
   type Listed,
   promptText,
   readableFetch,
   readCatalogue,
+  readEntries,
   resultText,
   stdioTransport,
 } from '@parley/tools/testing/mcp-reading';
@@ -56,7 +56,7 @@ function kindOf(said: unknown): 'tools' | 'prompts' | 'messages' | 'result' {
 
 function toolsListed(said: unknown): Listed {
   const isOne = typeof said === 'object' && said !== null && 'inputSchema' in said;
-  const items = entriesOf(isOne ? { tools: [said] } : said, 'tools');
+  const items = readEntries(isOne ? { tools: [said] } : said, 'tools');
   return items === null ? { items: [], problem: 'not a list' } : { items, problem: null };
 }
 
@@ -143,7 +143,7 @@ async function toolCall() {
 }
 
 function offeredPrompts(said: unknown): object {
-  const items = entriesOf(said, 'prompts');
+  const items = readEntries(said, 'prompts');
   const { prompts, refused, changed } = readCatalogue(NONE, { items: items ?? [], problem: null });
   return {
     prompts,

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { recordingLogger, systemTime } from '@parley/core';
+import { systemTime } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import {
   createChatModel,
   ModelError,

@@ -148,7 +148,7 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
   return { ...scene, connected, askedAgain: () => again };
 }
 
-/** Gives back how many died at each site. */
+/** Returns how many died at each site. People ask until the last kill, and each channel at least once. */
 async function killWhileAsking(
   { sites, rounds, depth, questions, heardBetween, note }: SeriesOptions,
   scene: Scene,
@@ -156,7 +156,9 @@ async function killWhileAsking(
   const { chance, killer, load } = scene;
   const began = Date.now();
   let isOver = false;
-  const asking = load.askUntil(() => isOver);
+  const everyChannelAsked = () =>
+    scene.sides.every(({ senders }) => senders.some((one) => (load.asked.get(one) ?? 0) > 1));
+  const asking = load.askUntil(() => isOver && everyChannelAsked());
   const killed = new Map<KillSite, number>(sites.map((site) => [site, 0]));
   for (let round = 0; round < rounds || load.total < questions; round += 1) {
     for (const site of sites) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isWholeRun } from '@parley/core/testing';
+import { isOfDay, isWholeRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { MemberApart } from './member.ts';
 import { ANN, openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
@@ -19,13 +20,13 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     timeout: 240_000,
   }, async () => {
     const { deployment } = scene;
-    // One of each role is a process, whose exit code is looked at.
-    const processes = [
-      await deployment.startApart('gateway'),
-      await deployment.startApart('worker'),
-    ] as const;
-    await deployment.start('gateway');
-    await deployment.start('worker');
+    // One of each role is a process, whose exit code is looked at; on a change of one role.
+    const processes: MemberApart[] = [];
+    for (const [nth, role] of (['gateway', 'worker'] as const).entries()) {
+      if (isOfDay(nth, 2)) processes.push(await deployment.startApart(role));
+      else await deployment.start(role);
+      await deployment.start(role);
+    }
     const gateways = deployment.members().filter(({ role }) => role === 'gateway');
     const states = () => Promise.all(gateways.map((one) => scene.stateOf(one, 'discord')));
     await expect.poll(states).toContainEqual(expect.objectContaining({ kind: 'connected' }));

@@ -15,6 +15,8 @@ const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 const SUCCESSOR_WITHIN_MS = 12_000;
 /** What a successor that runs has not taken after this is taken by others (`share-accounts`). */
 const TAKEN_WITHIN_MS = 1_000;
+/** Gateways that a rolling restart replaces: on a change the first one. */
+const RESTARTED = isWholeRun() ? 3 : 1;
 /** Longer than between two looks of a gateway at who serves what: a third of a lease of 5 s. */
 const LOOKS_INTERVAL_MS = 2_000;
 const SLOW = { timeout: 40_000 };
@@ -109,7 +111,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts of several gateways', () =
       }
     })();
     const successors: { readonly started: number; readonly serves: number }[] = [];
-    for (const member of gateways()) {
+    for (const member of gateways().slice(0, RESTARTED)) {
       // Whoever leaves has seen who serves what: it keeps its place for a successor only then.
       await sleep(LOOKS_INTERVAL_MS);
       const at = Date.now();

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isOfDay } from '@parley/core/testing';
 import { estimateTokens } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -9,6 +10,8 @@ import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts
 
 /** Of the model, in tokens; the prompt with its tools takes about half of it. */
 const WINDOW = 10_000;
+/** Tests that kill a process, of which a change has one each day; the simulation kills it at any step. */
+const KILLS = 2;
 const FACT = 'By the way, the code is 4711.';
 const QUESTION = 'What is the code?';
 /** No two alike: who says the same again and again is taken for a machine (F07). */
@@ -174,33 +177,36 @@ describe('killed while a summary is being written', () => {
     held.resolve();
   }
 
-  it('[G11] [G16] loses nothing, and the next turn leads to the one summary', async () => {
-    await say(FACT);
-    await killAtSummary(async () => {
-      for (let turn = 0; summaries().length === 0 && turn < 20; turn += 1) await say(chatter(turn));
+  if (isOfDay(0, KILLS))
+    it('[G11] [G16] loses nothing, and the next turn leads to the one summary', async () => {
+      await say(FACT);
+      await killAtSummary(async () => {
+        for (let turn = 0; summaries().length === 0 && turn < 20; turn += 1)
+          await say(chatter(turn));
+      });
+      const before = stored(Said, 'transcript order by seq');
+      expect(stored(Written.partial(), 'summary where content is not null')).toEqual([]);
+      await scene.startAgain();
+      await say('And then?');
+      await expect.poll(() => stored(Written, 'summary where content is not null')).toHaveLength(1);
+      expect(await say(QUESTION)).toBe('the code is 4711');
+      expect(stored(Said, 'transcript order by seq').slice(0, before.length)).toEqual(before);
+      expect(stored(z.object({ seq: z.number() }), 'summary')).toHaveLength(1);
+      expect(summaries()).toHaveLength(2);
     });
-    const before = stored(Said, 'transcript order by seq');
-    expect(stored(Written.partial(), 'summary where content is not null')).toEqual([]);
-    await scene.startAgain();
-    await say('And then?');
-    await expect.poll(() => stored(Written, 'summary where content is not null')).toHaveLength(1);
-    expect(await say(QUESTION)).toBe('the code is 4711');
-    expect(stored(Said, 'transcript order by seq').slice(0, before.length)).toEqual(before);
-    expect(stored(z.object({ seq: z.number() }), 'summary')).toHaveLength(1);
-    expect(summaries()).toHaveLength(2);
-  });
 
-  it('[G11] [G16] for /compact, sums up after the start and says so once', async () => {
-    await say(FACT);
-    for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
-    await killAtSummary(() => scene.telegram.say({ chat: ANN, text: '/compact' }));
-    await scene.startAgain();
-    const told = (await scene.untilAnswers(ANN, 5)).at(-1);
-    expect(told).toMatch(/^⚙️ I have summarized/);
-    expect(await say(QUESTION)).toBe('the code is 4711');
-    expect(scene.answers(ANN)).toHaveLength(6);
-    expect(stored(Written, 'summary')).toHaveLength(1);
-  });
+  if (isOfDay(1, KILLS))
+    it('[G11] [G16] for /compact, sums up after the start and says so once', async () => {
+      await say(FACT);
+      for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
+      await killAtSummary(() => scene.telegram.say({ chat: ANN, text: '/compact' }));
+      await scene.startAgain();
+      const told = (await scene.untilAnswers(ANN, 5)).at(-1);
+      expect(told).toMatch(/^⚙️ I have summarized/);
+      expect(await say(QUESTION)).toBe('the code is 4711');
+      expect(scene.answers(ANN)).toHaveLength(6);
+      expect(stored(Written, 'summary')).toHaveLength(1);
+    });
 });
 
 describe('on the day after', () => {

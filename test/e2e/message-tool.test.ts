@@ -1,3 +1,4 @@
+import { isOfDay } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
@@ -64,7 +65,9 @@ async function onTelegram(startIn: typeof start) {
 
 describe('a message to another chat', () => {
   it('[G02] [G05] goes to a group that the settings name once the owner has read it and said yes', async () => {
-    const { telegram, model, parley, said, until } = await onTelegram(startApart);
+    // Killed every third day on a change, else ended in order.
+    const startIn: typeof start = isOfDay(2, 3) ? startApart : start;
+    const { telegram, model, parley, said, until } = await onTelegram(startIn);
     telegram.say({ chat: GROUP, from: BO, text: 'hi @parley_test_bot' });
     await until(GROUP, 'You said');
     telegram.say({ chat: ANN, text: 'tell family: **Dinner** at eight, @bo <all>' });

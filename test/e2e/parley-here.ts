@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { banner, locateDataFolder, type StartOptions, startParley } from '@parley/cli';
+import { readBuiltPage } from '@parley/console';
 import { type Clock, systemTime } from '@parley/core';
+import { bundlePage } from '../services/bundle.ts';
 
 /** A Parley that a test talks to, in its own process or in another. */
 export interface TestParley {
@@ -48,8 +50,11 @@ export async function startParleyHere(
   };
   const located = locateDataFolder(data, env);
   const folder = settingsFile === undefined ? located : { ...located, settingsFile };
+  let page: ReturnType<typeof readBuiltPage> | undefined;
   const parley = await startParley({
     ...{ folder, env, ...systemTime, clock, channels },
+    // Building it for each of these takes a second of processor, and the bundle has the page of these sources.
+    openPage: () => (page ??= readBuiltPage(bundlePage())),
     checkpoint() {},
     logTo,
   });

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isOfDay } from '@parley/core/testing';
 import { playScene, readScene, startSimulator } from '@parley/simulators';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -83,10 +84,12 @@ describe('scenes', () => {
     expect(await playScene(simulator, scene)).toEqual([]);
   });
 
-  it('[U04] "parley simulate --play" plays one on WhatsApp, which it links itself', async () => {
-    const { code, out, err } = await play('whatsapp', join(SCENES, 'group.jsonl'));
-    expect([code, out.trim()], err).toEqual([0, '5 acts played: all is as recorded.']);
-  });
+  // The page plays one on Telegram below.
+  if (isOfDay(0, 3))
+    it('[U04] "parley simulate --play" plays one on WhatsApp, which it links itself', async () => {
+      const { code, out, err } = await play('whatsapp', join(SCENES, 'group.jsonl'));
+      expect([code, out.trim()], err).toEqual([0, '5 acts played: all is as recorded.']);
+    });
 });
 
 describe.runIf(chromiumUrl)('the page of parley simulate', () => {

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isOfDay } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
@@ -158,56 +159,61 @@ const answersTo = (chat: number, count: number) =>
     return said.length >= count && said;
   });
 
-describe('killed while a sub-agent is at work', () => {
-  it('[G16] continues after the last tool it has used, and is reported once', async () => {
-    const parley = await scene.startApart();
-    put('notes/birds.md', 'Parrots talk.');
-    const second = Promise.withResolvers<void>();
-    const held = Promise.withResolvers<void>();
-    handsOn(async (request) => {
-      const [found] = results(request);
-      if (found === undefined) {
-        return { toolCalls: [{ name: 'read', arguments: { path: 'notes/birds.md' } }] };
-      }
-      second.resolve();
-      await held.promise;
-      return found;
-    });
-    scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
-    await Promise.all([second.promise, scene.untilAnswers(ANN, 1)]);
-    await parley.end('SIGKILL');
-    put('notes/birds.md', 'Parrots are silent.');
-    held.resolve();
-    await scene.startAgain();
-    expect((await answersTo(ANN, 2)).at(-1)).toBe('Heard 1: Parrots talk.');
-    expect(ofSubAgents().map((request) => results(request).length)).toEqual([0, 1, 1]);
-  });
+/** Tests that kill a process, of which a change has one each day; the simulation kills it at any step. */
+const KILLS = 2;
 
-  it('[G07] while its end is reported, reports it once', async () => {
-    const parley = await scene.startApart();
-    const asked = Promise.withResolvers<void>();
-    const held = Promise.withResolvers<void>();
-    scene.model.reply(async (request) => {
-      if (taskOf(request) !== null) return 'Parrots talk.';
-      if (completionsIn(request).length > 0) {
-        asked.resolve();
+describe('killed while a sub-agent is at work', () => {
+  if (isOfDay(0, KILLS))
+    it('[G16] continues after the last tool it has used, and is reported once', async () => {
+      const parley = await scene.startApart();
+      put('notes/birds.md', 'Parrots talk.');
+      const second = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      handsOn(async (request) => {
+        const [found] = results(request);
+        if (found === undefined) {
+          return { toolCalls: [{ name: 'read', arguments: { path: 'notes/birds.md' } }] };
+        }
+        second.resolve();
         await held.promise;
-        return `Heard: ${quotedIn(request)}`;
-      }
-      if (results(request).length > 0) return 'under way';
-      return delegate('parrots', 'find out');
+        return found;
+      });
+      scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
+      await Promise.all([second.promise, scene.untilAnswers(ANN, 1)]);
+      await parley.end('SIGKILL');
+      put('notes/birds.md', 'Parrots are silent.');
+      held.resolve();
+      await scene.startAgain();
+      expect((await answersTo(ANN, 2)).at(-1)).toBe('Heard 1: Parrots talk.');
+      expect(ofSubAgents().map((request) => results(request).length)).toEqual([0, 1, 1]);
     });
-    scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
-    await Promise.all([asked.promise, scene.untilAnswers(ANN, 1)]);
-    await parley.end('SIGKILL');
-    held.resolve();
-    await scene.startAgain();
-    expect((await answersTo(ANN, 2)).at(-1)).toBe('Heard: Parrots talk.');
-    scene.model.reply(() => 'next');
-    scene.telegram.say({ chat: ANN, text: 'and now?' });
-    expect(await answersTo(ANN, 3)).toEqual(['under way', 'Heard: Parrots talk.', 'next']);
-    expect(ofSubAgents()).toHaveLength(1);
-  });
+
+  if (isOfDay(1, KILLS))
+    it('[G07] while its end is reported, reports it once', async () => {
+      const parley = await scene.startApart();
+      const asked = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      scene.model.reply(async (request) => {
+        if (taskOf(request) !== null) return 'Parrots talk.';
+        if (completionsIn(request).length > 0) {
+          asked.resolve();
+          await held.promise;
+          return `Heard: ${quotedIn(request)}`;
+        }
+        if (results(request).length > 0) return 'under way';
+        return delegate('parrots', 'find out');
+      });
+      scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
+      await Promise.all([asked.promise, scene.untilAnswers(ANN, 1)]);
+      await parley.end('SIGKILL');
+      held.resolve();
+      await scene.startAgain();
+      expect((await answersTo(ANN, 2)).at(-1)).toBe('Heard: Parrots talk.');
+      scene.model.reply(() => 'next');
+      scene.telegram.say({ chat: ANN, text: 'and now?' });
+      expect(await answersTo(ANN, 3)).toEqual(['under way', 'Heard: Parrots talk.', 'next']);
+      expect(ofSubAgents()).toHaveLength(1);
+    });
 });
 
 describe('what a sub-agent may see', () => {

@@ -57,7 +57,7 @@ agent:
           const named = page.getByRole('heading', { level: 1, name: /olly$/ });
           return named.textContent();
         },
-        { timeout: 30_000 },
+        { timeout: 30_000, interval: 500 },
       )
       .toBe('Molly');
     await page.context().close();
@@ -159,7 +159,7 @@ agent:
           await page.getByRole('button', { name: 'Refresh' }).click();
           return waits.isVisible();
         },
-        { timeout: 30_000 },
+        { timeout: 30_000, interval: 300 },
       )
       .toBe(true);
     expect(await waits.textContent()).toContain('media.maxFileMb');

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isOfDay } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { faultsOf } from './page-faults.ts';
 import {
@@ -22,10 +22,7 @@ const OTHER_LOOKS = [
 
 /** The looks of a view: on a change one, which differs from its neighbour's and from day to day. */
 function looksOf(view: number) {
-  const day = Math.floor(Date.now() / 86_400_000);
-  return OTHER_LOOKS.filter(
-    (_, look) => isWholeRun() || look === (view + day) % OTHER_LOOKS.length,
-  );
+  return OTHER_LOOKS.filter((_, look) => isOfDay(view + look, OTHER_LOOKS.length));
 }
 
 describe.runIf(chromiumUrl)('every view of the page', () => {

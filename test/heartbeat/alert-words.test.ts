@@ -1,4 +1,5 @@
-import { Dialect, recordingLogger } from '@parley/core';
+import { Dialect } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { render } from '@parley/markup';
 import { createJudge } from '@parley/proactive';
 import type { HeartbeatRun, Store } from '@parley/store';

@@ -1,4 +1,4 @@
-import { openStillParley, type StillParley } from '@parley/cli/still-parley';
+import { type IdleRuntime, openIdleRuntime } from '@parley/cli/idle-runtime';
 import { isWholeRun } from '@parley/core/testing';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { chanceFrom } from '../privacy/chance.ts';
@@ -37,18 +37,18 @@ async function openTwo(store: object) {
     state.deaths.set(point, (state.deaths.get(point) ?? 0) + 1);
     throw new Died(point);
   };
-  const script: Parameters<typeof openStillParley>[2] = ({ messages }) =>
+  const script: Parameters<typeof openIdleRuntime>[2] = ({ messages }) =>
     `Found at ${/beat_main_\d+/.exec(messages.at(-1)?.content ?? '')?.[0]}.`;
   const settings = { ...SETTINGS, ...store };
-  const one = await openStillParley(settings, BEGIN, script, { pass });
+  const one = await openIdleRuntime(settings, BEGIN, script, { pass });
   closing.push(() => one.close());
-  const two = await openStillParley(settings, BEGIN, script, { pass, folder: one.folder });
+  const two = await openIdleRuntime(settings, BEGIN, script, { pass, folder: one.folder });
   closing.push(() => two.close());
   return { both: [one, two] as const, random, state };
 }
 
 /** Looks as a process does: whatever ends it, the next one goes on. */
-async function look(parley: StillParley): Promise<void> {
+async function look(parley: IdleRuntime): Promise<void> {
   try {
     await parley.runDue();
   } catch (error) {

@@ -1,4 +1,4 @@
-import { openStillParley } from '@parley/cli/still-parley';
+import { openIdleRuntime } from '@parley/cli/idle-runtime';
 import { ModelError } from '@parley/models';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -14,7 +14,7 @@ afterEach(async () => {
 describe('heartbeats that fail', () => {
   it('[H04] notify the owner once a day, after three in a row, by day', async () => {
     const settings = { agent: { timeZone: 'UTC' } };
-    const parley = await openStillParley(settings, BEGIN, ({ messages }) => {
+    const parley = await openIdleRuntime(settings, BEGIN, ({ messages }) => {
       if (!JSON.stringify(messages).includes('beat_main')) return 'Hello.';
       throw new ModelError({ kind: 'unauthorised' }, 'still/model', 'The key is wrong.');
     });

@@ -1,4 +1,5 @@
-import { recordingLogger, systemTime } from '@parley/core';
+import { systemTime } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import {
   createChatModel,
   type ModelEvent,

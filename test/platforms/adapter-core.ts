@@ -12,9 +12,9 @@ import {
   ChannelError,
   type InboundMessage,
   type InboundReaction,
-  memoryValues,
   systemTime,
 } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { loggerInto } from './logger-into.ts';
 
 /** What ingress says to a message it has stored. */

@@ -1,17 +1,18 @@
 import {
   type AgentProfile,
-  byAgent,
   createTurnRunner,
   localTimeIn,
   MemoryService,
   memoryHook,
   memorySource,
+  runByAgent,
   type ToolRegistry,
   type TurnHook,
   type TurnServices,
   withHeartbeats,
 } from '@parley/agent';
-import { createCheckRunner, type OutboundPart, silentLogger, silentRuntime } from '@parley/core';
+import { createCheckRunner, type OutboundPart, silentLogger } from '@parley/core';
+import { silentRuntime } from '@parley/core/testing';
 import type { ChatModel } from '@parley/models';
 import {
   builtInLayers,
@@ -112,7 +113,7 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
     };
     return [name, withHeartbeats(deps, createTurnRunner(deps))] as const;
   });
-  const runTurn = byAgent(new Map(runs), (name) => {
+  const runTurn = runByAgent(new Map(runs), (name) => {
     throw new Error(`no agent ${name}`);
   });
   let turns = 0;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger, silentLogger } from '@parley/core';
+import { silentLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { openTurnQueue, startSweep } from '@parley/queue';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';

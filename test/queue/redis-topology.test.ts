@@ -1,4 +1,5 @@
-import { recordingLogger, silentLogger } from '@parley/core';
+import { silentLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { openBus, openTurnQueue, type RedisLocation } from '@parley/queue';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findProgram, programModule } from '@parley/cli/bundle';
 
@@ -21,4 +22,9 @@ export function bundleModule(name: string): string {
   const program = findProgram(ROOT);
   if (program.folder === null) throw new Error(`${program.note}. Run "npm run build".`);
   return programModule(ROOT, program, { name, source: '' });
+}
+
+/** The folder of the web page in the bundle. Throws as `bundleModule` does. */
+export function bundlePage(): string {
+  return fileURLToPath(new URL('page', bundleModule('main')));
 }

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join, resolve, sep } from 'node:path';
-import { afterAll, expect } from 'vitest';
 import { needsOf } from './needs.ts';
 import { LISTED, pathWithout } from './program-folder.ts';
 import { ALWAYS_THERE, NODE_PROGRAMS, PROGRAMS, SERVICE_NAMES } from './programs.ts';
@@ -116,7 +115,7 @@ interface WholeRun {
  * Switches off each program that this test file does not ask for: it is as if the machine had none. So a test that needs
  * a program without asking for it fails in every run, not only on a machine that lacks it. Files share a process.
  */
-function switchOffUnasked(file: string): void {
+export function switchOffUnasked(file: string): void {
   const known: WholeRun | undefined = Reflect.get(globalThis, WHOLE);
   const whole = known ?? {
     path: process.env.PATH ?? '',
@@ -142,10 +141,3 @@ export function takeRefused(): string[] {
 }
 
 checkStarts();
-const { testPath } = expect.getState();
-if (testPath === undefined) throw new Error('The file of these tests is not known.');
-switchOffUnasked(testPath);
-afterAll(() => {
-  const [first] = takeRefused();
-  if (first !== undefined) throw new Error(first);
-});

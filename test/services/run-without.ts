@@ -1,12 +1,13 @@
 // `npm run test:without`: the tests that need a program must be skipped without it, and nothing else may change. Runs
 // the files that ask for a program once more with it switched off, on a change a third of them; exits with 1 when a test
 // fails twice.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isOfDay } from '@parley/core/testing';
 import { z } from 'zod';
 import { repositoryFiles } from '../repository-files.ts';
 import { groupPrograms } from './group-programs.ts';
@@ -29,27 +30,37 @@ const RESULTS = z.object({
 const { PARLEY_TEST_REDIS_URL: _r, PARLEY_TEST_POSTGRES_URL: _p, CI: _ci, ...env } = process.env;
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-without-'));
-const results = join(folder, 'results.json');
 
 /**
  * Whether a file is in this run: all are in a whole one, and on a change those of the day. A file that starts a program
  * without naming it fails in every run anyway, see `switchOffUnasked`.
  */
 function isDue(file: string): boolean {
-  if (isWholeRun()) return true;
-  const today = Math.floor(Date.now() / 86_400_000) % DAYS;
-  return hash('sha256', file, 'buffer').readUInt32BE() % DAYS === today;
+  return isOfDay(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);
 }
 
-/** Runs test files without some programs; returns those that failed. */
-function runWithout(services: readonly ServiceName[], files: readonly string[]): string[] {
+function titlesOf(services: readonly ServiceName[]): string {
+  return services.map((service) => PROGRAMS[service].title).join(', ');
+}
+
+/** Runs test files without some programs; returns those that failed. Prints what they wrote when all have ended. */
+async function runWithout(services: readonly ServiceName[], files: readonly string[]) {
   const off = Object.fromEntries(services.map((service) => [PROGRAMS[service].variable, 'none']));
+  const results = join(folder, `${services.join('-')}.json`);
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${results}`];
-  const { status } = spawnSync(
-    'npx',
-    ['vitest', 'run', ...reporters, `--maxWorkers=${WORKERS}`, ...files],
-    { cwd: ROOT, env: { ...env, ...off }, stdio: 'inherit' },
-  );
+  const run = spawn('npx', ['vitest', 'run', ...reporters, `--maxWorkers=${WORKERS}`, ...files], {
+    cwd: ROOT,
+    env: { ...env, ...off },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [run.stdout, run.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const [status] = await once(run, 'close');
+  process.stdout.write(`\nWithout ${titlesOf(services)}: ${files.length} files\n${output}`);
   if (status === 0) return [];
   const { testResults } = RESULTS.parse(JSON.parse(readFileSync(results, 'utf8')));
   const failed = testResults.filter((file) => file.status === 'failed');
@@ -61,14 +72,17 @@ const files = repositoryFiles().filter((file) => IS_TEST.test(file) && isDue(fil
 const needs = new Map(files.map((file) => [file, needsOf(join(ROOT, file))]));
 const failed: string[] = [];
 const unsteady: string[] = [];
-for (const { services, files: affected } of groupPrograms(needs)) {
-  const titles = services.map((service) => PROGRAMS[service].title).join(', ');
-  process.stdout.write(`\nWithout ${titles}: ${affected.length} files\n`);
-  const once = runWithout(services, affected);
-  if (once.length === 0) continue;
-  const twice = once.length <= FEW ? runWithout(services, once) : once;
-  unsteady.push(...once.filter((file) => !twice.includes(file)));
-  if (twice.length > 0) failed.push(`FAILED without ${titles}: ${twice.join(' ')}`);
+// All groups at once: there are two or three, and much of what each does is to load and to wait.
+const groups = groupPrograms(needs);
+const failedAtFirst = await Promise.all(
+  groups.map(({ services, files }) => runWithout(services, files)),
+);
+for (const [index, { services }] of groups.entries()) {
+  const first = failedAtFirst[index] ?? [];
+  if (first.length === 0) continue;
+  const again = first.length <= FEW ? await runWithout(services, first) : first;
+  unsteady.push(...first.filter((file) => !again.includes(file)));
+  if (again.length > 0) failed.push(`FAILED without ${titlesOf(services)}: ${again.join(' ')}`);
 }
 rmSync(folder, { recursive: true });
 for (const file of unsteady) process.stdout.write(`Unsteady, passed alone: ${file}\n`);

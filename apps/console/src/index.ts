@@ -1,1 +1,2 @@
-export { createConsole } from './server/page-files.ts';
+export type { BuiltPage } from './server/build-page.ts';
+export { createConsole, readBuiltPage } from './server/page-files.ts';

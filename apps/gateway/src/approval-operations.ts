@@ -1,4 +1,4 @@
-import { approvalText, partsOf } from '@parley/channels';
+import { approvalText, renderNoticeParts } from '@parley/channels';
 import {
   agentOfConversation,
   type Clock,
@@ -47,7 +47,7 @@ export interface OperatorApprovals {
     settle(
       order: Readonly<Record<'name' | 'print', string>> & { readonly decision: 'open' | 'keep' },
     ): Promise<{ readonly text: string }>;
-    /** How a pending call would change a file, as a diff by lines; null: it changes none. */
+    /** The change of a pending call to a file, as a diff by lines; null: it changes none. */
     diffOf(approval: Pick<ShownApproval, 'shown'>): Promise<string | null>;
   };
 }
@@ -100,7 +100,7 @@ export const operations = {
     'Decide a question; of several decisions, also in the chat, the first counts',
     { code: z.string().max(100), decision: z.enum(['once', 'always', 'refuse']) },
     async (needs: ApprovalNeeds, { code, decision }, { caller }) => ({
-      text: await decide(needs, code, decision, `console:${caller.person ?? 'owner'}`),
+      text: await decideApproval(needs, code, decision, `console:${caller.person ?? 'owner'}`),
     }),
     RUNNING,
   ),
@@ -143,8 +143,8 @@ function shownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownAp
   return { ...approval, agent, text: firstWords(approval.text, scrub) };
 }
 
-/** Of several decisions, here and in the chat, the first counts; the others learn what it was. */
-async function decide(
+/** Decides an approval. Of several decisions, here and in the chat, the first counts; the others learn it. */
+async function decideApproval(
   { store, clock, wake, approvals }: ApprovalNeeds,
   code: string,
   decision: 'once' | 'always' | 'refuse',
@@ -155,7 +155,7 @@ async function decide(
   const decided = { verdict, by } as const;
   const found = await store.approvals.decide(code, decided, clock(), (its, route) => {
     askedAt = route;
-    return partsOf(approvalText(its), route);
+    return renderNoticeParts(approvalText(its), route);
   });
   const text = approvalText(found).replaceAll('`', '');
   if (found.kind !== 'decided') throw refusal('not-decided', text);

@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, LinkAction, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

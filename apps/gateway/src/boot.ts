@@ -3,7 +3,7 @@ import { type Clock, type Logger, reasonOf, SILENT_TOKEN } from '@parley/core';
 import type { WakeUpQueue } from '@parley/queue';
 import type { AdmittedMessage, InboxRow } from '@parley/store';
 
-/** What became of BOOT.md at this start. */
+/** The outcome of BOOT.md at this start. */
 export type BootOutcome = 'stored' | 'nothing-to-do' | 'no-owner' | 'failed';
 
 export interface BootDeps extends OwnersChatDeps {

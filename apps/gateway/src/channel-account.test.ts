@@ -78,7 +78,7 @@ describe('an account that other gateways may have', () => {
   let sweeps: AccountSweeps;
   let states: string[];
   let happened: string[];
-  /** What each adapter that was started works with. */
+  /** The contexts of the adapters that were started. */
   let contexts: ChannelContext<unknown>[];
   let bus: LiveBus;
   let account: ChannelAccount;
@@ -133,7 +133,7 @@ describe('an account that other gateways may have', () => {
     owners: [],
     limits: { messageCharacters: 100, waitingPerConversation: 5, totalWaiting: 100 },
   } as const;
-  /** What an adapter does at its start. */
+  /** The action of an adapter at its start. */
   let begins = (): void => {};
   /** A platform that notes when an adapter is made, started and stopped. */
   let made = 0;

@@ -41,7 +41,7 @@ export interface ChannelAccount {
 const RETRY_DELAY_MS = 5_000;
 /** After a fault an adapter is started again, later and later; one that ran this long starts at the shortest delay. In ms. */
 const [FIRST_BACKOFF_MS, MAX_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
-/** How long an adapter that failed may take to stop, in ms. */
+/** The deadline of a failed adapter to stop, in ms. */
 const STOP_WITHIN_MS = 10_000;
 /** Sends that are under way when another gateway is to serve the account get this long. */
 const HAND_OVER_GRACE_MS = 3_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DecisionRules, ownersChat, partsOf } from '@parley/channels';
+import { type DecisionRules, ownersChat, renderNoticeParts } from '@parley/channels';
 import {
   type Clock,
   change,
@@ -28,7 +28,7 @@ export interface Accounts {
   reconnectElsewhere?(name: AccountName): Promise<ShownAccount | null>;
 }
 
-/** What of the settings can be changed from here. */
+/** The settings that can be changed from here. */
 export interface ChannelSettings {
   /** Adds a group to `access.allowGroups`. Throws ParleyError, with the settings as they were, where it cannot. */
   allowGroup(name: AccountName, chatId: string, title: string | null): Promise<void>;
@@ -48,7 +48,7 @@ interface ChannelNeeds {
   channels(): Promise<OperatorChannels>;
 }
 
-/** How long an answer waits for the outcome, in ms. */
+/** The time for which an answer waits for the outcome, in ms. */
 const ANSWERED_WITHIN_MS = 3_000;
 const POLL_INTERVAL_MS = 100;
 /** Parts of a chat among which the test message is looked for. */
@@ -87,11 +87,13 @@ export const operations = {
     Account,
     async ({ channels }: ChannelNeeds, name, { caller }) => {
       const deps = await channels();
-      statusOf(deps.accounts, name);
+      findStatus(deps.accounts, name);
       if (LOCAL.has(name.channel)) {
-        throw refused(`${textOf(name)} is a part of Parley itself and cannot be paused.`);
+        throw channelRefusal(
+          `${accountText(name)} is a part of Parley itself and cannot be paused.`,
+        );
       }
-      return settled(deps, name, deps.accounts.pause(name, caller.name));
+      return awaitSettled(deps, name, deps.accounts.pause(name, caller.name));
     },
     OPERATOR,
   ),
@@ -100,8 +102,8 @@ export const operations = {
     Account,
     async ({ channels }: ChannelNeeds, name) => {
       const deps = await channels();
-      statusOf(deps.accounts, name);
-      return settled(deps, name, deps.accounts.resume(name));
+      findStatus(deps.accounts, name);
+      return awaitSettled(deps, name, deps.accounts.resume(name));
     },
     OPERATOR,
   ),
@@ -111,11 +113,13 @@ export const operations = {
     { ...Account, isPassedOn: z.boolean().default(false) },
     async ({ channels }: ChannelNeeds, { isPassedOn, ...name }) => {
       const deps = await channels();
-      const { state } = statusOf(deps.accounts, name);
-      if (deps.accounts.reconnect === undefined) throw refused('No Parley runs here. Start it.');
-      if (state.kind === 'paused') throw refused(`${textOf(name)} is paused. Resume it first.`);
+      const { state } = findStatus(deps.accounts, name);
+      if (deps.accounts.reconnect === undefined)
+        throw channelRefusal('No Parley runs here. Start it.');
+      if (state.kind === 'paused')
+        throw channelRefusal(`${accountText(name)} is paused. Resume it first.`);
       const answer = isPassedOn ? null : await deps.accounts.reconnectElsewhere?.(name);
-      return answer ?? settled(deps, name, deps.accounts.reconnect(name));
+      return answer ?? awaitSettled(deps, name, deps.accounts.reconnect(name));
     },
     OPERATOR,
   ),
@@ -133,16 +137,18 @@ export const operations = {
       const { accounts, settings } = await channels();
       const rules = accounts.planOf(name)?.rules;
       if (settings === undefined || rules === undefined) {
-        throw refused(`${textOf(name)} has no settings in which a group could be allowed.`);
+        throw channelRefusal(
+          `${accountText(name)} has no settings in which a group could be allowed.`,
+        );
       }
       const mode = rules.policy.access.groups;
       if (mode !== 'allowlist') {
-        throw refused(
-          `access.groups of ${textOf(name)} is ${mode}; it must be allowlist for single groups to be allowed.`,
+        throw channelRefusal(
+          `access.groups of ${accountText(name)} is ${mode}; it must be allowlist for single groups to be allowed.`,
         );
       }
       const groups = await store.seenGroups.list();
-      const seen = groups.find((group) => isSame(group, name) && group.chatId === chatId);
+      const seen = groups.find((group) => isSameAccount(group, name) && group.chatId === chatId);
       await settings.allowGroup(name, chatId, seen?.title ?? null);
       await store.seenGroups.forget({ ...name, chatId });
       return { text: `${seen?.title ?? chatId} is allowed; it counts within a few seconds.` };
@@ -160,18 +166,18 @@ export function withoutCodes<Report extends object>(report: Report): Report {
 }
 
 /** The state some seconds later at the latest: a platform may take longer. */
-async function settled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
+async function awaitSettled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
   await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
-  return shownAccount(deps, statusOf(deps.accounts, name));
+  return shownAccount(deps, findStatus(deps.accounts, name));
 }
 
 /** Throws ParleyError where the settings have no such account. */
-function statusOf(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
-  const found = accounts.status().find((status) => isSame(status, name));
+function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
+  const found = accounts.status().find((status) => isSameAccount(status, name));
   if (found !== undefined) return found;
   throw refusal(
     'account-unknown',
-    `The settings have no account ${textOf(name)}. "parley channels" lists all.`,
+    `The settings have no account ${accountText(name)}. "parley channels" lists all.`,
   );
 }
 
@@ -186,7 +192,7 @@ function shownAccount(
   const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
   const access = rules && {
     ...rules.policy.access,
-    /** How many people the settings name. */
+    /** The number of people that the settings name. */
     allow: rules.policy.access.allow.length,
     activation: rules.policy.activation,
   };
@@ -235,11 +241,13 @@ async function sendTest(
   name: AccountName,
   showsChat: boolean,
 ): Promise<{ readonly text: string }> {
-  const { state } = statusOf(accounts, name);
+  const { state } = findStatus(accounts, name);
   if (state.kind !== 'connected' && state.kind !== 'standby') {
-    throw refused(`${textOf(name)} is not connected (${state.kind}), so nothing was sent.`);
+    throw channelRefusal(
+      `${accountText(name)} is not connected (${state.kind}), so nothing was sent.`,
+    );
   }
-  const serves = (channel: string, account: string) => isSame({ channel, account }, name);
+  const serves = (channel: string, account: string) => isSameAccount({ channel, account }, name);
   const { owners = [], agents } = accounts.planOf(name)?.rules ?? {};
   let chat: Awaited<ReturnType<typeof ownersChat>> = null;
   // Its owner may have written to any of several agents.
@@ -247,15 +255,15 @@ async function sendTest(
     chat ??= await ownersChat({ store, owners: own.owners, agentName, serves });
   }
   if (chat === null) {
-    throw refused(
-      `No owner has written to ${textOf(name)} yet, so there is no chat for a test. Write to the bot there; /whoami shows the id that belongs into \`owners\` of the settings.`,
+    throw channelRefusal(
+      `No owner has written to ${accountText(name)} yet, so there is no chat for a test. Write to the bot there; /whoami shows the id that belongs into \`owners\` of the settings.`,
     );
   }
   const { replyToMessageId: _, ...route } = chat.last.route;
   const now = clock();
   const text = `⚙️ A test message, sent at ${new Date(now).toISOString().slice(11, 19)} UTC.`;
-  const [first, ...others] = partsOf(text, route);
-  if (first === undefined) throw refused('There is nothing to send.');
+  const [first, ...others] = renderNoticeParts(text, route);
+  if (first === undefined) throw channelRefusal('There is nothing to send.');
   await store.outbox.post({ key: `test:${randomUUID()}`, parts: [first, ...others] }, now);
   await wake({ kind: 'chat', chat: route });
   const where = showsChat ? `in the chat ${route.channel}:${route.chatId}` : 'in an owner’s chat';
@@ -278,7 +286,7 @@ async function fateOf(
     );
     if (entry?.state === 'sent') return `The test message has arrived ${where}.`;
     if (entry?.state === 'failed') {
-      throw refused(`The platform did not take the test message ${where}: ${entry.error}`);
+      throw channelRefusal(`The platform did not take the test message ${where}: ${entry.error}`);
     }
     await sleep(POLL_INTERVAL_MS);
   }
@@ -294,14 +302,14 @@ function isNotAllowed(
   return access?.groups === 'allowlist' && !access.allowGroups.includes(chatId);
 }
 
-function isSame(one: AccountName, other: AccountName): boolean {
+function isSameAccount(one: AccountName, other: AccountName): boolean {
   return one.channel === other.channel && one.account === other.account;
 }
 
-function textOf({ channel, account }: AccountName): string {
+function accountText({ channel, account }: AccountName): string {
   return `${channel}/${account}`;
 }
 
-function refused(message: string): ParleyError {
+function channelRefusal(message: string): ParleyError {
   return refusal('channel-refused', message);
 }

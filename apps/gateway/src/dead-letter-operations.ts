@@ -12,7 +12,7 @@ interface AnyLetter {
   readonly chat: string;
   /** Null: Parley sent it by itself. */
   readonly conversationId: string | null;
-  /** Whose answer it is, by the name in routes; absent: that is not known. */
+  /** The agent of the answer, by the name in routes; absent: not known. */
   readonly agent?: string;
   readonly settled: DeadLetter['settled'];
 }
@@ -32,14 +32,14 @@ interface FailedPart extends AnyLetter {
 interface UnansweredTurn extends AnyLetter {
   readonly kind: 'unanswered';
   readonly turnId: string;
-  /** How many messages there are; perhaps not all are shown. */
+  /** The number of messages; perhaps not all are shown. */
   readonly count: number;
   readonly messages: readonly {
     readonly from: string;
     readonly text: string;
     readonly at: number;
   }[];
-  /** What the turn had done before it failed: tools may do it again. */
+  /** The steps of the turn before it failed: tools may repeat them. */
   readonly steps: number;
 }
 
@@ -65,10 +65,10 @@ function shownDeadLetter(
     settled,
     conversationId,
     reason: letter.reason ?? '',
-    chat: chatOf(letter),
+    chat: letterChat(letter),
     ...agent,
   };
-  const cut = (text: string) => (extent === 'whole' ? text : excerpt(text));
+  const cut = (text: string) => (extent === 'whole' ? text : shortenText(text));
   if (letter.kind !== 'unanswered') {
     const { kind, turnId, index, state } = letter;
     const part = index === null ? null : index + 1;
@@ -87,18 +87,18 @@ function shownDeadLetter(
   };
 }
 
-function chatOf(letter: DeadLetter): string {
+function letterChat(letter: DeadLetter): string {
   const chat = letter.kind === 'unanswered' ? letter.messages[0]?.chat : letter.chat;
-  if (chat !== undefined) return nameOf(chat);
+  if (chat !== undefined) return chatName(chat);
   return letter.kind === 'unanswered' ? letter.conversationId : '';
 }
 
 /** Most people have one account of each platform, and never named it. */
-function nameOf({ channel, account, chatId }: ChatKey): string {
+function chatName({ channel, account, chatId }: ChatKey): string {
   return `${account === 'default' ? channel : `${channel}/${account}`}:${chatId}`;
 }
 
-function excerpt(text: string): string {
+function shortenText(text: string): string {
   const letters = [...text];
   return letters.length <= MAX_EXCERPT ? text : `${letters.slice(0, MAX_EXCERPT).join('')}…`;
 }

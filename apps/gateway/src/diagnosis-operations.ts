@@ -26,7 +26,7 @@ export const audit = {
 };
 
 const MAX_LINES = 500;
-const given = (most: number) => z.string().trim().min(1).max(most).optional();
+const optionalText = (most: number) => z.string().trim().min(1).max(most).optional();
 
 /** They name chats and people. */
 export const logs = {
@@ -34,7 +34,7 @@ export const logs = {
     'Lines of the kept log, newest first; `next` is the `before` of older ones',
     {
       level: z.enum(['debug', 'info', 'warn', 'error']).default('debug'),
-      ...{ channel: given(100), conversation: given(700), text: given(200) },
+      ...{ channel: optionalText(100), conversation: optionalText(700), text: optionalText(200) },
       before: z.coerce.number<number | string>().int().positive().optional(),
       limit: z.coerce.number<number | string>().int().min(1).max(MAX_LINES).default(200),
     },

@@ -1,6 +1,6 @@
 import { change, read, refusal } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
-import { covers, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
+import { coversFile, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { z } from 'zod';
 
 /** The Markdown files of a workspace, with their history (U03). */
@@ -37,7 +37,8 @@ export const operations = {
         /** The one chat that may see its text, where it is known. */
         chat: known.get(file.name)?.title,
         /** A layer, source or hook of this agent reads it for prompts. */
-        isPromptFile: file.name === SOUL || patterns.some((pattern) => covers(pattern, file.name)),
+        isPromptFile:
+          file.name === SOUL || patterns.some((pattern) => coversFile(pattern, file.name)),
       }));
       return { folder, files: shown, removed };
     },

@@ -53,7 +53,7 @@ export type All<Union> = (Union extends unknown ? (one: Union) => void : never) 
 export type InputOf<Name extends OperationName> = z.input<Named<Name>['input']>;
 export type OutputOf<Name extends OperationName> = Awaited<ReturnType<Named<Name>['run']>>;
 
-/** What the operations of all groups need. Each member opens what it names when it is called. */
+/** The services of the operations of all groups. Each member opens what it names when it is called. */
 export type Services = All<Parameters<Named<OperationName>['run']>[0]> & {
   /** Keeps secrets out of every answer (G18). */
   readonly scrub: Scrub;

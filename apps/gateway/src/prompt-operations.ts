@@ -5,14 +5,18 @@ import { z } from 'zod';
 
 const typed = z.string().max(10_000).optional();
 
-/** Who would write what and where; what is absent is chosen. `heartbeat` is 1 for a heartbeat run. */
-const Asked = {
+/**
+ * The hypothetical message with its author and chat; absent fields are chosen. `heartbeat` is 1 for a heartbeat run.
+ */
+const PreviewFields = {
   ...{ channel: typed, account: typed, chat: typed, chatId: typed, title: typed },
   ...{ user: typed, name: typed, text: typed, mode: typed, heartbeat: typed },
 };
 
 /** Builds the first request of a hypothetical turn. Throws ParleyError that says what to ask instead. */
-export type PreviewPrompt = (asked: z.output<z.ZodObject<typeof Asked>>) => Promise<SentRequest>;
+export type PreviewPrompt = (
+  asked: z.output<z.ZodObject<typeof PreviewFields>>,
+) => Promise<SentRequest>;
 
 interface PromptNeeds {
   readonly store: Pick<Store, 'prompts'>;
@@ -33,30 +37,34 @@ export const operations = {
     },
     async ({ store }: PromptNeeds, { chat, before, limit }) => {
       // One more than asked for: then there is a further page.
-      const found = await store.prompts.list({ chat, before: placeOf(before), limit: limit + 1 });
+      const found = await store.prompts.list({
+        chat,
+        before: readPageMark(before),
+        limit: limit + 1,
+      });
       const prompts = found.slice(0, limit);
       const last = prompts.at(-1);
-      return { prompts, next: found.length > limit && last !== undefined ? markOf(last) : null };
+      return { prompts, next: found.length > limit && last !== undefined ? pageMark(last) : null };
     },
   ),
   show: read('The prompt of a turn', { turn: z.string() }, ({ store }: PromptNeeds, { turn }) =>
-    promptOf(store, turn),
+    findPrompt(store, turn),
   ),
   compare: read(
     'Differences between the prompts of two turns',
     { before: z.string(), after: z.string() },
     async ({ store }: PromptNeeds, { before, after }) =>
-      comparePrompts(await promptOf(store, before), await promptOf(store, after)),
+      comparePrompts(await findPrompt(store, before), await findPrompt(store, after)),
   ),
   preview: read(
     'The prompt of a hypothetical turn; no model is asked and nothing is stored',
-    Asked,
+    PreviewFields,
     async ({ preview }: PromptNeeds, asked, { agent }) => (await preview(agent))(asked),
     { running: true },
   ),
 };
 
-async function promptOf({ prompts }: PromptNeeds['store'], turn: string) {
+async function findPrompt({ prompts }: PromptNeeds['store'], turn: string) {
   const found = await prompts.ofTurn(turn);
   if (found !== null) return found;
   throw refusal(
@@ -65,13 +73,13 @@ async function promptOf({ prompts }: PromptNeeds['store'], turn: string) {
   );
 }
 
-/** Where a page ended, as the next request names it. */
-function markOf({ at, turnId }: PromptSummary): string {
+/** The mark of the end of a page, as the next request names it. */
+function pageMark({ at, turnId }: PromptSummary): string {
   return `${at}~${turnId}`;
 }
 
 /** A mark that is none begins at the newest. */
-function placeOf(mark: string | undefined): PromptSearch['before'] {
+function readPageMark(mark: string | undefined): PromptSearch['before'] {
   const parts = /^(\d+)~(.+)$/.exec(mark ?? '');
   return parts === null ? undefined : { at: Number(parts[1]), turnId: parts[2] ?? '' };
 }

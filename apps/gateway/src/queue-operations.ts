@@ -40,7 +40,7 @@ async function lookAtQueue(store: QueueNeeds['store'], now: number) {
     store.deadLetters.counts(),
     store.processes.list(),
   ]);
-  const names = new Map(processes.map((process) => [process.id, nameOf(process)]));
+  const names = new Map(processes.map((process) => [process.id, processName(process)]));
   // A process that has the database to itself is not in the list.
   const other = processes.length === 0 ? 'this process' : 'a process that is gone';
   const running = backlog.running.map((turn) => ({
@@ -56,6 +56,6 @@ function processOf(owner: string): string {
   return owner.replace(/\/\d+$/, '');
 }
 
-function nameOf({ host, pid }: RunningProcess): string {
+function processName({ host, pid }: RunningProcess): string {
   return `process ${pid} on ${host}`;
 }

@@ -62,7 +62,7 @@ function shownSkill({ audience, ...skill }: SkillStatus) {
     ...skill,
     readers: audience.kind === 'owner' ? ('owner' as const) : ('everyone' as const),
     /** Where it can be edited: its file in the workspace. */
-    file: skill.source === 'workspace' ? fileOf(skill.location) : null,
+    file: skill.source === 'workspace' ? workspaceSkillPath(skill.location) : null,
     /** The settings let it be used; null: it is not theirs to decide. */
     isOn:
       state === 'shadowed' || state === 'refused'
@@ -72,6 +72,6 @@ function shownSkill({ audience, ...skill }: SkillStatus) {
 }
 
 /** Of `~/…/skills/tea/SKILL.md` what the workspace calls it. */
-function fileOf(location: string): string | null {
+function workspaceSkillPath(location: string): string | null {
   return /(?:^|\/)(skills\/[^/]+\/(?:[^/]+\/)*SKILL\.md)$/.exec(location)?.[1] ?? null;
 }

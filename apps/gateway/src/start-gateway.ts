@@ -13,7 +13,7 @@ import { type HttpOptions, startHttp } from './http/server.ts';
 
 /** A running gateway: channel connections, ingress, delivery and the web server. */
 export interface Gateway {
-  /** Where the web page and the API are, for example `http://127.0.0.1:7411`. */
+  /** The address of the web page and the API, for example `http://127.0.0.1:7411`. */
   readonly address: string;
   status(): readonly AccountStatus[];
   /**
@@ -27,7 +27,7 @@ export interface Gateway {
   close(graceMs: number): Promise<void>;
 }
 
-/** What a gateway is started with. */
+/** The options of a gateway. */
 export interface GatewayOptions
   extends Omit<AccountDeps, 'rights' | 'token' | 'sweeps'>,
     Pick<HealthOptions, 'workers'>,
@@ -46,19 +46,19 @@ export interface GatewayOptions
   readonly page: () => Promise<PageFiles>;
   /** Text of `/metrics`. */
   readonly metrics: (channels: readonly AccountStatus[], health: Health) => Promise<string>;
-  /** What `parley status` shows besides the channels. */
+  /** The report of `parley status` besides the channels. */
   readonly report: () => Promise<StatusReport>;
   /** `FOLLOW_PAUSES_MS` when absent. */
   readonly followPausesMs?: number;
 }
 
-/** How long the bytes of what people sent are kept after they were fetched, once their turn is over. */
+/** The time for which the bytes of people's files are kept after they were fetched, once their turn is over. */
 const FILES_KEPT_MS = 24 * 60 * 60_000;
 const TIDY_MS = 10 * 60_000;
 /** Other gateways notice after this that an account is paused or resumed. */
 const FOLLOW_PAUSES_MS = 15_000;
 
-/** What of a gateway can be exchanged while it runs; requests from then on see the new. */
+/** The services of a gateway that can be replaced while it runs; later requests see the new ones. */
 export interface GatewayServices extends ApiServices, Pick<GatewayOptions, 'report'> {}
 
 /**
@@ -117,7 +117,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** What the routes show and do. */
+/** The options of the routes. */
 function httpOptions(
   options: GatewayOptions,
   accounts: GatewayAccounts,

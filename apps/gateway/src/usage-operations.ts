@@ -9,7 +9,7 @@ interface UsageCap {
   readonly usd?: number | undefined;
 }
 
-/** What of the settings usage is shown with. */
+/** The settings with which usage is shown. */
 export interface UsageFacts {
   /** That of the default agent, in which caps count days. */
   readonly timeZone: string;

@@ -10,13 +10,13 @@ interface WhyNeeds {
   readonly defaultAgent: string;
 }
 
-/** How many messages are listed. */
+/** The number of messages in the list. */
 const MAX_RECENT = 50;
 /** Longer than any id of a platform with the name of its chat. */
 const MAX_NAME = 700;
 const NAME_NEEDED = 'Name a message: its id, channel:chat/id, a turn, or last.';
 
-/** What happened to messages (D08). It names chats and people. */
+/** Explains the outcome of messages (D08). It names chats and people. */
 export const operations = {
   message: read(
     'The stages of a message, or the exact reason for silence',
@@ -34,7 +34,7 @@ export const operations = {
   }),
 };
 
-/** Of a message, in lists. In characters. */
+/** The beginning of a message in lists, in characters. */
 const FIRST_WORDS = 120;
 
 /** The beginning of a text on one line, without secrets: half a secret would not be recognized. */

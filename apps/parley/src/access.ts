@@ -48,7 +48,7 @@ export function planAccounts(
   return plans;
 }
 
-/** Who answers where, and to whom each agent belongs (F14); undefined where there is one agent. */
+/** The routes of the agents and the owners of each (F14); undefined where there is one agent. */
 function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefined {
   if (agents.size === 0) return undefined;
   const { id } = settings.agent;
@@ -101,13 +101,13 @@ export function servedBy(
 ): (channel: string, account: string) => boolean {
   const served = new Set(
     accounts.flatMap((one) =>
-      one.kind === 'ready' ? [placeOf(one.plan.definition.id, one.plan.account)] : [],
+      one.kind === 'ready' ? [accountKey(one.plan.definition.id, one.plan.account)] : [],
     ),
   );
-  return (channel, account) => served.has(placeOf(channel, account));
+  return (channel, account) => served.has(accountKey(channel, account));
 }
 
-function placeOf(channel: string, account: string): string {
+function accountKey(channel: string, account: string): string {
   return JSON.stringify([channel, account]);
 }
 
@@ -129,7 +129,9 @@ export function ownersOf({
   return [...owners, ...LOCAL_OWNERS, ...named];
 }
 
-/** Who is asked before tools are run, and how long (G05); settings count in minutes, everything else in ms. */
+/**
+ * The approvers of tools, and the time that a question waits (G05); settings count in minutes, everything else in ms.
+ */
 export function approvalsOf({
   approvals: { waitMinutes, ...rules },
 }: LoadedSettings['settings']): NonNullable<TurnServices['approvals']> {
@@ -190,7 +192,7 @@ function capsOf({ perStrangerDaily: cap, ...caps }: LoadedSettings['settings']['
   return { ...caps, ...(cap !== undefined && cap !== 'off' && { perStrangerDaily: cap }) };
 }
 
-/** What usage is shown with (U07): the caps that the settings name, the widest first. */
+/** The settings with which usage is shown (U07): the caps that the settings name, the widest first. */
 export function usageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
   const localTime = localTimeIn(agent.timeZone);
   const names = ['totalDaily', 'perPersonDaily', 'perGroupDaily', 'perStrangerDaily'] as const;
@@ -220,7 +222,7 @@ function logStrangerCap(
   }
 }
 
-/** What all sub-agents of a conversation may use (G07). */
+/** The limits of all sub-agents of a conversation (G07). */
 export function subAgentLimitsOf({
   limits,
 }: Pick<LoadedSettings['settings'], 'limits'>): NonNullable<TurnServices['subAgentLimits']> {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AgentMcp, openMedia } from '@parley/agent';
 import { type AskCron, newId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
-import { contextTokensOf, windowOf } from '@parley/models';
+import { contextTokensOf, effectiveWindow } from '@parley/models';
 import { approvalsOf, openSpendGuard, ownersOf, servedBy, subAgentLimitsOf } from './access.ts';
 import { skillCommandsOf } from './agent-sources.ts';
 import { previewOnPage } from './commands/prompt/page.ts';
@@ -15,10 +15,10 @@ import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 import { openSoul } from './soul.ts';
 
-/** What one agent is made of; all agents share the rest. */
+/** The parts of one agent; all agents share the rest. */
 export type AgentRuntime = Awaited<ReturnType<typeof openAgentRuntime>>;
 
-/** What the agents of some settings share. */
+/** The parts that all agents share. */
 export interface SharedByAgents {
   readonly options: StartOptions & OpenLog;
   readonly plugins: LoadedPlugins;
@@ -86,7 +86,8 @@ export async function openAgentRuntime(
     {
       ...{ owners, approvals, model: model.model, clock, monotonic, log },
       subAgentLimits: subAgentLimitsOf(settings),
-      contextTokens: () => windowOf(model.model, contextTokensOf(settings.model, model.model.id)),
+      contextTokens: () =>
+        effectiveWindow(model.model, contextTokensOf(settings.model, model.model.id)),
     },
   );
   return {
@@ -105,7 +106,7 @@ export async function openAgentRuntime(
   };
 }
 
-/** What its tools write to. */
+/** The stores to which its tools write. */
 function workWith(
   settings: LoadedSettings['settings'],
   { options: { clock }, plugins, services: { shared }, accounts, askCron }: SharedByAgents,

@@ -10,7 +10,7 @@ import {
   type TurnHook,
 } from '@parley/agent';
 import { RESERVED_COMMANDS, type SkillCommands } from '@parley/channels';
-import { type LiveBus, type Logger, type Reader, systemTime } from '@parley/core';
+import { isMissingFile, type LiveBus, type Logger, type Reader, systemTime } from '@parley/core';
 import { configPath } from '@parley/core/installation';
 import type { Character, ContextSource, NamedText } from '@parley/prompt';
 import type { MemoryIndex, Store } from '@parley/store';
@@ -45,7 +45,7 @@ export function openInstalledSkills(
     /** Folders that plugins bring; every other source wins over them. */
     readonly added: readonly string[];
     readonly log: Logger;
-    /** Where the workspace is a copy for a preview: the folder that it is a copy of. */
+    /** For a preview on a copy of the workspace: the folder that was copied. */
     readonly copyOf?: string | undefined;
   },
 ): Skills {
@@ -177,7 +177,7 @@ async function namedText(
   const builtIn = await builtInText(folder, name);
   const own = await view.read(`${folder}/${name}.md`);
   if (builtIn === null && own.kind === 'absent' && own.reason === 'missing') {
-    const exist = await namesIn(folder, view);
+    const exist = await listChoices(folder, view);
     log.warn({ folder, name, exist }, 'the settings name a file that does not exist');
   }
   return { name, builtIn };
@@ -187,13 +187,13 @@ async function builtInText(folder: Folder, name: string): Promise<string | null>
   try {
     return (await readFile(join(CONFIG, folder, `${name}.md`), 'utf8')).trim();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (isMissingFile(error)) return null;
     throw error;
   }
 }
 
-/** What can be chosen: from the workspace, as far as everyone may see it, and what Parley brings. */
-async function namesIn(folder: Folder, view: WorkspaceView): Promise<string[]> {
+/** The names to choose from: those in the workspace that everyone may see, and the bundled ones. */
+async function listChoices(folder: Folder, view: WorkspaceView): Promise<string[]> {
   const own = (await view.list()).map(({ name }) => name.split('/'));
   const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));
   const builtIn = await readdir(join(CONFIG, folder));

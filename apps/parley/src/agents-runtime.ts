@@ -14,7 +14,7 @@ export type AgentsRuntime = Awaited<ReturnType<typeof openAgents>>;
 /** The MCP servers of some settings, and what they were connected by. */
 export type McpServices = Awaited<ReturnType<typeof openMcpServices>>;
 
-/** What is known of models, for the agents that take the place of others. */
+/** The known facts of models, for agents that replace others. */
 interface KnownModels {
   readonly main: KnownModel;
   readonly named: ReadonlyMap<string, KnownModel>;

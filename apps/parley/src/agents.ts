@@ -3,7 +3,7 @@ import { placeOfRoute } from '@parley/settings';
 import { ownersOf } from './access.ts';
 import { allAgents, type ChosenAgent, type LoadedSettings } from './settings.ts';
 
-/** What is known of an agent that runs. */
+/** The facts of a running agent. */
 interface RunningAgent {
   readonly agent: { readonly name: string; readonly emoji?: string | undefined };
   readonly model: { readonly line: () => string };
@@ -24,14 +24,14 @@ export function shownAgents(
       emoji: now?.agent.emoji ?? agent.emoji ?? null,
       isDefault: one.name === undefined,
       model: now?.model.line() ?? modelName(one.settings),
-      ...{ profile, workspace, routes: rulesOf(one, loaded.settings) },
+      ...{ profile, workspace, routes: describeAgentRules(one, loaded.settings) },
       owners: ownersOf(one.settings),
     };
   });
 }
 
 /** The places where it answers; the default agent has everything that no rule names. */
-function rulesOf(
+function describeAgentRules(
   { name, settings: { agent } }: ChosenAgent,
   { routes }: LoadedSettings['settings'],
 ): readonly string[] {

@@ -1,7 +1,7 @@
 import type { AccountStatus } from '@parley/gateway';
 import qrcode from 'qrcode';
 import { describe, expect, it } from 'vitest';
-import { banner, channelLine, createPairingScreen, drawCode } from './banner.ts';
+import { banner, channelLine, createPairingScreen, firstStates, linkText } from './banner.ts';
 import { locateDataFolder } from './data-folder.ts';
 
 const web: AccountStatus = {
@@ -104,6 +104,8 @@ function status(state: AccountStatus['state']): AccountStatus {
   return { channel: 'whatsapp', account: 'default', state };
 }
 
+const drawing = (code: string) => linkText('whatsapp', { kind: 'pairing', code, how: 'scan' });
+
 function screenOf(isTTY: boolean) {
   const written: string[] = [];
   let wake: () => void = () => {};
@@ -133,7 +135,7 @@ function modulesOf(drawing: string): string[] {
 describe('the code that links an account', () => {
   it('[U01] is drawn module by module as it was made', async () => {
     const { modules } = qrcode.create(CODE, { errorCorrectionLevel: 'L' });
-    const rows = modulesOf(await drawCode(CODE));
+    const rows = modulesOf(await drawing(CODE));
     const expected = Array.from({ length: modules.size }, (_, row) =>
       Array.from({ length: modules.size }, (_, column) =>
         modules.get(row, column) ? '#' : '.',
@@ -148,10 +150,10 @@ describe('the code that links an account', () => {
     screen.note(status({ kind: 'pairing', code: 'first', how: 'scan' }));
     expect(written).toEqual([]);
     await screen.open();
-    expect(written).toEqual([expect.stringContaining(await drawCode('first'))]);
+    expect(written).toEqual([expect.stringContaining(await drawing('first'))]);
     screen.note(status({ kind: 'pairing', code: 'second', how: 'scan' }));
     await until(2);
-    expect(written[1]).toContain(await drawCode('second'));
+    expect(written[1]).toContain(await drawing('second'));
     screen.note(status({ kind: 'connected', as: 'Ann' }));
     expect(written[2]).toContain('connected as Ann');
 
@@ -180,5 +182,26 @@ describe('the code that links an account', () => {
     screen.note(status({ kind: 'pairing', code: 'one more', how: 'scan' }));
     expect(written).toHaveLength(7);
     expect(written[6]).toContain('parley status');
+  });
+});
+
+const at = (state: AccountStatus['state']): AccountStatus[] => [
+  { channel: 'telegram', account: 'default', state },
+];
+const starting = at({ kind: 'starting' });
+const connected = at({ kind: 'connected', as: '@polly' });
+
+describe('the first states of the channels', () => {
+  it('[U01] are reported as soon as none is still connecting', async () => {
+    let looks = 0;
+    const status = () => {
+      looks += 1;
+      return looks < 3 ? starting : connected;
+    };
+    expect(await firstStates({ status })).toEqual(connected);
+  });
+
+  it('[U01] are reported as they are when a channel takes long', async () => {
+    expect(await firstStates({ status: () => starting })).toEqual(starting);
   });
 });

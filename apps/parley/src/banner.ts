@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { defectsText } from '@parley/core';
-import type { AccountStatus } from '@parley/gateway';
+import type { AccountStatus, Gateway } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
 import { commandLine, type DataFolder } from './data-folder.ts';
 import { minuteText } from './terminal/text.ts';
@@ -10,7 +11,7 @@ export interface Running {
   readonly model: string;
   readonly channels: readonly AccountStatus[];
   readonly address: string;
-  /** Of the page: for people, never for logs. */
+  /** The token of the page: for people, never for logs. */
   readonly token: string;
   readonly folder: DataFolder;
 }
@@ -165,7 +166,7 @@ export function createPairingScreen(screen: Screen) {
   };
 }
 
-/** How to link the accounts that wait for it. Nothing where it would not be read at once, or by another role. */
+/** Prints instructions for linking the accounts that wait for it; nothing where they would not be read at once. */
 export async function printLinks(
   { print }: { readonly print: (text: string) => void },
   accounts: readonly Pick<AccountStatus, 'channel' | 'state'>[],
@@ -176,7 +177,7 @@ export async function printLinks(
   }
 }
 
-/** How to link an account, for a terminal alone: its code is as good as a key. */
+/** Instructions for linking an account, for a terminal alone: its code is as good as a key. */
 export async function linkText(
   channel: string,
   { code, how }: Extract<AccountStatus['state'], { kind: 'pairing' }>,
@@ -187,7 +188,22 @@ export async function linkText(
 }
 
 /** A code as lines for a terminal, dark on light whatever its colours are. The library is loaded here. */
-export async function drawCode(code: string): Promise<string> {
+async function drawCode(code: string): Promise<string> {
   const { default: qrcode } = await import('qrcode');
   return qrcode.toString(code, { type: 'terminal', small: true, errorCorrectionLevel: 'L' });
+}
+
+/** The time for which the start banner waits for channels that are still connecting, in ms. */
+const TIMEOUT_MS = 500;
+const POLL_INTERVAL_MS = 20;
+
+/** The states of all channels, as soon as none is still connecting or patience ends. */
+export async function firstStates(
+  gateway: Pick<Gateway, 'status'>,
+): Promise<readonly AccountStatus[]> {
+  for (let waited = 0; waited < TIMEOUT_MS; waited += POLL_INTERVAL_MS) {
+    if (gateway.status().every(({ state }) => state.kind !== 'starting')) break;
+    await sleep(POLL_INTERVAL_MS);
+  }
+  return gateway.status();
 }

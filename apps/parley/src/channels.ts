@@ -71,7 +71,7 @@ export function writtenOf(
 }
 
 /** The accounts of the settings where no gateway runs: they can be paused for its next start. */
-export async function accountsHere(
+export async function offlineAccounts(
   planned: readonly PlannedAccount[],
   { accountPauses }: Pick<Store, 'accountPauses'>,
   clock: Clock,

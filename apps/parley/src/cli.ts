@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { escapedHidden, systemTime } from '@parley/core';
-import { nearest } from '@parley/settings';
+import { nearestWord } from '@parley/settings';
 import type { Store } from '@parley/store';
 import { type Command, InvalidArgumentError } from 'commander';
 import { commandLine, type DataFolder } from './data-folder.ts';
@@ -20,7 +20,7 @@ export interface Cli {
 export type Run = (command: (cli: Cli) => Promise<number>) => Promise<void>;
 
 export interface Runs {
-  /** What is printed holds no secret of the settings (G18). */
+  /** Runs a command whose output holds no secret of the settings (G18). */
   readonly run: Run;
   /** For commands that show a secret because that is what they are for. */
   readonly bare: Run;
@@ -65,7 +65,7 @@ export function refuseUnknown(parent: Command): void {
 function refuseWord(parent: Command, word: string): never {
   const path = parent.parent === null ? '' : `${parent.name()} `;
   const names = parent.commands.map((known) => known.name());
-  const meant = nearest(word, [...names, 'help']);
+  const meant = nearestWord(word, [...names, 'help']);
   const all = path === '' ? '' : `\n(It is one of ${names.join(', ')}.)`;
   const hint = meant === undefined ? all : `\n(Did you mean ${path}${meant}?)`;
   return parent.error(`error: unknown command '${path}${word}'${hint}`);
@@ -100,10 +100,6 @@ export function ofOneAgent(group: Command): Command {
   return group.option('--agent <name>', 'of this agent; without it of the default one');
 }
 
-export interface Json {
-  readonly json?: boolean;
-}
-
 /** A command, or a group of them, with `--json`, which may stand before or after a command of the group. */
 export function withJson(command: Command): Command {
   return command.option('--json', 'for programs');
@@ -112,7 +108,8 @@ export function withJson(command: Command): Command {
 /** A command of a group with `--json` that has no answer to print as JSON: it refuses the option. */
 export function withoutJson(command: Command): Command {
   return command.hook('preAction', () => {
-    if (command.optsWithGlobals<Json>().json) command.error("error: unknown option '--json'");
+    if (command.optsWithGlobals<{ readonly json?: boolean }>().json)
+      command.error("error: unknown option '--json'");
   });
 }
 

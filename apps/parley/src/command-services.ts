@@ -11,8 +11,8 @@ async function needsGateway(): Promise<never> {
 }
 
 /**
- * What operations work with where no gateway runs: the same services on the database. They wake no one: the next start
- * finds what is to be done. Each is loaded when it is opened. `atEnd`: called when the command has ended.
+ * The services of operations where no gateway runs, on the same database. They wake no one: the next start finds the
+ * work. Each is loaded when it is opened. `atEnd`: called when the command has ended.
  */
 export function commandServices(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,
@@ -44,17 +44,18 @@ export function commandServices(
     bus: { publish() {} },
     agents: async () => (await import('./agents.ts')).shownAgents(loaded),
     async channels() {
-      const [{ planAccounts }, { accountsHere, channelSettings }] = await Promise.all([
+      const [{ planAccounts }, { offlineAccounts, channelSettings }] = await Promise.all([
         import('./access.ts'),
         import('./channels.ts'),
       ]);
       const { clock, monotonic } = systemTime;
       const planned = planAccounts(loaded, loaded.settings.owners, CHANNEL_DEFINITIONS);
       const settings = channelSettings({ folder, env, clock, channels: CHANNEL_DEFINITIONS });
-      return { accounts: await accountsHere(planned, store, clock), settings, monotonic };
+      return { accounts: await offlineAccounts(planned, store, clock), settings, monotonic };
     },
     cron: async () => (await proactive()).offlineCron(store, loaded),
-    heartbeat: async (name) => (await proactive()).heartbeatHere(store, chosenAgent(loaded, name)),
+    heartbeat: async (name) =>
+      (await proactive()).offlineHeartbeat(store, chosenAgent(loaded, name)),
     hooks: async () => (await proactive()).offlineHooks(store, loaded),
     usage: async () => (await import('./access.ts')).usageFacts(loaded.settings),
     files: async (name) => (await memory()).filesHere(store, chosenAgent(loaded, name)),

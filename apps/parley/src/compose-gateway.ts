@@ -1,20 +1,17 @@
 import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
-import { countOf, newId, reasonOf } from '@parley/core';
+import { newId } from '@parley/core';
 import {
   type GatewayOptions,
   type GatewayServices,
   startGateway,
   startHealthServer,
 } from '@parley/gateway';
-import type { AuditReport } from '@parley/gateway/api';
 import type { Hooks } from '@parley/proactive';
 import type { Store } from '@parley/store';
-import type { PromptFiles } from '@parley/workspace';
 import { usageFacts } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import { shownAgents } from './agents.ts';
 import { type AgentsRuntime, agentNamed } from './agents-runtime.ts';
-import { commandLine } from './data-folder.ts';
 import { memoryChats } from './memory-chats.ts';
 import type { LoadedPlugins } from './plug-in.ts';
 import { openHooks, startBoot } from './proactive.ts';
@@ -22,8 +19,9 @@ import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
 import type { ReloadableRuntime } from './reloadable-runtime.ts';
 import { notifyOfSetbacks } from './setback-notice.ts';
-import { chosenAgent, isShared, type LoadedSettings } from './settings.ts';
+import { chosenAgent, isSharedStore, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
+import { auditInstallation, startAudit } from './startup-audit.ts';
 
 /** Sends that are under way at a shutdown, after the turns, get this long. In ms. */
 const SEND_GRACE_MS = 3_000;
@@ -50,10 +48,10 @@ export async function composeGateway(
   });
   opened.defer(() => gateway.close(SEND_GRACE_MS));
   const { processId, shared, accounts } = agents;
-  const among = isShared(agents.loaded.settings) ? { processId } : null;
+  const among = isSharedStore(agents.loaded.settings) ? { processId } : null;
   opened.defer(startBoot({ ...shared, agents: agents.all, accounts, newId, shared: among }));
   opened.defer(notifyOfSetbacks({ ...shared, folder }));
-  opened.defer(startAudit(() => auditHere(options, runtime.current), options));
+  opened.defer(startAudit(() => auditInstallation(options, runtime.current), options));
   return {
     ...gateway,
     /** Accounts and pages with what the settings have become. */
@@ -61,7 +59,7 @@ export async function composeGateway(
   };
 }
 
-/** What stays as it was started; what depends on the settings is asked for when it is needed. */
+/** The options of the gateway. Fixed values stay as started; values of the settings are read when they are needed. */
 function gatewayOptions(
   options: StartOptions & OpenLog,
   runtime: Pick<ReloadableRuntime, 'current'>,
@@ -72,7 +70,7 @@ function gatewayOptions(
   const { idleHours, maxDays } = http.sessions;
   return {
     ...shared,
-    page: async () => (await import('@parley/console')).createConsole(),
+    page: async () => (await import('@parley/console')).createConsole('/', options.openPage),
     secrets,
     scrub: secrets.scrub,
     ...(onState === undefined ? {} : { onState }),
@@ -92,7 +90,7 @@ function gatewayOptions(
       (await agentNamed(runtime.current, name)?.skillCommands(audience)) ?? [],
     commandServices: (name) =>
       commandServicesOf(agentNamed(runtime.current, name), runtime.current.cron, name),
-    ...(isShared(loaded.settings) && { sharedAs: processId }),
+    ...(isSharedStore(loaded.settings) && { sharedAs: processId }),
     http: {
       host: http.host,
       port: port ?? http.port,
@@ -122,13 +120,13 @@ function commandServicesOf(
   };
 }
 
-/** What the process was started with, and its settings file. */
+/** The plugins of the process, and the watch of its settings file. */
 interface Installed {
   readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions'>;
   readonly watch: SettingsWatch;
 }
 
-/** What the routes show and do with the settings as they are now. */
+/** The services of the routes with the current settings. */
 function servicesOf(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
@@ -160,7 +158,7 @@ function servicesOf(
   };
 }
 
-/** What operations work with while a gateway runs. */
+/** The services of operations while a gateway runs. */
 function operationServices(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
@@ -182,7 +180,7 @@ function operationServices(
         : deliver(to.chat.channel, to.chat.account, to.chat.chatId),
     agents: async () => shownAgents(agents.loaded, (name) => agentNamed(agents, name)),
     usage: async () => usageFacts(settings),
-    audit: () => auditHere(options, agents),
+    audit: () => auditInstallation(options, agents),
     logs: async (query) => {
       const { readLogReport } = await import('./log-report.ts');
       const named = Object.values(agents.loaded.channels).map(({ channel }) => channel);
@@ -190,8 +188,8 @@ function operationServices(
       return readLogReport({ folder: folder.logs, store, channels }, query);
     },
     bugReport: async () => {
-      const { reportHere } = await import('./commands/report/report.ts');
-      return reportHere(options, plugged, agents.loaded);
+      const { collectOwnReport } = await import('./commands/report/report.ts');
+      return collectOwnReport(options, plugged, agents.loaded);
     },
     preview: async (name) => agentOf(name).preview,
     cron: async () => agents.cron,
@@ -257,65 +255,6 @@ async function liveWorkers(store: Pick<Store, 'processes'>): Promise<number> {
 /** Settings count in hours, days and megabytes, everything else in ms and bytes. */
 const HOUR_MS = 60 * 60_000;
 const MEGABYTE = 1_024 * 1_024;
-
-/** Channels are connected by then; nothing waits for the audit. In ms. */
-const AFTER_START_MS = 5_000;
-
-/** The audit of the installation of this process (U05); its code is loaded when it is used. */
-export async function auditHere(
-  options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
-  { loaded, shared: { store }, main, named }: AuditedAgents,
-): Promise<AuditReport> {
-  const [{ auditReport, runAudit }, { examineAgents }, { gatherRecords }] = await Promise.all([
-    import('./commands/checks/audit-report.ts'),
-    import('./commands/checks/facts.ts'),
-    import('./commands/checks/record-facts.ts'),
-  ]);
-  const isPromptFile = (path: string, name: string | undefined) => {
-    const own = name === undefined ? main : named.get(name);
-    return own?.agent.promptFiles.includes(path) ?? false;
-  };
-  const now = options.clock();
-  const records = () => gatherRecords(store, isPromptFile, now);
-  return auditReport(await runAudit(examineAgents(options, loaded, records), options), now);
-}
-
-/** The agents that an audit examines. */
-interface AuditedAgents {
-  readonly loaded: LoadedSettings;
-  readonly shared: { readonly store: Pick<Store, 'audit' | 'signIns'> };
-  readonly main: AuditedAgent;
-  readonly named: ReadonlyMap<string, AuditedAgent>;
-}
-
-interface AuditedAgent {
-  readonly agent: { readonly promptFiles: PromptFiles };
-}
-
-/** Audits once, a little after the start, and logs the short form; returns a function that cancels it. */
-export function startAudit(
-  audit: () => Promise<AuditReport>,
-  { folder, log }: Pick<StartOptions & OpenLog, 'folder' | 'log'>,
-  afterMs = AFTER_START_MS,
-): () => void {
-  const timer = setTimeout(async () => {
-    try {
-      const { counts, findings } = await audit();
-      for (const { id, severity, found, remedy } of findings) {
-        if (severity === 'critical') log.error({ check: id, remedy }, `audit: ${found}`);
-      }
-      if (counts.warning === 0) return;
-      log.warn(
-        {},
-        `audit: ${countOf(counts.warning, 'warning')}, run "${commandLine('audit', folder)}"`,
-      );
-    } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'audit: it could not be done');
-    }
-  }, afterMs);
-  timer.unref();
-  return () => clearTimeout(timer);
-}
 
 /** Starts the web server of a worker, which serves its health and metrics, and leaves in `opened` how it is closed. */
 export async function composeHealth(

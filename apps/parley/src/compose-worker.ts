@@ -1,9 +1,9 @@
 import {
-  byAgent,
   createCompactor,
   createTurnRunner,
   keepMemories,
   notifyOfSoul,
+  runByAgent,
   type TurnLimits,
   type TurnServices,
   unknownAgent,
@@ -12,23 +12,23 @@ import {
   withTraces,
   yesterdaySource,
 } from '@parley/agent';
-import { GIVEN_UP, partsOf } from '@parley/channels';
+import { GIVEN_UP, renderNoticeParts } from '@parley/channels';
 import { newId, type ReplyRoute } from '@parley/core';
-import { contextTokensOf, windowOf } from '@parley/models';
+import { contextTokensOf, effectiveWindow } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { servedBy, subAgentLimitsOf } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { AgentsRuntime } from './agents-runtime.ts';
 import { keepRetention } from './keep-retention.ts';
-import { isShared, type LoadedSettings } from './settings.ts';
+import { isSharedStore, type LoadedSettings } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 
 const SWEEP_MS = 3_000;
-/** What runs at its time, as a heartbeat does, is only begun there, and takes no longer to end. In ms. */
+/** The deadline of ending a schedule, which only starts work such as a heartbeat. In ms. */
 const SCHEDULE_GRACE_MS = 4_000;
 
-/** What runs turns with the settings of its agents. */
+/** A worker that runs turns with the settings of its agents. */
 export interface RunningWorker {
   /**
    * Takes no new turns; those under way get `graceMs`, then they are released for another run. A second call
@@ -49,7 +49,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
     [undefined, main.run],
     ...others.map(([name, { run }]) => [name, run] as const),
   ]);
-  const runTurn = byAgent(runs, main.runWithout);
+  const runTurn = runByAgent(runs, main.runWithout);
   const worker = await startLaneWorker(
     {
       lanes: store.lanes,
@@ -93,12 +93,12 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
 /** Notifies a chat of messages whose claim ended the process too often. */
 function notifyGivenUp({ store, clock, deliver }: AgentsRuntime['shared']) {
   return async (route: ReplyRoute): Promise<void> => {
-    await store.outbox.enqueue(partsOf(GIVEN_UP, route), clock());
+    await store.outbox.enqueue(renderNoticeParts(GIVEN_UP, route), clock());
     await deliver(route.channel, route.account, route.chatId);
   };
 }
 
-/** What runs the turns of one agent; `runWithout`: those of an agent that the settings do not know. */
+/** Runs the turns of one agent; `runWithout`: those of an agent that the settings do not know. */
 function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
   const services = turnServices(agents, own);
   const summing = { ...services, ...summariesOf(agents, own) };
@@ -126,7 +126,7 @@ async function firstOf(
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** What the model sees of a conversation's past, where it has room for it. */
+/** The part of a conversation's past that the model sees, where it has room for it. */
 const HISTORY = { entries: 400, tokens: 24_000 };
 
 export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.main): TurnServices {
@@ -156,7 +156,7 @@ export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.m
     spendGuard,
     owners,
     history: HISTORY,
-    contextTokens: () => windowOf(model, contextTokensOf(settings.model, model.id)),
+    contextTokens: () => effectiveWindow(model, contextTokensOf(settings.model, model.id)),
     media,
     heartbeat: proactive.rules,
     wake: (conversationId) => shared.turns.wake(conversationId),
@@ -177,7 +177,10 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
   };
 }
 
-/** What summaries need besides. They are not requested by a person, so they count only in the daily total (G17). */
+/**
+ * The additional services of summaries. They are not requested by a person, so they count only in the daily total
+ * (G17).
+ */
 function summariesOf({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
   const { clock } = shared;
   const { memory, workspace, place } = agent;
@@ -236,7 +239,7 @@ function keepSoul(
   const ending = new AbortController();
   // A model is asked, which costs; everything else does no harm when several workers do it.
   const evaluate = async (): Promise<void> => {
-    if (!isShared(loaded.settings)) return service.evaluate(ending.signal);
+    if (!isSharedStore(loaded.settings)) return service.evaluate(ending.signal);
     const { whileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, monotonic, log };
     await whileHeld(lease, () => service.evaluate(ending.signal));

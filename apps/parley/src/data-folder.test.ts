@@ -14,8 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { reachableAddress } from './banner.ts';
 import {
-  announce,
-  announceHere,
+  announceOwnGateway,
   commandLine,
   createDataFolder,
   type DataFolder,
@@ -37,6 +36,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
+/** Leaves the note of another gateway in the data folder. */
+const leaveInstance = ({ instanceFile }: DataFolder, instance: object) =>
+  writeFileSync(instanceFile, `${JSON.stringify(instance)}\n`);
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe('where the data folder is', () => {
@@ -103,7 +105,7 @@ describe('the lock on the data folder', () => {
   it('names who has it, as far as that is known', () => {
     createDataFolder(folder);
     const lock = lockDataFolder(folder);
-    announce(folder, { pid: process.pid, address: 'http://127.0.0.1:7411' });
+    leaveInstance(folder, { pid: process.pid, address: 'http://127.0.0.1:7411' });
     expect(() => lockDataFolder(folder)).toThrow(
       `(process ${process.pid} at http://127.0.0.1:7411)`,
     );
@@ -143,9 +145,8 @@ describe('the file of the running gateway', () => {
 
   describe('finding the gateway of a data folder', () => {
     it('finds one that runs, until it has ended', () => {
-      const instance = { pid: process.pid, address: ADDRESS };
-      const end = announce(folder, instance);
-      expect(findInstance(folder)).toEqual(instance);
+      const end = announceOwnGateway(folder, ADDRESS);
+      expect(findInstance(folder)).toMatchObject({ pid: process.pid, address: ADDRESS });
       expect(statSync(folder.instanceFile).mode & 0o777).toBe(0o600);
       end();
       expect(findInstance(folder)).toBeNull();
@@ -154,7 +155,7 @@ describe('the file of the running gateway', () => {
 
     it('finds no process where a killed process has left its file', () => {
       const { pid } = spawnSync(process.execPath, ['--version']);
-      announce(folder, { pid, address: ADDRESS });
+      leaveInstance(folder, { pid, address: ADDRESS });
       expect(findInstance(folder)).toBeNull();
     });
 
@@ -167,14 +168,14 @@ describe('the file of the running gateway', () => {
     );
 
     it('[D09] is not looked for here when it runs on another machine that shares the folder', () => {
-      announce(folder, { pid: process.pid, address: ADDRESS, host: 'another-machine' });
+      leaveInstance(folder, { pid: process.pid, address: ADDRESS, host: 'another-machine' });
       expect(findInstance(folder)).toBeNull();
     });
 
     it('[D09] finds the one that came last, also when an earlier one on the same folder ends', () => {
-      const end = announceHere(folder, ADDRESS);
+      const end = announceOwnGateway(folder, ADDRESS);
       const later = { pid: process.pid, address: 'http://127.0.0.1:7412' };
-      announce(folder, later);
+      leaveInstance(folder, later);
       end();
       expect(findInstance(folder)).toEqual(later);
     });

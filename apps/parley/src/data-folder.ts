@@ -19,7 +19,7 @@ import { ParleyError, reasonOf } from '@parley/core';
 import { configPath, installationKind } from '@parley/core/installation';
 import { z } from 'zod';
 
-/** Where everything an installation keeps is found. All paths are absolute. */
+/** The files and folders of an installation. All paths are absolute. */
 export interface DataFolder {
   readonly path: string;
   readonly settingsFile: string;
@@ -27,16 +27,16 @@ export interface DataFolder {
   readonly workspace: string;
   /** With a slash at its end. */
   readonly profiles: string;
-  /** What a running gateway writes for `parley status` and `parley chat`. */
+  /** The file of a running gateway for `parley status` and `parley chat`. */
   readonly instanceFile: string;
   readonly tokenFile: string;
-  /** How far sends were when the gateway of this folder was last alive. */
+  /** The progress of sends when the gateway of this folder was last alive. */
   readonly sendNotes: string;
-  /** What each process works on, for the next one if it does not end in order. */
+  /** The current work of each process, for the next one if it does not end in order. */
   readonly working: string;
   /** The last log lines of each process. */
   readonly logs: string;
-  /** What was last seen of the database: it is never behind that. */
+  /** The mark of the last seen state of the database, which is never behind it. */
   readonly databaseMark: string;
   /** There while a restore replaces the files. */
   readonly restoreMarker: string;
@@ -71,7 +71,7 @@ export function createDataFolder(folder: DataFolder): void {
     makeFolder(folder.path);
     accessSync(folder.path, constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw unwritable(folder, error);
+    throw unwritableError(folder, error);
   }
 }
 
@@ -90,11 +90,11 @@ export function lockDataFolder(folder: DataFolder): { release(): void } {
   try {
     return lockFolder(folder.path);
   } catch (error) {
-    throw isBusy(error) ? locked(folder, error) : unwritable(folder, error);
+    throw isDatabaseBusy(error) ? lockedError(folder, error) : unwritableError(folder, error);
   }
 }
 
-/** Takes any folder so. Throws what SQLite throws; `isBusy` says whether another process has it. */
+/** Takes any folder so. Throws what SQLite throws; `isDatabaseBusy` says whether another process has it. */
 export function lockFolder(path: string): { release(): void } {
   const lock = new DatabaseSync(join(path, 'lock'), { timeout: 0 });
   try {
@@ -108,11 +108,11 @@ export function lockFolder(path: string): { release(): void } {
 
 const SQLITE_BUSY = 5;
 
-export function isBusy(thrown: unknown): boolean {
+export function isDatabaseBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && thrown.errcode === SQLITE_BUSY;
 }
 
-function locked(folder: DataFolder, cause: unknown): CliError {
+function lockedError(folder: DataFolder, cause: unknown): CliError {
   const instance = findInstance(folder);
   const holder = instance ? ` (process ${instance.pid} at ${instance.address})` : '';
   return new CliError(
@@ -129,7 +129,7 @@ export function hasUnfinishedWork(folder: DataFolder): boolean {
   );
 }
 
-function unwritable(folder: DataFolder, cause: unknown): CliError {
+function unwritableError(folder: DataFolder, cause: unknown): CliError {
   return new CliError(
     'data-unwritable',
     `Parley cannot write in its data folder ${folder.path} (${reasonOf(cause)}). Make it writable, or choose another one with --data FOLDER.`,
@@ -152,15 +152,15 @@ const PROGRAM = { clone: 'npm run parley --', global: 'parley', project: 'npx pa
 
 /** A command as a person types it where Parley was installed, with `--data` where it is needed. */
 export function commandLine(command: string, folder: Pick<DataFolder, 'path'>): string {
-  const data = folder.path === defaultDataFolder() ? '' : ` --data ${quoted(folder.path)}`;
+  const data = folder.path === defaultDataFolder() ? '' : ` --data ${quotePath(folder.path)}`;
   return `${PROGRAM[installationKind()]} ${command}${data}`;
 }
 
-function quoted(path: string): string {
+function quotePath(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-/** How the commands of another terminal find the gateway that runs on a data folder. */
+/** The note by which commands of another terminal find the gateway that runs on a data folder. */
 const Instance = z.object({
   pid: z.int(),
   address: z.url(),
@@ -174,12 +174,9 @@ export type Instance = z.infer<typeof Instance>;
  * Says where the gateway of this process is reached; returns what ends that, unless another gateway on the same
  * folder has come since.
  */
-export function announceHere(folder: DataFolder, address: string): () => void {
-  const { settingsFile: settings } = folder;
-  return announce(folder, { pid: process.pid, address, host: hostname(), settings });
-}
-
-export function announce({ instanceFile }: DataFolder, instance: Instance): () => void {
+export function announceOwnGateway(folder: DataFolder, address: string): () => void {
+  const { instanceFile, settingsFile: settings } = folder;
+  const instance: Instance = { pid: process.pid, address, host: hostname(), settings };
   const line = `${JSON.stringify(instance)}\n`;
   writeFileSync(instanceFile, line, { mode: 0o600 });
   return () => {

@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { silentLogger, silentRuntime } from '@parley/core';
+import { silentLogger } from '@parley/core';
+import { silentRuntime } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
@@ -24,7 +25,7 @@ const open = async () => {
   const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback };
   store = await openStore({ url: folder.storeUrl, clock: () => 1_000, state });
 };
-/** What Redis remembers, where there is one. */
+/** The number that Redis remembers, where there is one. */
 let remembered: number;
 const turns = {
   remember: async (_name: string, number: number) => Math.max(number, remembered),

@@ -6,30 +6,30 @@ import { z } from 'zod';
 import { CliError, commandLine, type DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** What the data folder remembers of its database. */
+/** The mark that the data folder keeps of its database. */
 const MarkFile = z.object({
-  /** Where the database is, without its password: another place is another database. */
+  /** The address of the database, without its password: another place is another database. */
   place: z.string(),
   name: z.string(),
   counter: z.int(),
 });
 
 /**
- * How far Discord had read, where it asks for what came later: that was answered before the database went back, and
- * would be once more.
+ * Discord's reading positions, from which it asks for later messages: those were answered before the database went
+ * back, and would be again.
  */
 export const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
 
 type Place = Pick<DataFolder, 'storeUrl'>;
 type StoreSettings = Pick<LoadedSettings['settings'], 'store'>;
 
-function placeOf({ storeUrl }: Place, { store: { url } }: StoreSettings): string {
+function databaseLocation({ storeUrl }: Place, { store: { url } }: StoreSettings): string {
   if (url === undefined) return storeUrl;
   const { host, pathname } = new URL(url);
   return `postgres://${host}${pathname}`;
 }
 
-/** What was seen of this database; null: nothing. Half a file of a process that was killed says nothing either. */
+/** The mark of this database; null: none. A half-written file of a killed process counts as none. */
 export function readMark(
   folder: Place & Pick<DataFolder, 'databaseMark'>,
   settings: StoreSettings,
@@ -38,7 +38,7 @@ export function readMark(
     const { place, ...mark } = MarkFile.parse(
       JSON.parse(readFileSync(folder.databaseMark, 'utf8')),
     );
-    return place === placeOf(folder, settings) ? mark : null;
+    return place === databaseLocation(folder, settings) ? mark : null;
   } catch {
     return null;
   }
@@ -47,7 +47,7 @@ export function readMark(
 function writeMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark): void {
   const draft = `${folder.databaseMark}.${process.pid}`;
   try {
-    const file = { place: placeOf(folder, settings), ...mark };
+    const file = { place: databaseLocation(folder, settings), ...mark };
     writeFileSync(draft, `${JSON.stringify(file)}\n`, { mode: 0o600 });
     renameSync(draft, folder.databaseMark);
   } finally {
@@ -70,11 +70,11 @@ export function refuseLostDatabase(folder: DataFolder, settings: StoreSettings):
     (size === 0 && (sizeOf(folder.sendNotes) !== null || sizeOf(`${path}-wal`) !== null));
   if (!isUsed) return;
   const what = size === null ? 'is gone' : 'is empty (0 bytes)';
-  throw lost(folder, `The database ${path} ${what}`);
+  throw missingDatabaseError(folder, `The database ${path} ${what}`);
 }
 
 /** The same for a server; `reason` is what the store has found. */
-export function lost(folder: DataFolder, what: string, cause?: unknown): CliError {
+export function missingDatabaseError(folder: DataFolder, what: string, cause?: unknown): CliError {
   return new CliError(
     'database-missing',
     `${what}, but the data folder ${folder.path} has been used with it. Nothing was changed. Put it back, or restore a backup with "${commandLine('restore FILE', folder)}". To start with an empty database, remove ${folder.databaseMark} and ${folder.sendNotes} first.`,
@@ -141,7 +141,7 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   };
 }
 
-/** What a database that has gone back means, for people. */
+/** Explains the consequences of a database that has gone back, for people. */
 export function setbackText(
   { at, turns, parts }: Setback,
   folder: Pick<DataFolder, 'path'>,

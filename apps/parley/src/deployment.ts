@@ -33,7 +33,7 @@ interface Process {
 type Judged = Pick<RunningProcess, 'version' | 'facts'>;
 
 /**
- * How a process differs from the one of its deployment that has run longest (null: it is the first). Other
+ * The differences of a process from the one of its deployment that has run longest (null: it is the first). Other
  * settings are only reported, since a rolling restart with new ones passes through that.
  */
 export function differences(own: Judged, oldest: Judged | null): readonly Difference[] {
@@ -81,7 +81,7 @@ export function describeStrangers<P extends Judged>(
   }));
 }
 
-/** How far this clock is ahead; what the question itself may have taken does not count. */
+/** The lead of this clock; time that the question itself may have taken does not count. */
 export function clockAhead(asked: number, answered: number, database: number): number {
   const ahead = (asked + answered) / 2 - database;
   return Math.sign(ahead) * Math.max(0, Math.round(Math.abs(ahead) - (answered - asked) / 2));
@@ -126,7 +126,7 @@ export async function workspaceId(workspace: string): Promise<string | null> {
   return (await read()) || null;
 }
 
-/** What each machine or process may have for itself. */
+/** The sections that each machine or process may have for itself. */
 const OWN_SECTIONS: ReadonlySet<string> = new Set(['http', 'log', 'store', 'queue', 'telemetry']);
 
 /** A workspace may be reached by another path. */
@@ -136,7 +136,7 @@ function sharedSections(settings: Pick<LoadedSettings['settings'], 'agent'>) {
   );
 }
 
-/** What tells the settings of two processes apart, section by section, and gives none of them away. */
+/** Hashes by which the settings of two processes are compared, section by section, without revealing them. */
 export function sectionHashes(
   { settings: { agents: _, ...settings }, agents, channels, secrets }: LoadedSettings,
   { path }: Pick<DataFolder, 'path'>,
@@ -165,7 +165,7 @@ interface Announcing extends Process {
   readonly onOutdated?: ((version: string) => void) | undefined;
 }
 
-/** Where others reach a server of the machine `host` that listens on all its addresses. */
+/** The address at which others reach a server of the machine `host` that listens on all its addresses. */
 function addressFrom(host: string, address: string): string {
   return address.replace(/\/\/(0\.0\.0\.0|\[::\]):/, `//${host}:`);
 }

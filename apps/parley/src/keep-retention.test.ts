@@ -1,4 +1,5 @@
-import { recordingLogger, silentLogger } from '@parley/core';
+import { silentLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -12,7 +13,7 @@ const YEAR = 365 * DAY;
 const START = 1_000 * DAY;
 
 let store: Store;
-/** What the clock of the machine says, and how long it has really run. */
+/** The time of the machine's clock, and the time that has really passed. */
 let now: number;
 let ticks: number;
 let messages: number;

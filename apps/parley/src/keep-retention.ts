@@ -86,7 +86,7 @@ export function keepRetention({
 const TIGHT =
   'the database exceeds retention.maxMegabytes: the oldest rows are removed before their age';
 
-/** What is held back for less than this is caught up with by the next rounds. In ms. */
+/** A lag shorter than this is made up by the next rounds and not reported, in ms. */
 const REPORTED_MS = 60 * MINUTE_MS;
 
 /** Logs what holds removals back, once for each reason, and that nothing does any more. */

@@ -6,14 +6,14 @@ import type { LogLevelName, LogLine, LogQuery } from '@parley/gateway/api';
 import { z } from 'zod';
 
 /** A line as it was kept, and what is known of it. */
-export type KeptLine = Omit<LogLine, 'conversation'> & {
+export type StoredLine = Omit<LogLine, 'conversation'> & {
   readonly raw: string;
   readonly conversation: string | null;
 };
 
-export interface KeptLines {
+export interface StoredLines {
   /** Newest first. */
-  readonly lines: readonly KeptLine[];
+  readonly lines: readonly StoredLine[];
   /** `before` of the page after this one; null: there is nothing older. */
   readonly next: number | null;
   /** Processes whose lines are kept in this folder. */
@@ -25,11 +25,11 @@ const SEARCH_MS = 3_000;
 const BLOCK_BYTES = 64 * 1_024;
 
 /** Reads the log lines that all processes keep in a folder (U03), from their ends. A folder that is missing has none. */
-export async function readKeptLog(folder: string, query: LogQuery): Promise<KeptLines> {
+export async function readKeptLog(folder: string, query: LogQuery): Promise<StoredLines> {
   const processes = processesIn(folder);
   const sources = processes.map((process) => newestFirst(folder, process, query));
   const deadline = systemTime.monotonic() + SEARCH_MS;
-  const lines: KeptLine[] = [];
+  const lines: StoredLine[] = [];
   let next: number | null = null;
   for await (const { at, line } of merged(sources)) {
     if (query.after !== undefined && at < query.after) break;
@@ -57,7 +57,7 @@ function processesIn(folder: string): readonly string[] {
 /** A line that was read; null where it is none that is asked for. */
 interface ReadLine {
   readonly at: number;
-  readonly line: KeptLine | null;
+  readonly line: StoredLine | null;
 }
 
 async function* merged(sources: readonly AsyncGenerator<ReadLine>[]): AsyncGenerator<ReadLine> {
@@ -90,7 +90,7 @@ async function* newestFirst(
       for await (const raw of linesBackward(file)) {
         const read = readLine(raw, process);
         if (read === null || read.at >= (query.before ?? Number.POSITIVE_INFINITY)) continue;
-        yield { at: read.at, line: isAskedFor(read, query) ? read : null };
+        yield { at: read.at, line: matchesQuery(read, query) ? read : null };
       }
     } finally {
       await file.close();
@@ -124,7 +124,7 @@ const Facts = z.looseObject({
 });
 
 /** Null for half a line: it is being written, or the disk was full. */
-function readLine(raw: string, process: string): KeptLine | null {
+function readLine(raw: string, process: string): StoredLine | null {
   const parsed = Facts.safeParse(parsedJson(raw));
   if (!parsed.success) return null;
   const { time, level, msg: text, ...facts } = parsed.data;
@@ -169,7 +169,7 @@ function componentOf(named: (name: string) => string | null): string | null {
 
 const LEVELS: readonly LogLevelName[] = ['debug', 'info', 'warn', 'error'];
 
-function isAskedFor(line: KeptLine, { level, channel, conversation, text }: LogQuery): boolean {
+function matchesQuery(line: StoredLine, { level, channel, conversation, text }: LogQuery): boolean {
   return (
     LEVELS.indexOf(line.level) >= LEVELS.indexOf(level) &&
     (channel === undefined || line.channel === channel) &&

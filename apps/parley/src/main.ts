@@ -9,7 +9,7 @@ import { describeProgram } from './program.ts';
 interface GlobalFlags {
   readonly data?: string;
   readonly config?: string;
-  /** Of commands that look at one agent. */
+  /** The agent, for commands that concern one. */
   readonly agent?: string;
   readonly json?: boolean;
 }
@@ -30,7 +30,12 @@ export async function main(
   let scrub = (text: string): string => text;
   const print = (text: string) => void stdout.write(`${visibleText(scrub(text))}\n`);
   const starting: Run = async (command) => {
-    code = await command({ folder: folderOf(program.opts<GlobalFlags>()), env, print, ...asked });
+    code = await command({
+      folder: resolveDataFolder(program.opts<GlobalFlags>()),
+      env,
+      print,
+      ...asked,
+    });
   };
   const bare: Run = (command) =>
     starting(async (cli) => {
@@ -74,7 +79,7 @@ function asStarted(folder: DataFolder, { config }: GlobalFlags): DataFolder {
 }
 
 /** Throws CliError when a named settings file is not there: a typo must not start with the defaults. */
-function folderOf(flags: GlobalFlags): DataFolder {
+function resolveDataFolder(flags: GlobalFlags): DataFolder {
   const folder = locateDataFolder(flags.data, process.env);
   if (flags.config === undefined) return folder;
   const settingsFile = resolve(flags.config);

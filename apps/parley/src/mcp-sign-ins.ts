@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isMissingFile } from '@parley/core';
 import type { McpSignIns } from '@parley/gateway';
 import {
   beginSignIn,
@@ -62,7 +63,7 @@ export function openSignIns(
       return state;
     };
     const read = async (): Promise<SignInState | null> => {
-      const state = readState(fileOf(folder, server));
+      const state = readState(signInFile(folder, server));
       return state === null ? null : known(state);
     };
     const vault: SignInVault = {
@@ -78,7 +79,7 @@ export function openSignIns(
   };
 }
 
-function fileOf({ path }: Pick<DataFolder, 'path'>, server: string): string {
+function signInFile({ path }: Pick<DataFolder, 'path'>, server: string): string {
   return join(path, 'secrets', `mcp-${server}.json`);
 }
 
@@ -91,7 +92,7 @@ function readState(file: string): SignInState | null {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (isMissingFile(error)) return null;
     throw error;
   }
   try {
@@ -103,7 +104,7 @@ function readState(file: string): SignInState | null {
 
 /** Replaced as a whole: a reader never sees half of it. */
 function writeState(folder: Pick<DataFolder, 'path'>, server: string, state: SignInState): void {
-  const file = fileOf(folder, server);
+  const file = signInFile(folder, server);
   mkdirSync(join(folder.path, 'secrets'), { recursive: true, mode: 0o700 });
   const unfinished = `${file}.${randomBytes(6).toString('hex')}`;
   writeFileSync(unfinished, JSON.stringify(state), { mode: 0o600, flush: true });

@@ -73,9 +73,9 @@ export interface OpenAgentOptions extends InstallationEnv {
   readonly log: Logger;
   readonly plugins?: AgentPlugins;
   readonly mcp?: AgentMcp;
-  /** Where memories are counted and forgotten; not there for prompts that belong to nothing that runs. */
+  /** The store in which memories are counted and forgotten; not there for prompts that belong to nothing that runs. */
   readonly durable?: { readonly store: MemoryStore; readonly bus: LiveBus };
-  /** What its tools for to-dos, for handing work on and for other chats write to. */
+  /** The stores of its tools for to-dos, for delegation and for other chats. */
   readonly work?: Pick<
     BuiltInToolDeps,
     | 'cron'
@@ -88,11 +88,11 @@ export interface OpenAgentOptions extends InstallationEnv {
     | 'todos'
     | 'soul'
   >;
-  /** Who it is; without it SOUL.md is a file like any other. */
+  /** The managed SOUL.md; without it SOUL.md is a file like any other. */
   readonly soul?: ManagedFile & Partial<Pick<SoulService, 'sync'>>;
-  /** Where several processes share the workspace. */
+  /** The lock of the workspace, where several processes share it. */
   readonly lock?: WorkspaceLock | undefined;
-  /** Where the workspace is a copy for a preview: the folder that it is a copy of. */
+  /** For a preview on a copy of the workspace: the folder that was copied. */
   readonly copyOf?: string | undefined;
 }
 
@@ -153,7 +153,7 @@ export async function openAgent(options: OpenAgentOptions) {
     { added: plugins.tools, live: mcp.tools, log },
   );
   return {
-    ...(await introduced(settings, workspace, options)),
+    ...(await describeAgent(settings, workspace, options)),
     workspace,
     prompt,
     sources,
@@ -166,7 +166,7 @@ export async function openAgent(options: OpenAgentOptions) {
   };
 }
 
-async function introduced(
+async function describeAgent(
   {
     agent,
     identity: given,
@@ -189,7 +189,7 @@ async function introduced(
   return { place: place satisfies AgentProfile, name, emoji };
 }
 
-/** What the agent can do: Parley's own tools, then those that plugins and servers add, as the settings allow. */
+/** The tools of the agent: Parley's own tools, then those that plugins and servers add, as the settings allow. */
 export function openTools(
   { allow, block }: LoadedSettings['settings']['tools'],
   own: BuiltInToolDeps,
@@ -218,7 +218,7 @@ export function openTools(
   return registry;
 }
 
-/** What the tools need that reach beyond files: commands, where they are switched on, and the web. */
+/** The means of tools that reach beyond files: commands, where they are switched on, and the web. */
 export function outsideTools(
   { exec, web }: Pick<LoadedSettings['settings'], 'exec' | 'web'>,
   agent: { readonly workspace: Workspace; readonly promptFiles: PromptFiles },

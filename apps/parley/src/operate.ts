@@ -38,7 +38,7 @@ export async function withOperations(
 ): Promise<number> {
   try {
     const gateway = await findGateway(cli.folder, cli.env);
-    if (gateway === null) return await workHere(cli, name, work);
+    if (gateway === null) return await workOffline(cli, name, work);
     const perform: Operations['perform'] = (asked, input, withinMs) =>
       askGateway(gateway, ofAgent(`/api/${asked}`, cli.agent), { body: { ...input }, withinMs });
     return await work({ address: gateway.address, perform }).catch((error) => {
@@ -52,7 +52,7 @@ export async function withOperations(
   }
 }
 
-async function workHere(
+async function workOffline(
   cli: Cli,
   name: OperationName,
   work: (operations: Operations) => Promise<number>,

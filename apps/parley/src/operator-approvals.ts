@@ -13,11 +13,11 @@ import { checkSettings, chosenAgent } from './settings.ts';
 interface ApprovalDeps extends SettingsFileDeps {
   readonly store: Pick<Store, 'audit' | 'conversations'>;
   readonly workspace: Pick<Workspace, 'agentFiles' | 'folder'>;
-  /** Of the agent; undefined: the default one, whose rules are those of the installation (F14). */
+  /** The name of the agent; undefined: the default one, whose rules are those of the installation (F14). */
   readonly name: string | undefined;
 }
 
-/** Rules of approvals and files of agents, for people who decide outside of chats (G05, W09). */
+/** The rules of approvals and the files of agents, for people who decide outside of chats (G05, W09). */
 export function operatorApprovals(deps: ApprovalDeps): OperatorApprovals {
   return { rules: approvalRules(deps), files: agentFiles(deps) };
 }
@@ -57,7 +57,7 @@ const DONE = {
   keep: 'stays yours alone.',
 } as const;
 
-/** What agents wrote and waits for a person (W09); the journal of turns says in which conversation. */
+/** The files of agents that wait for a person (W09); the journal of turns says in which conversation. */
 function agentFiles({ store, workspace, clock }: ApprovalDeps): OperatorApprovals['files'] {
   const { agentFiles, folder } = workspace;
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { culprit } from './plug-in.ts';
+import { findPluginOnStack } from './plug-in.ts';
 
 const places = [
   { use: 'dice', folder: '/srv/plugins/dice' },
@@ -26,6 +26,6 @@ describe('an error that nobody catches', () => {
     ['without a stack', 'just words', undefined],
     ['that is nothing', undefined, undefined],
   ])('[P16] %s', (_what, error, name) => {
-    expect(culprit(error, places)).toBe(name);
+    expect(findPluginOnStack(error, places)).toBe(name);
   });
 });

@@ -38,7 +38,7 @@ export interface PlugInDeps {
   readonly channels: readonly ChannelDefinition[];
   readonly log: Logger;
   readonly clock: Clock;
-  /** Where plugins run for long: what they throw into the void does not end the process. */
+  /** For plugins that run for long: keeps their unhandled errors from ending the process. */
   readonly containment?: Containment;
 }
 
@@ -105,7 +105,7 @@ export function containErrors(log: Logger) {
   const places: PluginLocation[] = [];
   const onError = (error: unknown): void => {
     if (blameAdapter(error)) return;
-    const plugin = culprit(error, places);
+    const plugin = findPluginOnStack(error, places);
     // Node prints it and ends the process, as it does without this listener.
     if (plugin === undefined) throw error;
     log.error(
@@ -122,7 +122,10 @@ export function containErrors(log: Logger) {
 }
 
 /** The plugin whose code is on the stack of an error; undefined where none is, or there is no stack. */
-export function culprit(error: unknown, places: readonly PluginLocation[]): string | undefined {
+export function findPluginOnStack(
+  error: unknown,
+  places: readonly PluginLocation[],
+): string | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
   return places.find(({ folder }) => frames.some((frame) => frame.includes(`${folder}/`)))?.use;

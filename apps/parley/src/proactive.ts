@@ -159,7 +159,7 @@ export function openCron(
     },
     settings: cron,
     senderNow: async (origin, name) => {
-      const rules = rulesOf(accounts, origin.channel, origin.account);
+      const rules = findAccountRules(accounts, origin.channel, origin.account);
       return rules === null ? null : senderNow({ store, rules }, origin, name);
     },
     newCode: () => oneTimeCode(randomBytes(CODE_LENGTH), CODE_LENGTH),
@@ -183,7 +183,7 @@ export function openCron(
       return createFindTarget({ store, log, owners, agentName, serves, tell: 'last', chats });
     },
     agentAt(message) {
-      const rules = rulesOf(accounts, message.channel, message.account);
+      const rules = findAccountRules(accounts, message.channel, message.account);
       return rules === null ? undefined : resolveAgent(message, rules).agent;
     },
   };
@@ -205,7 +205,7 @@ export function offlineHooks(store: Store, { settings }: LoadedSettings) {
 }
 
 /** The heartbeat where nothing runs, read from its files. */
-export async function heartbeatHere(store: Store, { name, settings }: ChosenAgent) {
+export async function offlineHeartbeat(store: Store, { name, settings }: ChosenAgent) {
   const { heartbeat, tools, agent } = settings;
   const { id, timeZone, isMachinesTimeZone } = agent;
   const { workspace } = await workspaceForCommand(settings, store);
@@ -225,7 +225,7 @@ export async function heartbeatHere(store: Store, { name, settings }: ChosenAgen
   return new Heartbeat({ ...services, wake: idle, deliver: idle, isRunning: false });
 }
 
-function rulesOf(accounts: readonly PlannedAccount[], channel: string, account: string) {
+function findAccountRules(accounts: readonly PlannedAccount[], channel: string, account: string) {
   for (const one of accounts) {
     if (one.kind !== 'ready') continue;
     const { definition, account: name, rules } = one.plan;

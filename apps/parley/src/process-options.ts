@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { ChannelDefinition } from '@parley/channels';
+import type { BuiltPage } from '@parley/console';
 import type { Checkpoint, Logger, Runtime } from '@parley/core';
 import type { LogDestination } from '@parley/core/telemetry';
 import {
@@ -21,15 +22,17 @@ export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'ran
   readonly env: NodeJS.ProcessEnv;
   /** The file that people are asked to edit, where the one of the folder is a copy. */
   readonly settingsToEdit?: string;
-  /** What this process does; everything when absent. */
+  /** The role of this process; all roles when absent. */
   readonly role?: ProcessRole | undefined;
   /** Instead of `http.port` of the settings. */
   readonly port?: number | undefined;
-  /** Where log lines go; standard error when absent. */
+  /** The destination of log lines; standard error when absent. */
   readonly logTo?: LogDestination;
   /** Called at each durable point; only the crash checks do anything there. */
   readonly checkpoint: Checkpoint;
   readonly channels?: readonly ChannelDefinition[];
+  /** Reads the files of the web page, where they are not to be built from the sources that run. */
+  readonly openPage?: () => Promise<BuiltPage>;
   /** Whether a watchdog may end this process when it stands still; only where the process is Parley's own. */
   readonly endsWhenStill?: boolean;
   /** Hears how each channel account is doing, whenever that changes. */
@@ -51,7 +54,7 @@ export interface OpenLog {
   readonly useLevel: (level: LogLevel) => void;
 }
 
-/** Where the lines of this process are kept for the page; undefined where the settings want none. */
+/** The file that keeps this process's log lines for the page; undefined where the settings want none. */
 export function keptLogOf(
   { folder, clock, role = 'all' }: Pick<StartOptions, 'folder' | 'clock' | 'role'>,
   { settings }: Pick<LoadedSettings, 'settings'>,
@@ -62,7 +65,7 @@ export function keptLogOf(
   return openKeptLog({ folder: folder.logs, name, bytes: keepMegabytes * 1e6, now: clock() });
 }
 
-/** What the log file of a process is called, without its ending. */
+/** The name of a process's log file, without its ending. */
 export function logNameOf(process: {
   readonly role: ProcessRole;
   readonly host: string;

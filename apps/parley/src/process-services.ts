@@ -8,14 +8,14 @@ import { localLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
 import {
   followMark,
-  lost,
+  missingDatabaseError,
   READ_SO_FAR,
   readMark,
   refuseLostDatabase,
   setbackText,
 } from './database-mark.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
-import { isShared, type LoadedSettings } from './settings.ts';
+import { isSharedStore, type LoadedSettings } from './settings.ts';
 import type { GaugeDeps, ReadGauges } from './status-report.ts';
 import { openWork } from './watchdog/open-work.ts';
 
@@ -36,7 +36,7 @@ export async function openProcessServices(
     onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
   });
   const durable = await openDurable({ ...options, processId }, settings, opened);
-  const isOnServer = isShared(settings);
+  const isOnServer = isSharedStore(settings);
   const { work, watchdog } = await openWork(
     { ...options, isShared: isOnServer },
     durable.store,
@@ -107,7 +107,7 @@ async function openDurable(
     state: { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback },
   }).catch((error: unknown) => {
     if (!(error instanceof StoreError) || error.code !== 'store-missing') throw error;
-    throw lost(folder, 'The database is empty', error);
+    throw missingDatabaseError(folder, 'The database is empty', error);
   });
   opened.defer(async () => {
     try {

@@ -2,7 +2,7 @@ import { ROLES, type Role } from '@parley/core';
 import { type Command, Option } from 'commander';
 import { add, addDefault, numberFrom, type Runs, using, withJson } from './cli.ts';
 
-/** Who may talk to the bot and open the page. */
+/** The commands about people who may write to the bot and open the page. */
 export function describeAccess(program: Command, { run, bare }: Runs): void {
   const load = () => import('./commands/access.ts');
   const [work, secret] = [using(run, load), using(bare, load)];

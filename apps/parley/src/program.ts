@@ -5,7 +5,6 @@ import {
   addDefault,
   idNumber,
   isoDate,
-  type Json,
   numberFrom,
   ofOneAgent,
   type Runs,
@@ -158,8 +157,6 @@ Examples:
 
 It shows no text of messages, and no arguments or results of tools.`;
 
-const JSON_OPTION = ['--json', 'for programs'] as const;
-
 function describeStatus(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/status.ts'));
   const how = 'how the running gateway is doing; 0: all is well, 1: something is not, 3: none runs';
@@ -183,7 +180,10 @@ Look through the file before you send it.`;
 function describeLogs(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/logs.ts'));
   const what = 'the last lines of the log, of all processes that keep them in this data folder';
-  add(program, 'logs', what, (flags: LogsFlags) => work((m, cli) => m.logs(cli, flags)))
+  const logs = add(program, 'logs', what, (flags: LogsFlags) =>
+    work((m, cli) => m.logs(cli, flags)),
+  );
+  withJson(logs)
     .option('--follow', 'and those that come, until Ctrl-C')
     .addOption(
       new Option('--level <level>', 'the lowest')
@@ -193,8 +193,7 @@ function describeLogs(program: Command, { run }: Runs): void {
     .option('--channel <name>', 'of one channel, such as telegram')
     .option('--chat <conversation>', 'of one conversation, such as telegram:default:42')
     .option('--text <text>', 'that contain it')
-    .option('--limit <count>', 'how many', numberFrom(1, 100_000), 100)
-    .option(...JSON_OPTION);
+    .option('--limit <count>', 'how many', numberFrom(1, 100_000), 100);
   const reporting = using(run, () => import('./commands/report/report.ts'));
   const bundle = 'write a bundle for a bug report, without secrets, names and texts';
   add(program, 'report', bundle, ({ out }: { readonly out?: string }) =>
@@ -263,9 +262,8 @@ function describeDoctor(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/checks/doctor.ts'));
   const what =
     'check everything (settings, model, channels, database, machine) and say how to fix it';
-  add(program, 'doctor', what, (flags: Json) => work((m, cli) => m.doctor(cli, flags)))
-    .option(...JSON_OPTION)
-    .addHelpText('after', DOCTOR_HELP);
+  const doctor = add(program, 'doctor', what, () => work((m, cli) => m.doctor(cli)));
+  withJson(doctor).addHelpText('after', DOCTOR_HELP);
 }
 
 const AUDIT_HELP = `
@@ -278,10 +276,8 @@ function describeAudit(program: Command, { run }: Runs): void {
   const fix = 'remove rights of other users on files of this installation; nothing else is changed';
   const audit = add(program, 'audit', what, (flags: AuditFlags) =>
     work((m, cli) => m.audit(cli, flags)),
-  )
-    .option(...JSON_OPTION)
-    .option('--fix', fix)
-    .addHelpText('after', AUDIT_HELP);
+  );
+  withJson(audit).option('--fix', fix).addHelpText('after', AUDIT_HELP);
   const accept = 'accept the current tool descriptions of an MCP server';
   withoutJson(
     add(audit, 'accept <server>', accept, (server: string) =>

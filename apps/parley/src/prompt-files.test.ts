@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { previewTurn } from '@parley/agent';
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { ContextSource } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';

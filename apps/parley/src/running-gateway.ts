@@ -52,7 +52,7 @@ async function findNeighbour(
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** What is asked of a route of the API; with `body` it is posted. */
+/** A request to a route of the API; with `body` it is posted. */
 export interface Question {
   readonly method?: 'POST' | 'DELETE' | undefined;
   readonly body?: object | undefined;
@@ -72,7 +72,7 @@ export async function askGateway<Answer>(
   const { pid, address } = gateway;
   try {
     const signal = AbortSignal.timeout(question.withinMs ?? ANSWER_WITHIN_MS);
-    const response = await request(gateway, path, signal, question);
+    const response = await requestGateway(gateway, path, signal, question);
     if (isUnknownRoute(response)) throw otherVersion(gateway, `it has no ${path}`);
     return await answerOf(gateway, response);
   } catch (error) {
@@ -126,7 +126,7 @@ function requestOf({ method, body }: Question): RequestInit {
   return { method: method ?? 'POST', body: JSON.stringify(body) };
 }
 
-function request(
+function requestGateway(
   { address, token }: Pick<FoundGateway, 'address' | 'token'>,
   path: string,
   signal: AbortSignal,
@@ -172,7 +172,7 @@ export type ChatHistory = z.infer<typeof History>['entries'];
 
 const Answer = z.object({ outcome: z.object({ kind: z.string(), reason: z.string().optional() }) });
 
-/** Where the gateway is now, or null while none runs; asked again at every try. */
+/** Finds the gateway, or null while none runs; asked again at every try. */
 export type FindGateway = () => Promise<Pick<FoundGateway, 'address' | 'token'> | null>;
 
 export type GatewayClient = ReturnType<typeof createGatewayClient>;
@@ -188,11 +188,13 @@ export interface GatewayListener {
 const RETRY_MS = 500;
 
 interface TerminalOptions {
-  /** Where files that arrive are saved. */
+  /** The folder for files that arrive. */
   readonly downloads: string;
   /** Its id: `main`, or `@support/main` with another agent than the default one (F14). */
   readonly chat: string;
-  /** How long the gateway may be away before every call rejects with `gateway-gone`, in ms; absent: forever. */
+  /**
+   * The time for which the gateway may be away before every call rejects with `gateway-gone`, in ms; absent: forever.
+   */
   readonly mayBeAwayMs?: number | undefined;
 }
 
@@ -218,12 +220,12 @@ export function createGatewayClient(
     /** Sends until the gateway has the message; the same id each time, so that it counts once. */
     async send(text: string) {
       const id: string = randomUUID();
-      const taken = await insist(() => json('/messages', { id, text }), patience);
+      const taken = await retryUntilAnswered(() => json('/messages', { id, text }), patience);
       const { outcome } = Answer.parse(taken);
       return { id, kind: outcome.kind, reason: outcome.reason };
     },
     async history(): Promise<ChatHistory> {
-      const { entries } = readHistory(await insist(() => json('/history'), patience));
+      const { entries } = readHistory(await retryUntilAnswered(() => json('/history'), patience));
       return entries.map((entry) => (entry.type === 'part' ? withLine(entry) : entry));
     },
     /** Live events until the signal fires. Rejects with CliError when the gateway refuses. */
@@ -265,7 +267,10 @@ interface Patience {
 }
 
 /** Tries until it works, because the gateway may be restarting. A refusal is final and thrown. */
-async function insist<T>(attempt: () => Promise<T>, { signal, mayBeAwayMs }: Patience): Promise<T> {
+async function retryUntilAnswered<T>(
+  attempt: () => Promise<T>,
+  { signal, mayBeAwayMs }: Patience,
+): Promise<T> {
   const away = createAwayTimer(mayBeAwayMs);
   for (;;) {
     try {
@@ -305,9 +310,14 @@ async function askTerminal(
   const gateway = await find();
   if (gateway === null) throw new Error('no gateway is running just now');
   const query = new URLSearchParams({ chat });
-  const response = await request(gateway, `/channels/terminal/default${path}?${query}`, signal, {
-    body,
-  });
+  const response = await requestGateway(
+    gateway,
+    `/channels/terminal/default${path}?${query}`,
+    signal,
+    {
+      body,
+    },
+  );
   if (response.ok) return response;
   const said = (await response.text()).trim();
   if (response.status >= 500) throw new Error(said);
@@ -332,7 +342,7 @@ async function watchOnce(
       if (!event.success) continue;
       const { data } = event;
       if (data.type !== 'part' || data.file === undefined) listener.event(data);
-      else listener.event(withLine(data, await save(place, data, downloads)));
+      else listener.event(withLine(data, await savePartFile(place, data, downloads)));
     }
   }
 }
@@ -345,7 +355,7 @@ function withLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Pa
 }
 
 /** Saves the file of a part; where, or why not. Its name is not trusted. */
-async function save(
+async function savePartFile(
   place: Asking,
   { partId, file }: z.infer<typeof Part>,
   downloads: string,

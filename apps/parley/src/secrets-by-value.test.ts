@@ -110,7 +110,7 @@ function canary(place: 'alone' | 'in a URL'): string {
   return place === 'alone' ? `canary-${nth}-"x&y` : `canary-${nth}-z`;
 }
 
-/** What an MCP server, a library or a person may make of all secrets. */
+/** The forms that an MCP server, a library or a person may give to all secrets. */
 function everything(): string {
   return canaries.flatMap((one) => [one, encodeURIComponent(one), JSON.stringify(one)]).join('\n');
 }

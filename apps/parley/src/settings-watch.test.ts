@@ -19,7 +19,7 @@ let lines: z.infer<typeof Line>[];
 let watch: SettingsWatch;
 let log: ReturnType<typeof openLog>['log'];
 let applied: LoadedSettings[];
-/** What using other settings ends with. */
+/** The result of using other settings. */
 let apply: () => Promise<void>;
 beforeEach(() => {
   path = mkdtempSync(join(tmpdir(), 'parley-watch-'));

@@ -11,7 +11,10 @@ import { checkSettings, type LoadedSettings } from './settings.ts';
 
 type Settings = LoadedSettings['settings'];
 
-/** What a process keeps as it was started: where it is found, what it is built on, and the code it has loaded. */
+/**
+ * The sections that a process keeps as it was started: where it is found, what it is built on, and the code it has
+ * loaded.
+ */
 const FROM_THE_START = ['store', 'queue', 'http', 'telemetry', 'plugins', 'media'] as const;
 const POLL_INTERVAL_MS = 500;
 
@@ -34,7 +37,7 @@ interface SettingsWatchDeps {
  */
 export class SettingsWatch {
   readonly #deps: SettingsWatchDeps;
-  /** What is in use. */
+  /** The settings in use. */
   #loaded: LoadedSettings;
   #state: SettingsState = { afterRestart: [], problems: [] };
   /** Files that hold values of the settings. */
@@ -53,7 +56,7 @@ export class SettingsWatch {
     this.#seen = this.#taken;
   }
 
-  /** How the file differs from what is in use. */
+  /** The difference of the file from the settings in use. */
   get state(): SettingsState {
     return this.#state;
   }
@@ -123,7 +126,7 @@ export class SettingsWatch {
   }
 }
 
-/** Of the settings, of the profiles beside them, one of which they may name, and of files with values. */
+/** A fingerprint of the settings, of the profiles beside them, and of files with values. */
 function printOfAll({ settingsFile, profiles }: DataFolder, values: readonly string[]): string {
   let names: readonly string[] = [];
   try {
@@ -204,11 +207,11 @@ function namesThatDiffer(before: object, now: object, depth: number): readonly s
   return [...new Set([...old.keys(), ...young.keys()])].flatMap((name) => {
     const [a, b]: readonly unknown[] = [old.get(name), young.get(name)];
     if (isDeepStrictEqual(a, b)) return [];
-    if (depth < 2 || !isBlock(a) || !isBlock(b)) return [name];
+    if (depth < 2 || !isSettingsBlock(a) || !isSettingsBlock(b)) return [name];
     return namesThatDiffer(a, b, depth - 1).map((inner) => `${name}.${inner}`);
   });
 }
 
-function isBlock(value: unknown): value is object {
+function isSettingsBlock(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

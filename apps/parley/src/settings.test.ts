@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkRole, type LoadedSettings } from './settings.ts';
-import { openStillParley } from './testing/still-parley.ts';
+import { openIdleRuntime } from './testing/idle-runtime.ts';
 
 type Places = Parameters<typeof checkRole>[1];
 const queue: LoadedSettings['settings']['queue'] = { prefix: 'parley' };
@@ -45,7 +45,7 @@ describe('numbers of the settings', () => {
         memoryTokens: 200,
       },
     };
-    const parley = await openStillParley(settings, BEGIN, () => 'HEARTBEAT_OK A letter came.');
+    const parley = await openIdleRuntime(settings, BEGIN, () => 'HEARTBEAT_OK A letter came.');
     try {
       parley.put('AGENTS.md', 'q'.repeat(1_000));
       mkdirSync(join(parley.folder, 'workspace/memory'), { recursive: true });

@@ -4,7 +4,7 @@ import { countOf } from '@parley/core';
 import { openSecrets, type Scrub } from '@parley/core/telemetry/scrubber';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { ModelSettings, modelChoices } from '@parley/models';
-import { describeProblem, loadSettings, nearest, type SettingsResult } from '@parley/settings';
+import { describeProblem, loadSettings, nearestWord, type SettingsResult } from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';
 import { CliError, commandLine, type DataFolder } from './data-folder.ts';
 
@@ -87,7 +87,7 @@ export function chosenAgent(
   const own = agents.get(asked);
   if (own !== undefined) return { name: asked, settings: own };
   const names = [id, ...agents.keys()];
-  const meant = nearest(asked, names);
+  const meant = nearestWord(asked, names);
   throw new CliError(
     'no-agent',
     `The settings have no agent ${JSON.stringify(asked)}.${meant === undefined ? '' : ` Did you mean ${meant}?`} There is ${names.join(', ')}.`,
@@ -112,14 +112,14 @@ export function retentionAges({
 }
 
 type Settings = LoadedSettings['settings'];
-/** What decides: where database and queue are. */
+/** The places of database and queue, which decide. */
 interface Places {
   readonly store: Pick<Settings['store'], 'url'>;
   readonly queue: Pick<Settings['queue'], 'url'>;
 }
 
 /** Whether other processes work on the same database, so that what only one may do needs a lease. */
-export function isShared({ store }: Pick<Places, 'store'>): boolean {
+export function isSharedStore({ store }: Pick<Places, 'store'>): boolean {
   return store.url !== undefined;
 }
 
@@ -138,7 +138,7 @@ export function checkRole(role: ProcessRole, { store, queue }: Places): void {
   );
 }
 
-/** What keeps the secrets of an installation out of what a command prints (G18). */
+/** Keeps the secrets of an installation out of a command's output (G18). */
 export function scrubOf(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
   const token = existsSync(folder.tokenFile) ? [readFileSync(folder.tokenFile, 'utf8').trim()] : [];
   let secrets: readonly string[] = [];

@@ -72,7 +72,7 @@ export class Setup implements SetupSteps {
     const parsed = ProviderChoice.safeParse({ ...given, model: given.model ?? NO_MODEL });
     if (!parsed.success) {
       const missing = parsed.error.issues.map(({ path }) => path.join('.')).join(', ');
-      return problem('Something is missing.', `Fill in: ${missing}.`);
+      return setupProblem('Something is missing.', `Fill in: ${missing}.`);
     }
     if (given.apiKey !== undefined) secrets.add([given.apiKey]);
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
@@ -80,7 +80,7 @@ export class Setup implements SetupSteps {
     const { models, server } = probe;
     if (given.model === undefined && isOnlyModelMissing(probe))
       return { kind: 'works', text: `${server} answers. Choose a model.`, models };
-    if (probe.kind === 'problem') return problem(probe.reason, probe.fix, models);
+    if (probe.kind === 'problem') return setupProblem(probe.reason, probe.fix, models);
     const text = `${probe.id} answered in ${(probe.tookMs / 1_000).toFixed(1)} s.`;
     return { kind: 'works', text, models };
   }
@@ -96,14 +96,14 @@ export class Setup implements SetupSteps {
   async tryChannel({ channel, token }: SetupChannel): Promise<SetupAnswer> {
     const { folder, definitions, secrets, clock } = this.#deps;
     if (channel === 'whatsapp') return { kind: 'works', text: LINK, models: null };
-    if (token === undefined) return problem('The token is missing.', COPY_IT);
+    if (token === undefined) return setupProblem('The token is missing.', COPY_IT);
     secrets.add([token]);
     const definition = definitions.find(({ id }) => id === channel);
     const given = { ...serverOf(readWritten(folder.settingsFile).values, channel), token };
     const parsed = definition?.settings.safeParse(given);
     if (definition?.probe === undefined || !parsed?.success) {
       const wrong = parsed?.error?.issues.map(({ message }) => message).join('; ');
-      return problem(`The token ${wrong ? `must be ${wrong}` : 'cannot be tried'}.`, COPY_IT);
+      return setupProblem(`The token ${wrong ? `must be ${wrong}` : 'cannot be tried'}.`, COPY_IT);
     }
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const env = { signal, clock, values: null, wantsPicture: true };
@@ -129,7 +129,7 @@ export class Setup implements SetupSteps {
     const edited = editSettings([change], { file, check, now: new Date(clock()) });
     if (edited.kind !== 'refused') return { kind: 'done', text: done };
     const reason = edited.problems.map(describeProblem).join('\n');
-    return problem(reason, 'Correct that and try again.');
+    return setupProblem(reason, 'Correct that and try again.');
   }
 }
 
@@ -145,7 +145,7 @@ const LINK =
   'WhatsApp needs no token: it shows a code that your phone scans, or that you type on it.';
 const COPY_IT = 'Copy the whole token.';
 
-function problem(
+function setupProblem(
   reason: string,
   fix: string,
   models: readonly string[] | null = null,
@@ -166,7 +166,7 @@ function channelAnswer(probe: ChannelProbe): SetupAnswer {
     case 'unknown':
       return { kind: 'works', text: probe.reason, models: null };
     case 'problem':
-      return problem(probe.reason, probe.fix);
+      return setupProblem(probe.reason, probe.fix);
   }
 }
 
@@ -177,11 +177,11 @@ function base64Of(bytes: Uint8Array | undefined): string | null {
 /** A server of one's own that the file names already. */
 function serverOf(values: object | null, channel: string): { readonly apiRoot?: string } {
   const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
-  const block: unknown = isBlock(all) ? all[channel] : undefined;
-  const apiRoot = isBlock(block) ? block.apiRoot : undefined;
+  const block: unknown = isSettingsBlock(all) ? all[channel] : undefined;
+  const apiRoot = isSettingsBlock(block) ? block.apiRoot : undefined;
   return typeof apiRoot === 'string' ? { apiRoot } : {};
 }
 
-function isBlock(value: unknown): value is Readonly<Record<string, unknown>> {
+function isSettingsBlock(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }

@@ -13,11 +13,11 @@ import { type Hold, localLock, openWorkspace, type WorkspaceLock } from '@parley
 import { CliError, WORKSPACE_TEMPLATES } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** How long a writer waits for the lock: more than twice the life of a dead one. In ms. */
+/** The time for which a writer waits for the lock: more than twice the life of a dead one. In ms. */
 const TIMEOUT_MS = 20_000;
 const RECHECK_MS = { first: 5, last: 200 };
 
-/** What lets one process at a time write to the workspace; undefined where no other process can be there. */
+/** The lock that lets one process at a time write to the workspace; undefined where no other process can be there. */
 export function workspaceLock(
   { agent, store: { url } }: LoadedSettings['settings'],
   deps: Pick<SharedLockDeps, 'clock' | 'monotonic' | 'random' | 'log'> & {
@@ -87,7 +87,7 @@ const RESERVE_MS = 1_500;
 export interface LeaseDeps {
   readonly leases: LeaseRepository;
   readonly name: string;
-  /** Who holds it, for people. */
+  /** Its holder, for people. */
   readonly owner: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -95,7 +95,7 @@ export interface LeaseDeps {
 }
 
 /** When a lease was asked for, on both clocks: one may be put back, the other stops while a machine sleeps. */
-interface Asked {
+interface LeaseMoment {
   readonly at: number;
   readonly ticks: number;
 }
@@ -110,7 +110,7 @@ export async function whileHeld<T>(
   const asked = { at: deps.clock(), ticks: deps.monotonic() };
   const taken = await deps.leases.acquire(deps.name, deps.owner, LEASE_MS);
   if (taken.kind === 'busy') return taken;
-  const kept = keep(deps, taken.lease, asked);
+  const kept = renewLease(deps, taken.lease, asked);
   try {
     return { kind: 'done', result: await work(kept) };
   } finally {
@@ -119,12 +119,12 @@ export async function whileHeld<T>(
   }
 }
 
-function keep(
+function renewLease(
   { leases, name, clock, monotonic, log }: LeaseDeps,
   lease: NamedLease,
-  asked: Asked,
+  asked: LeaseMoment,
 ): Hold & { readonly end: () => void } {
-  let last: Asked | null = asked;
+  let last: LeaseMoment | null = asked;
   const renew = async (): Promise<void> => {
     const now = { at: clock(), ticks: monotonic() };
     try {

@@ -5,7 +5,7 @@ import type { LoadedSettings } from './settings.ts';
 
 interface SkillSettingsDeps extends SettingsFileDeps {
   readonly settings: Pick<LoadedSettings['settings'], 'skills'>;
-  /** Of the agent; undefined: the default one, whose lists are those of the installation (F14). */
+  /** The name of the agent; undefined: the default one, whose lists are those of the installation (F14). */
   readonly name: string | undefined;
 }
 

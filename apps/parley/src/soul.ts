@@ -29,14 +29,14 @@ const SCENARIOS = configPath('soul-scenarios');
 interface OpenSoulDeps {
   readonly folder: Pick<DataFolder, 'settingsFile'>;
   readonly store: Pick<Store, 'souls' | 'spend'>;
-  /** Where several processes share the workspace. */
+  /** The lock of the workspace, where several processes share it. */
   readonly lock?: WorkspaceLock | undefined;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
   /** For trying texts out; without it they are left for the gateway that runs. */
   readonly models?: { readonly model: () => ChatModel; readonly meter: Meter } | undefined;
-  /** Of an agent besides the default one: its name, and the caps that hold for all together (F14). */
+  /** For an agent besides the default one: its name, and the caps that hold for all together (F14). */
   readonly named?: { readonly name: string; readonly ofAll: Spend } | undefined;
 }
 
@@ -65,7 +65,7 @@ export function openSoul(
   return {
     service,
     command: soulCommand(service, localTime),
-    /** What the agent proposes with; nothing where proposals lead nowhere. */
+    /** The tool with which the agent makes proposals; none where proposals have no effect. */
     tool: soul.apply === 'never' ? {} : { soul: { service, localTime } },
   };
 }
@@ -93,7 +93,7 @@ function soulTrial(
   };
 }
 
-/** What asking outside of turns costs counts in the total of the day, and is bound by its cap. */
+/** The spending of questions outside of turns: it counts in the total of the day and is bound by its cap. */
 export function spendingOf(
   { agent, spend }: LoadedSettings['settings'],
   {

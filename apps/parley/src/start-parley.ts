@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type AccountStatus, CHANNEL_DEFINITIONS, type Gateway } from '@parley/gateway';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
-import { type Running, reachableAddress } from './banner.ts';
+import { firstStates, type Running, reachableAddress } from './banner.ts';
 import { composeGateway, composeHealth } from './compose-gateway.ts';
 import {
-  announceHere,
+  announceOwnGateway,
   createDataFolder,
   type DataFolder,
   hasUnfinishedWork,
@@ -16,7 +15,7 @@ import { containErrors, type LoadedPlugins, plugIn } from './plug-in.ts';
 import { keptLogOf, type OpenLog, openLog, type StartOptions } from './process-options.ts';
 import { openProcessServices } from './process-services.ts';
 import { ReloadableRuntime } from './reloadable-runtime.ts';
-import { checkRole, isShared, readSettings } from './settings.ts';
+import { checkRole, isSharedStore, readSettings } from './settings.ts';
 import { logWarnings, SettingsWatch } from './settings-watch.ts';
 
 export interface RunningParley {
@@ -39,7 +38,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   const first = readSettings(folder, env, channels);
   checkRole(role, first.settings);
   // Processes that share a database may share the folder as well; a database in it is for one alone.
-  if (!isShared(first.settings)) {
+  if (!isSharedStore(first.settings)) {
     const lock = lockDataFolder(folder);
     opened.defer(() => lock.release());
   }
@@ -62,7 +61,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   return { ...parley, close: () => everything.disposeAsync() };
 }
 
-/** What a backup or a restore left that was killed. Throws BackupError while a restore is half done. */
+/** Removes the leftovers of a killed backup or restore. Throws BackupError while a restore is half done. */
 async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
   const { refuseInterruptedRestore } = await import('./commands/backup/put-in-place.ts');
   const { removeLeftovers } = await import('./commands/backup/work-folder.ts');
@@ -82,7 +81,7 @@ async function compose(
   const runtime = await ReloadableRuntime.open(options, plugins, services);
   opened.defer(() => runtime.close());
   // Before any work is taken.
-  const deployment = isShared(settings) ? await import('./deployment.ts') : null;
+  const deployment = isSharedStore(settings) ? await import('./deployment.ts') : null;
   const facts = await deployment?.checkStrangers(shared, plugins.loaded, folder);
   services.watchdog.use(settings.limits.hangSeconds);
   const gateway =
@@ -95,7 +94,7 @@ async function compose(
   if (gateway !== null) opened.defer(() => gateway.stopReceiving());
   const server = gateway ?? (await composeHealth(options, settings.http, services, opened));
   const address = reachableAddress(server.address);
-  if (gateway !== null) opened.defer(announceHere(folder, address));
+  if (gateway !== null) opened.defer(announceOwnGateway(folder, address));
   if (deployment !== null && facts !== undefined) {
     const { onOutdated } = options;
     const own = { id: services.processId, role, address: server.address };
@@ -119,19 +118,4 @@ async function compose(
       return { role, agent, channels, address, token: token(), folder, model: known };
     },
   };
-}
-
-/** How long the start banner waits for channels that are still connecting, in ms. */
-const TIMEOUT_MS = 500;
-const POLL_INTERVAL_MS = 20;
-
-/** The states of all channels, as soon as none is still connecting or patience ends. */
-export async function firstStates(
-  gateway: Pick<Gateway, 'status'>,
-): Promise<readonly AccountStatus[]> {
-  for (let waited = 0; waited < TIMEOUT_MS; waited += POLL_INTERVAL_MS) {
-    if (gateway.status().every(({ state }) => state.kind !== 'starting')) break;
-    await sleep(POLL_INTERVAL_MS);
-  }
-  return gateway.status();
 }

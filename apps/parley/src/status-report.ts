@@ -105,7 +105,7 @@ export function openGauges(deps: GaugeDeps) {
       attempt(deps, 'database', () => databaseGauges(deps)),
       attempt(deps, 'queue', () => queueGauges(deps)),
     ]);
-    const ready = one('parley_ready', health.status === 'down' ? 0 : 1);
+    const ready = singleGauge('parley_ready', health.status === 'down' ? 0 : 1);
     return [ready, channelGauge(channels), ...lagGauge(lag), ...read.flat()];
   };
 }
@@ -119,11 +119,11 @@ async function attempt(
     return await withTimeLimit({ ms: TIMEOUT_MS }, work);
   } catch (error) {
     log.warn({ what, reason: reasonOf(error) }, 'gauges left out of a scrape');
-    return what === 'database' ? [one('parley_database_up', 0)] : [];
+    return what === 'database' ? [singleGauge('parley_database_up', 0)] : [];
   }
 }
 
-function one(name: string, value: number): GaugeReading {
+function singleGauge(name: string, value: number): GaugeReading {
   return { name, values: [{ value }] };
 }
 
@@ -161,23 +161,23 @@ async function databaseGauges({
   ]);
   const oldest = backlog.waiting[0]?.oldestAt ?? now;
   return [
-    one('parley_database_up', 1),
-    one('parley_retention_held_seconds', heldSeconds(lastRound, now)),
-    one('parley_database_rewinds', setback?.count ?? 0),
-    one('parley_database_ping_seconds', ping),
-    one('parley_inbox_waiting_messages', backlog.messages),
-    one('parley_inbox_waiting_conversations', backlog.conversations),
-    one('parley_inbox_oldest_seconds', Math.max(0, now - oldest) / 1_000),
-    one('parley_turns_running', backlog.turns),
+    singleGauge('parley_database_up', 1),
+    singleGauge('parley_retention_held_seconds', heldSeconds(lastRound, now)),
+    singleGauge('parley_database_rewinds', setback?.count ?? 0),
+    singleGauge('parley_database_ping_seconds', ping),
+    singleGauge('parley_inbox_waiting_messages', backlog.messages),
+    singleGauge('parley_inbox_waiting_conversations', backlog.conversations),
+    singleGauge('parley_inbox_oldest_seconds', Math.max(0, now - oldest) / 1_000),
+    singleGauge('parley_turns_running', backlog.turns),
     ...outboxGauges(backlog.outgoing, now),
     countsBy('parley_dead_letters', 'kind', Object.entries(dead)),
     // `account:telegram/default`: what is behind the colon names a chat account.
     countsBy(
       'parley_leases_held',
       'kind',
-      grouped(leases.map(({ name }) => name.split(':')[0] ?? name)),
+      countByKind(leases.map(({ name }) => name.split(':')[0] ?? name)),
     ),
-    countsBy('parley_processes', 'role', grouped(processes.map(({ role }) => role))),
+    countsBy('parley_processes', 'role', countByKind(processes.map(({ role }) => role))),
   ];
 }
 
@@ -214,7 +214,7 @@ async function queueGauges({ turns }: GaugeDeps): Promise<readonly GaugeReading[
   return [{ name: 'parley_queue_jobs', values }];
 }
 
-function grouped(kinds: readonly string[]): readonly (readonly [string, number])[] {
+function countByKind(kinds: readonly string[]): readonly (readonly [string, number])[] {
   return [...Map.groupBy(kinds, (kind) => kind)].map(([kind, all]) => [kind, all.length]);
 }
 

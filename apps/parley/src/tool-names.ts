@@ -1,5 +1,5 @@
 import { BUILT_IN_TOOLS } from '@parley/agent';
-import { nearest, type SettingsProblem } from '@parley/settings';
+import { nearestWord, type SettingsProblem } from '@parley/settings';
 import { z } from 'zod';
 import type { LoadedSettings } from './settings.ts';
 
@@ -39,13 +39,15 @@ export function unknownTools(
       written.flatMap((entry, nth) => {
         // A rule of `approvals.auto` may name the first argument behind a colon.
         const tool = entry.replace(/:.*$/s, '');
-        return isKnown(tool) ? [] : [problem(`${at}${list}[${nth}]`, entry, nearest(tool, known))];
+        return isKnown(tool)
+          ? []
+          : [noEffectProblem(`${at}${list}[${nth}]`, entry, nearestWord(tool, known))];
       }),
     );
   });
 }
 
-function problem(path: string, entry: string, meant: string | undefined): SettingsProblem {
+function noEffectProblem(path: string, entry: string, meant: string | undefined): SettingsProblem {
   return {
     kind: 'no-effect',
     path,

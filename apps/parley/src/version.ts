@@ -9,13 +9,13 @@ export function versionFacts() {
   return { parley: manifest.version, node, sqlite, from: builtFrom() };
 }
 
-/** Where this program is from, in brackets; empty where the build did not know. */
+/** The origin of this program, in brackets; empty where the build did not know. */
 function builtFrom(): string {
   if (!isBundle) return ' (run from its sources)';
   return BUILT_FROM === '' ? '' : ` (commit ${BUILT_FROM})`;
 }
 
-/** What `parley --version` prints. */
+/** The output of `parley --version`. */
 export function versionText(): string {
   const { parley, node, from } = versionFacts();
   return `parley ${parley}${from}\nnode ${node}`;

@@ -18,7 +18,14 @@ export { postNotice } from './post-message.ts';
 export { notifyOfSoul, soulCommand } from './soul/soul-messages.ts';
 export type { ScenarioServices, SoulTrial } from './soul/soul-scenarios.ts';
 export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
-export { momentOf, nameOf, originOf, scoreText, soulDiff, soulStatus } from './soul/soul-text.ts';
+export {
+  authorText,
+  localMoment,
+  scoreText,
+  soulDiff,
+  soulStatus,
+  versionName,
+} from './soul/soul-text.ts';
 export { createSpendGuard, type SpendGuard, type SpendScope } from './spend.ts';
 export { withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { type LocalTime, localTimeIn, TimeUpError, withTimeLimit } from './time.ts';
@@ -42,7 +49,7 @@ export {
 export type { TurnServices } from './turn/means.ts';
 export { type PreviewChange, type PreviewServices, previewTurn } from './turn/preview-turn.ts';
 export { createTurnRunner, withTraces } from './turn/run-turn.ts';
-export { byAgent, unknownAgent } from './turn/several-agents.ts';
+export { runByAgent, unknownAgent } from './turn/several-agents.ts';
 export type { AgentProfile } from './turn/turn.ts';
 export {
   type TurnAdditions,

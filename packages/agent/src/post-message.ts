@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Clock, type ReplyRoute, shownLiteral } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
 import type { AgentFile, NewPart, PartWithBytes, Post, PostResult, Store } from '@parley/store';
-import { marked, visibleText } from './answer/visible-text.ts';
+import { markSystemMessage, visibleText } from './answer/visible-text.ts';
 
 export interface PostDeps {
   readonly store: Pick<Store, 'outbox'>;
@@ -35,7 +35,7 @@ export async function postMessage(
 ): Promise<PostedMessage> {
   const seen = visibleText(markdown, { known: new Set() });
   const text = seen.kind === 'silent' ? '' : seen.text;
-  const shown = isMarked ? marked(text) : text;
+  const shown = isMarked ? markSystemMessage(text) : text;
   const [caption, ...others] = text.trim() === '' ? [] : await renderParts(shown, route);
   const first = file === undefined ? caption : withFile(file, caption, route);
   if (first === undefined) return { kind: 'nothing' };

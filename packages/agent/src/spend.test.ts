@@ -115,7 +115,7 @@ describe('a spend cap', () => {
 describe('the spend of turns', () => {
   const BO = { id: '2', name: 'Bo', isBot: false };
   const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
-  /** Of the day on which all scenes play. */
+  /** The account of the day on which all scenes play. */
   const ADA = { day: '2026-11-21', personId: 'test:1', groupId: null };
   const OF_BO = { day: '2026-11-21', personId: 'test:2', groupId: 'test:default:-9' };
 

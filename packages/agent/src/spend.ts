@@ -31,7 +31,7 @@ export interface Spending {
   readonly used: StepUsage | null;
   readonly byOwner: boolean;
   readonly reader: Reader;
-  /** Where they ask; absent where no person does. */
+  /** The place of their question; absent when no person asks. */
   readonly at?: SpendScope;
 }
 
@@ -134,10 +134,10 @@ export interface SpendCap {
   readonly usd?: number | undefined;
 }
 
-/** What may be used in a day (G17), as in the settings. */
+/** The daily spending caps (G17), as in the settings. */
 export interface SpendCaps {
   readonly perPersonDaily?: SpendCap | undefined;
-  /** Of people whom only open access allows; holds besides `perPersonDaily`. */
+  /** The cap of people whom only open access allows; holds besides `perPersonDaily`. */
   readonly perStrangerDaily?: SpendCap | undefined;
   readonly perGroupDaily?: SpendCap | undefined;
   /** Holds for owners, too: it is what they want to pay in all. */

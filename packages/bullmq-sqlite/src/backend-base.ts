@@ -40,7 +40,7 @@ export class BackendBase extends EventEmitter {
   protected readonly settings: WorkerSettings;
   readonly #queueName: string;
   readonly #queueId: number;
-  /** Where a listener starts that reads "from now on": the end when this backend was made. */
+  /** The start of a listener that reads "from now on": the end when this backend was made. */
   readonly #endAtStart: string;
   #blocking = new AbortController();
 
@@ -159,7 +159,7 @@ export class BackendBase extends EventEmitter {
     return file.snapshot(() => question(new QueueScope(file, this.#queueId, clock())));
   }
 
-  /** What may start at this moment, by one statement. */
+  /** Reads in one statement what may start at this moment. */
   protected async look(): Promise<Outlook & { readonly now: number }> {
     await this.#takeTurn();
     const { file, clock } = this.shared;
@@ -233,7 +233,7 @@ export class SharedFile {
   }
 }
 
-/** How long operations may follow each other before the event loop gets a turn, in ms. */
+/** The time for which operations may follow each other before the event loop gets a turn, in ms. */
 const MAX_TURN_MS = 4;
 
 /**

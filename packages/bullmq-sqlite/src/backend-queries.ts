@@ -73,7 +73,7 @@ export class BackendQueries extends BackendBase {
   getCountsPerPriority(priorities: number[]): Promise<number[]> {
     const sql =
       "SELECT count(*) AS n FROM job WHERE queue_id = ? AND state = 'waiting' AND lane = ?";
-    return this.read((scope) => priorities.map((priority) => count(scope, sql, priority)));
+    return this.read((scope) => priorities.map((priority) => countRows(scope, sql, priority)));
   }
 
   /** One list of ids for each type; BullMQ declares the inner arrays as one-tuples. */
@@ -171,9 +171,13 @@ export class BackendQueries extends BackendBase {
   }
 }
 
-/** How many lines a job's log has. */
+/** The number of lines in a job's log. */
 export function countLogs(scope: QueueScope, jobId: string): number {
-  return count(scope, 'SELECT count(*) AS n FROM job_log WHERE queue_id = ? AND job_id = ?', jobId);
+  return countRows(
+    scope,
+    'SELECT count(*) AS n FROM job_log WHERE queue_id = ? AND job_id = ?',
+    jobId,
+  );
 }
 
 function finishedStatus(scope: QueueScope, jobId: string): [number, string] {
@@ -184,17 +188,17 @@ function finishedStatus(scope: QueueScope, jobId: string): [number, string] {
   return [0, ''];
 }
 
-/** How many jobs are in a state; delayed ones only if due before `dueBefore` (Unix ms), if given. */
+/** The number of jobs in a state; delayed ones only if due before `dueBefore` (Unix ms), if given. */
 function countState(scope: QueueScope, state: string, dueBefore: number | undefined): number {
   if (state === 'repeat') {
-    return count(scope, 'SELECT count(*) AS n FROM scheduler WHERE queue_id = ?');
+    return countRows(scope, 'SELECT count(*) AS n FROM scheduler WHERE queue_id = ?');
   }
   if (state === 'completed' || state === 'failed') return keptJobs(scope, state);
   const filter = stateFilter(state);
   if (!filter) return 0;
   const sql = `SELECT count(*) AS n FROM job WHERE queue_id = ? AND ${filter}`;
-  if (state !== 'delayed' || dueBefore === undefined) return count(scope, sql);
-  return count(scope, `${sql} AND rank < ?`, dueBefore);
+  if (state !== 'delayed' || dueBefore === undefined) return countRows(scope, sql);
+  return countRows(scope, `${sql} AND rank < ?`, dueBefore);
 }
 
 /**
@@ -249,6 +253,6 @@ function limitAndOffset(
   return [Math.max(to - from + 1, 0), from];
 }
 
-function count(scope: QueueScope, sql: string, ...params: (number | string)[]): number {
+function countRows(scope: QueueScope, sql: string, ...params: (number | string)[]): number {
   return scope.get<{ n: number }>(sql, ...params)?.n ?? 0;
 }

@@ -13,8 +13,8 @@ export type SqliteQueueErrorCode =
   | 'not-supported';
 
 /**
- * What this package throws on purpose. `retryable` is true when the same call may succeed later
- * without anyone changing anything.
+ * The error that this package throws on purpose. `retryable` is true when the same call may succeed later without
+ * anyone changing anything.
  */
 export class SqliteQueueError extends Error {
   readonly code: SqliteQueueErrorCode;

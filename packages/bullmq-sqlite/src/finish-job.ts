@@ -4,16 +4,16 @@ import { delayedPosition, enqueue, type JobRow, moveJob } from './job-row.ts';
 import { type QueueScope, windowTtl } from './queue-scope.ts';
 import { applyRetention, deleteJob, type Retention } from './removal.ts';
 
-/** How a job ended. `value` is JSON text for a result, plain text for a reason. */
+/** The outcome of a job. `value` is JSON text for a result, plain text for a reason. */
 export type Outcome =
   | { readonly state: 'completed'; readonly value: string }
   | { readonly state: 'failed'; readonly value: string; readonly stacktrace: string | undefined };
 
-/** What is to be finished, by whom, and what remains of it. */
+/** The job to finish, its worker, and the jobs that are kept. */
 export interface Finish {
   readonly jobId: string;
   readonly token: string;
-  /** How many attempts the job has in all; 0 and 1 mean one. */
+  /** The number of attempts of the job in all; 0 and 1 mean one. */
   readonly attempts: number;
   readonly outcome: Outcome;
   readonly retention: Retention;
@@ -70,7 +70,7 @@ function announceOutcome(scope: QueueScope, job: JobRow, { outcome, attempts }: 
   if (attemptsMade >= attempts) scope.emit('retries-exhausted', { jobId: job.id, attemptsMade });
 }
 
-/** What a failed attempt leaves on the job. */
+/** The changes of a failed attempt to the job. */
 export interface FailedAttempt {
   readonly failedReason?: string;
   /** JSON text of an array of stack traces. */
@@ -164,7 +164,7 @@ export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: nu
   });
 }
 
-/** What was counted of one kind of outcome. */
+/** The counts of one kind of outcome. */
 export function readMetric(scope: QueueScope, kind: string): MetricRow | undefined {
   return scope.get<MetricRow>(
     'SELECT count, prev_ts, prev_count, points FROM metric WHERE queue_id = ? AND kind = ?',

@@ -88,7 +88,7 @@ function withValue<K extends string, V>(key: K, value: V | null): { [P in K]?: V
   return (value === null ? {} : { [key]: value }) as { [P in K]?: V };
 }
 
-/** Where in line a job is put: behind everyone of its lane, or before them. */
+/** The end of the line at which a job is put: behind everyone of its lane, or before them. */
 export type LineEnd = 'back' | 'front';
 
 /** A job's position: the three columns that change together whenever a job moves. */

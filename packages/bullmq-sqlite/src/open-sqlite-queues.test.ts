@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ConnectionClosedError, FlowProducer, Queue, QueueEvents, Worker } from 'bullmq';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { until } from './conformance/lab.ts';
 import { QueueFileClosedError, SqliteQueueError } from './errors.ts';
 import { openSqliteQueues } from './open-sqlite-queues.ts';
+import { until } from './testing/lab.ts';
 
 function freshFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-'));

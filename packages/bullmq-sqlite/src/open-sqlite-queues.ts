@@ -7,11 +7,11 @@ import { Openers } from './openers.ts';
 import type { Synchronous } from './queue-file.ts';
 import { QueueScope } from './queue-scope.ts';
 
-/** How to open a queue file. */
+/** The options of opening a queue file. */
 export interface SqliteQueuesOptions {
   /** Path of the database; it and its folder are made when missing. */
   readonly file: string;
-  /** What a power cut may cost; see {@link Synchronous}. Default `normal`. */
+  /** The durability against power cuts; see {@link Synchronous}. Default `normal`. */
   readonly synchronous?: Synchronous;
   /** Look this often (ms) for jobs and events of other processes; 0: never. Default 20, for `:memory:` 0. */
   readonly pollOtherProcessesMs?: number;

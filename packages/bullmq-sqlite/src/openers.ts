@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { SqliteQueueError } from './errors.ts';
 
 /**
- * Who has a queue file open, in all processes: each opener holds a shared lock on a file beside it, which ends with
+ * The openers of a queue file in all processes: each opener holds a shared lock on a file beside it, which ends with
  * its process, however that ends. SQLite's own locks, because they work alike on every system.
  */
 export class Openers {

@@ -10,7 +10,7 @@ import { EXPIRY_INDEX, KEPT, SCHEMA, SCHEMA_VERSION } from './queue-schema.ts';
  */
 export type Synchronous = 'normal' | 'full';
 
-/** How a queue file is opened; see `SqliteQueuesOptions`. */
+/** The options of opening a queue file; see `SqliteQueuesOptions`. */
 export interface QueueFileOptions {
   readonly synchronous: Synchronous;
   readonly busyTimeoutMs: number;
@@ -175,7 +175,7 @@ export class QueueFile {
   }
 
   #explained(error: unknown): unknown {
-    const failure = failureOf(error);
+    const failure = sqliteErrorCode(error);
     if (failure === SQLITE_FULL) {
       return new SqliteQueueError(
         'queue-disk-full',
@@ -207,7 +207,7 @@ export class QueueFile {
     try {
       this.run('BEGIN IMMEDIATE');
     } catch (error) {
-      if (!isBusy(error)) throw error;
+      if (!isBusyError(error)) throw error;
       throw new SqliteQueueError(
         'queue-file-busy',
         `Another process has kept the queue file ${this.path} locked for too long. Try again; if it lasts, look for a process that is stopped or a disk that is stuck.`,
@@ -241,7 +241,7 @@ export class QueueFile {
         this.#db.exec('PRAGMA journal_mode = WAL');
         return;
       } catch (error) {
-        if (!isBusy(error) || performance.now() > giveUpAt) throw error;
+        if (!isBusyError(error) || performance.now() > giveUpAt) throw error;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_AFTER_MS);
       }
     }
@@ -283,9 +283,9 @@ export class QueueFile {
 }
 
 /** The kind of SQLite's failure; the rest of its code is the detail. */
-function failureOf(error: unknown): number | undefined {
+function sqliteErrorCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return Number(error.errcode) & 0xff;
 }
 
-const isBusy = (error: unknown): boolean => failureOf(error) === SQLITE_BUSY;
+const isBusyError = (error: unknown): boolean => sqliteErrorCode(error) === SQLITE_BUSY;

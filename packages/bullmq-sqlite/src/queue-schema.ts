@@ -9,8 +9,8 @@ export const EXPIRY_INDEX =
   'CREATE INDEX IF NOT EXISTS dedup_expiring ON dedup (queue_id, expires_at) WHERE expires_at IS NOT NULL';
 
 /**
- * How many finished jobs there are, as counting them takes longer with each. Files of this layout from before it
- * get it at their next opening; releases from before it keep it up to date by the triggers.
+ * The number of finished jobs, stored because counting them takes longer with each. Files of this layout from before
+ * it get it at their next opening; releases from before it keep it up to date by the triggers.
  */
 export const KEPT = `
 CREATE TABLE kept (

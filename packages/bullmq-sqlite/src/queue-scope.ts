@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { QueueFile } from './queue-file.ts';
 
-/** What one event carries beside its name; values are stored as strings, as Redis streams do. */
+/** The fields of an event beside its name; values are stored as strings, as Redis streams do. */
 export type EventFields = Readonly<Record<string, string | number>>;
 
 /** The queue's control row: settings shared by all processes, and the counters. */
@@ -13,7 +13,7 @@ export interface QueueControl {
   readonly stalledCheckUntil: number;
 }
 
-/** What may start in a queue, now and later. */
+/** The jobs that may start in a queue, now and later. */
 export interface Outlook {
   /** Whether a job is in line. */
   readonly waits: boolean;
@@ -170,7 +170,7 @@ export function isMaxed(scope: QueueScope): boolean {
   return (row?.n ?? 0) >= Number(limit);
 }
 
-/** How many events the queue keeps, roughly. */
+/** The approximate number of events that the queue keeps. */
 export function maxEvents(scope: QueueScope): number {
   const limit = scope.control.meta['opts.maxLenEvents'];
   return limit === undefined ? DEFAULT_MAX_EVENTS : Number(limit);
@@ -208,7 +208,7 @@ function storeMeta(scope: QueueScope, meta: Record<string, string>): void {
   scope.forgetControl();
 }
 
-/** What Redis answers for the time left of a key that does not exist. */
+/** Redis's answer for the time left of a key that does not exist. */
 const NO_LIMIT_SET = -2;
 
 /** Time left in the current window in ms, when `max` jobs have started in it; 0 when free to start. */

@@ -134,7 +134,7 @@ export function obliterateQueue(scope: QueueScope, force: boolean): boolean {
   return false;
 }
 
-/** How much of the finished jobs is kept: `count` jobs (-1 for all), none older than `age` s. */
+/** The finished jobs that are kept: `count` jobs (-1 for all), none older than `age` s. */
 export interface Retention {
   readonly count: number | undefined;
   readonly age: number | undefined;
@@ -185,7 +185,7 @@ export function applyRetention(
   }
 }
 
-/** How many finished jobs there are; triggers of the schema count them. */
+/** The number of finished jobs; triggers of the schema count them. */
 export function keptJobs(scope: QueueScope, state: 'completed' | 'failed'): number {
   const row = scope.get<{ jobs: number }>(
     'SELECT jobs FROM kept WHERE queue_id = ? AND state = ?',

@@ -5,7 +5,7 @@ import { findJob, jobExists, type NewJob } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
 import { deleteJob, deleteJobAndClaim, schedulerJobId } from './removal.ts';
 
-/** What BullMQ keeps about a scheduler, as strings under the names its Redis backend uses. */
+/** The fields that BullMQ keeps about a scheduler, as strings under the names its Redis backend uses. */
 export type SchedulerFields = Record<string, string>;
 
 /** A scheduler and when it runs next (Unix ms). */
@@ -216,7 +216,7 @@ function withoutNull<Repeat extends { offset?: number | null }>(repeat: Repeat):
   return rest as Repeat;
 }
 
-/** What decides the next run of an `every` scheduler; all values in ms, times as Unix ms. */
+/** The facts that decide the next run of an `every` scheduler; all values in ms, times as Unix ms. */
 export interface EveryFacts {
   /** The run planned before this one, or undefined at the start or when `every` changed. */
   readonly previous: number | undefined;

@@ -1,4 +1,5 @@
-import { memoryValues, silentLogger, systemTime } from '@parley/core';
+import { silentLogger, systemTime } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { createDiscordAdapter } from './adapter.ts';
 import { DiscordSettings } from './settings.ts';

@@ -6,8 +6,8 @@ import {
 } from '@parley/channels';
 import type { Capabilities } from '@parley/core';
 import { DiscordApi } from './api.ts';
-import { later } from './connection.ts';
-import { translated } from './failures.ts';
+import { startTimer } from './connection.ts';
+import { translateFailure } from './failures.ts';
 import { createFiles } from './files.ts';
 import { Receiver } from './receiver.ts';
 import { isBound, Responses } from './responses.ts';
@@ -52,7 +52,7 @@ export function createDiscordAdapter(
   const { clock, log, report, settings, values } = context;
   const { linkPreviews } = settings;
   const api = new DiscordApi(settings, context);
-  const streams = new Streams({ api, values, linkPreviews, log, later });
+  const streams = new Streams({ api, values, linkPreviews, log, later: startTimer });
   const responses = new Responses({ api });
   const receiver = new Receiver(context, env, { api, responses });
   const threads = new Threads({
@@ -80,7 +80,7 @@ export function createDiscordAdapter(
       show: async (address) => {
         if (isBound(address)) return;
         const { chatId, threadId = chatId } = threads.known(address);
-        return translated(threadId, () => api.showTyping(threadId));
+        return translateFailure(threadId, () => api.showTyping(threadId));
       },
     },
     streaming: {
@@ -88,7 +88,7 @@ export function createDiscordAdapter(
       // To a command Discord shows "thinking" until the answer is whole.
       update: async (address, turnId, answer) => {
         if (address.response !== undefined) return;
-        await translated(address.threadId ?? address.chatId, async () =>
+        await translateFailure(address.threadId ?? address.chatId, async () =>
           streams.update(await threads.open(address), turnId, answer),
         );
       },
@@ -96,7 +96,7 @@ export function createDiscordAdapter(
       end: async (address, turnId, comes) => {
         if (comes !== 'nothing') return;
         if (address.response === undefined) await streams.discard(threads.known(address), turnId);
-        else await translated(address.chatId, () => responses.drop(address));
+        else await translateFailure(address.chatId, () => responses.drop(address));
       },
     },
     files: createFiles({ api, apiRoot: settings.apiRoot, clock }),

@@ -16,7 +16,7 @@ import { WireMessage } from './wire-message.ts';
 /** The request body that creates or changes a message, in the form of Discord's API. */
 export type MessageBody = Readonly<Record<string, unknown>>;
 
-/** What a call carries beside its body. */
+/** The content of a call beside its body. */
 export interface CallExtras {
   readonly files?: RawFile[] | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -38,7 +38,7 @@ export const MenuCommand = z.object({
   options: z
     .array(z.object({ type: z.int(), name: z.string(), description: z.string() }))
     .default([]),
-  /** Who may use it, and where; null: as the portal says. */
+  /** The people who may use it, and the places; null: as set in the portal. */
   integration_types: z.array(z.int()).nullish(),
   contexts: z.array(z.int()).nullish(),
 });
@@ -93,7 +93,7 @@ export class DiscordApi {
 
   create(channelId: string, body: MessageBody, extras?: CallExtras): Promise<OwnMessage> {
     return this.#call(async (rest) =>
-      Own.parse(await rest.post(Routes.channelMessages(channelId), requestOf(body, extras))),
+      Own.parse(await rest.post(Routes.channelMessages(channelId), toRequest(body, extras))),
     );
   }
 
@@ -104,7 +104,7 @@ export class DiscordApi {
     extras?: CallExtras,
   ): Promise<OwnMessage> {
     const route = Routes.channelMessage(channelId, messageId);
-    return this.#call(async (rest) => Own.parse(await rest.patch(route, requestOf(body, extras))));
+    return this.#call(async (rest) => Own.parse(await rest.patch(route, toRequest(body, extras))));
   }
 
   async remove(channelId: string, messageId: string): Promise<void> {
@@ -193,7 +193,7 @@ export class DiscordApi {
     body: MessageBody,
     extras?: CallExtras,
   ): Promise<OwnMessage> {
-    const request = { ...requestOf(body, extras), auth: false };
+    const request = { ...toRequest(body, extras), auth: false };
     const route = Routes.webhookMessage(applicationId, token);
     return this.#call(async (rest) => Own.parse(await rest.patch(route, request)));
   }
@@ -214,7 +214,7 @@ export class DiscordApi {
     body: MessageBody,
     extras?: CallExtras,
   ): Promise<OwnMessage> {
-    const request = { ...requestOf(body, extras), auth: false };
+    const request = { ...toRequest(body, extras), auth: false };
     const route = Routes.webhook(applicationId, token);
     return this.#call(async (rest) => Own.parse(await rest.post(route, request)));
   }
@@ -276,7 +276,7 @@ function forgetRates(rest: REST): void {
   rest.globalRemaining = Math.max(1, rest.options.globalRequestsPerSecond);
 }
 
-function requestOf(body: MessageBody, { files, signal }: CallExtras = {}) {
+function toRequest(body: MessageBody, { files, signal }: CallExtras = {}) {
   return {
     body,
     ...(files === undefined ? {} : { files }),

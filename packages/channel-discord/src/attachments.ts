@@ -1,5 +1,5 @@
 import type { InboundMessage } from '@parley/core';
-import { addressOf, readComponents, type ShownMedia } from './components.ts';
+import { mediaUrl, readComponents, type ShownMedia } from './components.ts';
 import { writeRef } from './files.ts';
 import type {
   WireAnswered,
@@ -28,11 +28,11 @@ const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
  * The files, stickers and pictures of a message, and of those that it forwards. Where it has none, those of the
  * message it replies to: "what is this?" below a picture means the picture.
  */
-export function attachmentsOf(message: WireMessage): Attachment[] {
+export function messageAttachments(message: WireMessage): Attachment[] {
   const { channel_id: channelId, referenced_message: answered } = message;
-  const own = filesOf(message, { channelId, messageId: message.id });
+  const own = ownAttachments(message, { channelId, messageId: message.id });
   if (own.length > 0 || answered?.id === undefined) return own.slice(0, MAX_FILES);
-  return filesOf(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
+  return ownAttachments(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
 }
 
 /** Which message has fresh addresses of the files. */
@@ -43,14 +43,17 @@ interface Holder {
 
 const UNKNOWN: Holder = { channelId: '0', messageId: '0' };
 
-/** What a message itself brings, forwarded messages included. */
-export function filesOf(message: WireMessage | WireAnswered, holder = UNKNOWN): Attachment[] {
+/** The files of a message itself, forwarded messages included. */
+export function ownAttachments(
+  message: WireMessage | WireAnswered,
+  holder = UNKNOWN,
+): Attachment[] {
   const forwarded = message.message_snapshots.map((snapshot) => snapshot.message);
-  const all = [message, ...forwarded].flatMap((content) => filesIn(content, holder));
+  const all = [message, ...forwarded].flatMap((content) => contentAttachments(content, holder));
   return all.filter(({ ref }) => ref.length <= MAX_REF);
 }
 
-function filesIn(content: WireContent, holder: Holder): Attachment[] {
+function contentAttachments(content: WireContent, holder: Holder): Attachment[] {
   const { media } = readComponents(content.components, (text) => text);
   const isOf = (file: WireAttachment, { attachment_id, url }: ShownMedia) =>
     attachment_id === undefined ? file.url === url : file.id === attachment_id;
@@ -58,7 +61,7 @@ function filesIn(content: WireContent, holder: Holder): Attachment[] {
   const others = media.filter((one) => !attachments.some((file) => isOf(file, one)));
   return [
     ...attachments.map((file) =>
-      fileOf(
+      toAttachment(
         file,
         holder,
         media.find((one) => isOf(file, one)),
@@ -72,11 +75,11 @@ function filesIn(content: WireContent, holder: Holder): Attachment[] {
 
 /** ATTACHMENT flag: hidden until it is clicked. */
 const IS_SPOILER = 1 << 3;
-/** How Discord itself marks such a file in its name. */
+/** Discord's own mark of such a file in its name. */
 const SPOILER = 'SPOILER_';
 
 /** `shown`: how a component shows the file, where one does. */
-function fileOf(
+function toAttachment(
   file: WireAttachment,
   { channelId, messageId }: Holder,
   shown: ShownMedia | undefined,
@@ -85,8 +88,8 @@ function fileOf(
   const description = file.description ?? shown?.description;
   const isSpoiler = (flags & IS_SPOILER) !== 0 || shown?.isSpoiler === true;
   return {
-    kind: file.waveform !== undefined ? 'voice' : kindOf(content_type),
-    name: spoilerName(titled(file), isSpoiler),
+    kind: file.waveform !== undefined ? 'voice' : attachmentKind(content_type),
+    name: spoilerName(displayFilename(file), isSpoiler),
     ...(content_type === undefined ? {} : { mimeType: content_type }),
     ...(size === undefined ? {} : { size }),
     ...(duration_secs === undefined ? {} : { seconds: duration_secs }),
@@ -99,7 +102,7 @@ function fileOf(
 const MAX_DESCRIPTION = 1_024;
 
 /** The name that people see: Discord takes signs such as blanks out of the other. */
-function titled({ title, filename }: WireAttachment): string {
+function displayFilename({ title, filename }: WireAttachment): string {
   if (title === undefined || title === '') return filename;
   const [ending = ''] = /\.\w{1,10}$/.exec(filename) ?? [];
   return title.endsWith(ending) ? title : `${title}${ending}`;
@@ -109,7 +112,7 @@ function spoilerName(name: string, isSpoiler: boolean): string {
   return isSpoiler && !name.startsWith(SPOILER) ? `${SPOILER}${name}` : name;
 }
 
-function kindOf(contentType: string | undefined): Attachment['kind'] {
+function attachmentKind(contentType: string | undefined): Attachment['kind'] {
   const [family] = (contentType ?? '').toLowerCase().split('/');
   return family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
 }
@@ -117,12 +120,12 @@ function kindOf(contentType: string | undefined): Attachment['kind'] {
 /** A file in a component. Discord has a copy of those that are elsewhere, from which they are fetched. */
 function mediaOf(media: ShownMedia, { channelId, messageId }: Holder): Attachment[] {
   const { url, content_type, attachment_id, description, isSpoiler, name } = media;
-  const address = addressOf(media);
+  const address = mediaUrl(media);
   if (address === undefined) return [];
   const called = name ?? URL.parse(url)?.pathname.split('/').at(-1) ?? '';
   return [
     {
-      kind: kindOf(content_type),
+      kind: attachmentKind(content_type),
       ...(called !== '' && { name: spoilerName(called, isSpoiler) }),
       ...(content_type === undefined ? {} : { mimeType: content_type }),
       ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),

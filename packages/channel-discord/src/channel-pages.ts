@@ -1,4 +1,4 @@
-import { isLater, laterOf } from './positions.ts';
+import { isLater, laterId } from './positions.ts';
 
 /** Channels of one page: a stored value of about 45 KB. */
 const PAGE_SIZE = 1_000;
@@ -41,7 +41,7 @@ export class ChannelPages {
   advance(channelId: string, messageId: string): void {
     const index = this.#pageOf.get(channelId) ?? this.#roomFor(channelId);
     const page = this.#pages[index];
-    page?.set(channelId, laterOf(page.get(channelId), messageId));
+    page?.set(channelId, laterId(page.get(channelId), messageId));
     this.#changed.add(index);
   }
 

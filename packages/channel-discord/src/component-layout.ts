@@ -20,7 +20,7 @@ const [MENU, WORDS] = ['menu', 'words'];
  * The buttons of a part as rows. More than five choices become a menu; what is no choice stays a button below it: the
  * last one, which is the way out, and those with a color or that ask for words.
  */
-export function rowsOf(buttons: readonly Button[]): MessageBody[] {
+export function layOutButtons(buttons: readonly Button[]): MessageBody[] {
   const placed = buttons.map((button, place) => ({ button, place }));
   const choices = placed.filter(({ button: { style, asks }, place }) => {
     return style === undefined && asks === undefined && place < buttons.length - 1;
@@ -69,7 +69,7 @@ export function cardOf(part: OutboundPart, base: MessageBody): MessageBody | und
   if (file !== undefined || !styles.includes('success') || !styles.includes('danger'))
     return undefined;
   const { content: _content, flags = 0, ...others } = base;
-  const components = [{ type: TEXT, content: body.text }, ...rowsOf(buttons)];
+  const components = [{ type: TEXT, content: body.text }, ...layOutButtons(buttons)];
   return {
     ...others,
     flags: Number(flags) | COMPONENTS_V2,
@@ -112,7 +112,7 @@ function withoutRows(components: readonly unknown[]): readonly unknown[] {
 
 const TextDisplay = z.object({ type: z.literal(TEXT), content: z.string() });
 
-/** What people read of a message: its text, or the texts of its components. */
+/** The visible text of a message: its own, or the texts of its components. */
 export function shownText(message: {
   readonly content?: unknown;
   readonly components?: unknown;
@@ -133,7 +133,7 @@ function textsIn(components: unknown): readonly string[] {
 }
 
 /** The form in which a person writes the words that a button asks for. */
-export function formOf({ asks, data }: Asking): MessageBody {
+export function questionForm({ asks, data }: Asking): MessageBody {
   const input = {
     type: TEXT_INPUT,
     custom_id: WORDS,
@@ -163,13 +163,13 @@ function writeAskId(asks: string, data: string): string {
 const MAX_ID = 100;
 const USUAL_NAME = 'Your answer';
 
-/** What a button asks for, and what is written before the words. */
+/** The words that a button asks for, and the text before them. */
 export interface Asking {
   readonly asks: string;
   readonly data: string;
 }
 
-/** What a person has done with a component of the bot. */
+/** A person's use of a component of the bot. */
 export type Pressed =
   | { readonly kind: 'wrote'; readonly text: string }
   | ({ readonly kind: 'asks' } & Asking);
@@ -187,19 +187,19 @@ export function readPress({
   values,
   components,
 }: PressData): Pressed | undefined {
-  if (id === MENU) return written(readButtonId(values?.[0] ?? ''));
+  if (id === MENU) return toWritten(readButtonId(values?.[0] ?? ''));
   const [, form] = /^words:([\s\S]+)$/.exec(id) ?? [];
   if (form !== undefined) {
-    const words = wordsIn(components).trim();
-    return written(words === '' ? undefined : `${form} ${words}`);
+    const words = readFormInput(components).trim();
+    return toWritten(words === '' ? undefined : `${form} ${words}`);
   }
   const [, length, rest] = /^\?(\d{1,2}):([\s\S]+)$/.exec(id) ?? [];
-  if (length === undefined || rest === undefined) return written(readButtonId(id));
+  if (length === undefined || rest === undefined) return toWritten(readButtonId(id));
   const asks = rest.slice(0, Number(length)) || USUAL_NAME;
   return { kind: 'asks', asks, data: rest.slice(Number(length)) };
 }
 
-function written(text: string | undefined): Pressed | undefined {
+function toWritten(text: string | undefined): Pressed | undefined {
   return text === undefined ? undefined : { kind: 'wrote', text };
 }
 
@@ -212,14 +212,14 @@ const Input = z.object({ custom_id: z.literal(WORDS), value: z.string() });
 const Labelled = z.object({ component: z.record(z.string(), z.unknown()) });
 
 /** The value of the input of a form, in a label or in a row. */
-function wordsIn(components: unknown): string {
+function readFormInput(components: unknown): string {
   if (!Array.isArray(components)) return '';
   for (const component of components as readonly unknown[]) {
     const labelled = Labelled.safeParse(component);
     const input = Input.safeParse(labelled.success ? labelled.data.component : component);
     if (input.success) return input.data.value;
     const inner = Children.safeParse(component);
-    const found = inner.success ? wordsIn(inner.data.components) : '';
+    const found = inner.success ? readFormInput(inner.data.components) : '';
     if (found !== '') return found;
   }
   return '';

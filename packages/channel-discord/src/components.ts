@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { linked } from './embeds.ts';
+import { maskedLink } from './embeds.ts';
 import type { Naming } from './mentions.ts';
-import { field, items, kindNumber, Snowflake, text } from './wire.ts';
+import { field, kindNumber, Snowflake, text, validItems } from './wire.ts';
 import { WireMedia } from './wire-message.ts';
 
 const Option = z.object({
@@ -28,12 +28,12 @@ const WireComponent = z.object({
   name: text,
   url: field(z.string()),
   emoji: field(z.object({ id: field(Snowflake), name: field(z.string()) })),
-  options: items(Option),
-  default_values: items(z.object({ id: Snowflake, type: text })),
+  options: validItems(Option),
+  default_values: validItems(z.object({ id: Snowflake, type: text })),
   components: Nested,
   component: field(z.unknown()),
   accessory: field(z.unknown()),
-  items: items(Media),
+  items: validItems(Media),
   media: field(WireMedia),
   file: field(WireMedia),
   spoiler: field(z.boolean()),
@@ -47,7 +47,7 @@ export interface ShownMedia extends WireMedia {
   readonly name?: string;
 }
 
-/** What components show: text as people read it, the files in them, and what is of a kind that cannot be read. */
+/** The content of components: text as people read it, the files in them, and the names of unreadable kinds. */
 export interface ShownComponents {
   readonly lines: readonly string[];
   readonly media: readonly ShownMedia[];
@@ -66,7 +66,7 @@ export function readComponents(
   depth = 0,
 ): ShownComponents {
   if (depth > MAX_DEPTH || components.length === 0) return NOTHING;
-  return joined(
+  return joinComponents(
     components.slice(0, MAX_COMPONENTS).map((one) => {
       const read = WireComponent.safeParse(one);
       if (!read.success) return { ...NOTHING, unread: ['a part of the message'] };
@@ -75,8 +75,11 @@ export function readComponents(
   );
 }
 
-/** Where a file can be fetched: it is Discord's own, or Discord has a copy of it. Undefined for others. */
-export function addressOf({ url, proxy_url, attachment_id }: WireMedia): string | undefined {
+/**
+ * The address from which a file can be fetched: it is Discord's own, or Discord has a copy of it. Undefined for
+ * others.
+ */
+export function mediaUrl({ url, proxy_url, attachment_id }: WireMedia): string | undefined {
   const address = attachment_id === undefined ? proxy_url : url;
   return address !== undefined && /^https?:/.test(address) ? address : undefined;
 }
@@ -86,7 +89,7 @@ function mediaLine({ url, description, name }: ShownMedia): string {
   return `[File] ${[name, description, url].filter(Boolean).join(' ')}`;
 }
 
-function joined(all: readonly ShownComponents[]): ShownComponents {
+function joinComponents(all: readonly ShownComponents[]): ShownComponents {
   return {
     lines: all.flatMap(({ lines }) => lines),
     media: all.flatMap(({ media }) => media),
@@ -98,7 +101,7 @@ function readComponent(component: WireComponent, naming: Naming, depth: number):
   const { type } = component;
   const below = readComponents(nestedIn(component), naming, depth + 1);
   const media = mediaIn(component);
-  const elsewhere = media.filter((one) => addressOf(one) === undefined).map(mediaLine);
+  const elsewhere = media.filter((one) => mediaUrl(one) === undefined).map(mediaLine);
   const shown: ShownComponents = {
     lines: [...ownLines(component, naming), ...elsewhere, ...below.lines],
     media: [...media, ...below.media],
@@ -128,13 +131,13 @@ function nameOfKind(type: number): string {
   return `a part of the message (component type ${type})`;
 }
 
-/** What the component itself shows; nested ones follow. */
+/** The lines of the component itself; nested ones follow. */
 function ownLines(component: WireComponent, naming: Naming): string[] {
   const { type, label, url, emoji, divider, content, description, value } = component;
   if (type === SEPARATOR) return divider === false ? [] : ['---'];
   if (type === BUTTON) {
     const words = [emojiText(emoji), label].filter(Boolean).join(' ');
-    return words === '' && url === undefined ? [] : [`[Button] ${linked(words, url)}`];
+    return words === '' && url === undefined ? [] : [`[Button] ${maskedLink(words, url)}`];
   }
   if (MENUS.has(type)) return [menuLine(component, naming)];
   const spoiler = component.spoiler === true && type === CONTAINER ? ['[Spoiler]'] : [];
@@ -144,14 +147,14 @@ function ownLines(component: WireComponent, naming: Naming): string[] {
 }
 
 function menuLine({ placeholder, options, default_values }: WireComponent, naming: Naming): string {
-  const chosen = default_values.map(({ id, type }) => naming(markOf(id, type)));
+  const chosen = default_values.map(({ id, type }) => naming(mentionMarkup(id, type)));
   const all = [...options.map(optionText), ...chosen];
   return ['[Menu]', naming(placeholder), all.length === 0 ? '' : `(${all.join(', ')})`]
     .filter(Boolean)
     .join(' ');
 }
 
-function markOf(id: string, type: string): string {
+function mentionMarkup(id: string, type: string): string {
   if (type === 'channel') return `<#${id}>`;
   return type === 'role' ? `<@&${id}>` : `<@${id}>`;
 }

@@ -209,7 +209,7 @@ function endingOf(thrown: unknown): Ending {
     : { reason };
 }
 
-/** How long the close handshake may take, in ms; a dead peer never answers. */
+/** The deadline of the close handshake, in ms; a dead peer never answers. */
 const CLOSE_WITHIN_MS = 2_000;
 /** The close code of Discord's own libraries that keeps the session resumable. */
 const RESUMING = 4200;
@@ -249,9 +249,9 @@ function terminate(shards: readonly object[]): void {
 }
 
 /** Calls back once after `ms` without keeping the process alive; returns a function that cancels it. */
-export function later(task: () => void, ms: number): () => void {
+export function startTimer(task: () => void, ms: number): () => void {
   const timer = setTimeout(guarded('timer', task), ms).unref();
   return () => clearTimeout(timer);
 }
 
-export type Later = typeof later;
+export type StartTimer = typeof startTimer;

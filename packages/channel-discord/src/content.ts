@@ -1,12 +1,12 @@
 import { unreadText } from '@parley/channels';
 import type { Authored, InboundMessage } from '@parley/core';
-import { attachmentsOf, filesOf } from './attachments.ts';
-import { displayName, namesIn, namingOf, plainMentions, withoutMarks } from './mentions.ts';
+import { messageAttachments, ownAttachments } from './attachments.ts';
+import { displayName, mentionedNames, namingOf, plainMentions, withoutMarks } from './mentions.ts';
 import { messageKind, NEW_KIND } from './message-types.ts';
 import type { Place } from './places.ts';
-import { timeOf } from './positions.ts';
+import { snowflakeTime } from './positions.ts';
 import type { DiscordSettings } from './settings.ts';
-import { isReply, type ShownContent, shownContent, wholeText } from './shown-content.ts';
+import { allShownText, isReply, type ShownContent, shownContent } from './shown-content.ts';
 import type { WireMember, WireUser } from './wire.ts';
 import type { WireMessage } from './wire-message.ts';
 
@@ -20,9 +20,9 @@ export function toInbound(
   { account, me, threads }: Receiving,
 ): InboundMessage | undefined {
   if (message.author.id === me || noticeIn(message) !== undefined) return undefined;
-  const attachments = attachmentsOf(message);
+  const attachments = messageAttachments(message);
   const { own, leading } = ownWords(message, place, me);
-  const said: Said = {
+  const said: MessageParts = {
     own,
     shown: shownContent(message, place),
     hasFiles: attachments.length > 0,
@@ -30,7 +30,7 @@ export function toInbound(
   const mentions = message.mentions.map(({ id }) => id);
   const named = mentions.includes(me) || leading;
   const replied = message.referenced_message?.author.id === me;
-  const sender = senderOf(message);
+  const sender = messageSender(message);
   const isDirect = place.chat.type === 'direct';
   const addressed = isDirect || named || replied || namesRole(message, place);
   const perThread = threads === 'per-conversation' && !isDirect;
@@ -43,10 +43,10 @@ export function toInbound(
     messageId: message.id,
     chat: opens ? threadOf(message, place, me) : place.chat,
     sender,
-    ...wordsOf(message, place, said),
-    authored: authoredIn(message, place, { own, me, isDirect }),
+    ...messageWords(message, place, said),
+    authored: findAuthored(message, place, { own, me, isDirect }),
     ...(attachments.length === 0 ? {} : { attachments }),
-    ...replyOf(message, place),
+    ...readReply(message, place),
     mentions,
     addressed: addressed || goesOn,
     sentAt: sentAt(message),
@@ -54,7 +54,7 @@ export function toInbound(
   };
 }
 
-/** What a message of Discord itself reports; undefined for messages of people and bots. */
+/** The report of a message of Discord itself; undefined for messages of people and bots. */
 export function noticeIn({ type }: Pick<WireMessage, 'type'>): string | undefined {
   const kind = messageKind(type);
   return kind?.kind === 'notice' ? kind.what : undefined;
@@ -63,12 +63,12 @@ export function noticeIn({ type }: Pick<WireMessage, 'type'>): string | undefine
 /** Milliseconds since 1970: as the message says, else by its id. */
 export function sentAt({ id, timestamp }: Pick<WireMessage, 'id' | 'timestamp'>): number {
   const at = Date.parse(timestamp);
-  return Number.isNaN(at) || at < 0 ? timeOf(id) : at;
+  return Number.isNaN(at) || at < 0 ? snowflakeTime(id) : at;
 }
 
-function senderOf({ author, member, webhook_id }: WireMessage): InboundMessage['sender'] {
+function messageSender({ author, member, webhook_id }: WireMessage): InboundMessage['sender'] {
   const isBot = author.bot === true || author.system === true || webhook_id !== undefined;
-  return personOf(author, member, isBot);
+  return toSender(author, member, isBot);
 }
 
 /** The thread that the answer will start from this message; it has the id of the message. */
@@ -86,7 +86,7 @@ export function threadName(
   me: string | undefined,
 ): string {
   const others = content.replaceAll(`<@${me}>`, '').replaceAll(`<@!${me}>`, '');
-  const named = withoutMarks(plainMentions(others, namesIn(mentions), () => undefined));
+  const named = withoutMarks(plainMentions(others, mentionedNames(mentions), () => undefined));
   const text = named.replace(/\s+/g, ' ').trim();
   if (text === '') return displayName(author, undefined).slice(0, MAX_NAME);
   if (text.length <= MAX_NAME) return text;
@@ -98,7 +98,7 @@ export function threadName(
 const MAX_ROLES = 500;
 
 /** A person; in a server with their name and their roles there. */
-export function personOf(
+export function toSender(
   user: WireUser,
   member: WireMember | null | undefined,
   isBot: boolean,
@@ -113,7 +113,7 @@ function namesRole({ mention_roles }: WireMessage, { botRole }: Place): boolean 
   return botRole !== undefined && mention_roles.includes(botRole);
 }
 
-/** What its author typed, without a leading mention of the bot. */
+/** The words of its author, without a leading mention of the bot. */
 function ownWords(
   message: WireMessage,
   place: Place,
@@ -129,8 +129,8 @@ function ownWords(
   return { own: namingOf(message, place)(text), leading: text !== content };
 }
 
-/** What a message says: the words of its author, and what it shows besides. */
-interface Said {
+/** The content of a message: the words of its author, and everything else it shows. */
+interface MessageParts {
   readonly own: string;
   readonly shown: ShownContent;
   readonly hasFiles: boolean;
@@ -140,10 +140,10 @@ interface Said {
  * The words of the sender stay alone in `text`, so that they can be a command or an approval; what the message shows besides
  * is quoted. Without words of their own it is the text.
  */
-function wordsOf(
+function messageWords(
   message: WireMessage,
   { chat: { type } }: Place,
-  { own, shown, hasFiles }: Said,
+  { own, shown, hasFiles }: MessageParts,
 ): Pick<InboundMessage, 'text' | 'quotation'> {
   const unread = (chatType: typeof type) => shown.unread.map((what) => unreadText(what, chatType));
   if (own.trim() !== '') {
@@ -165,13 +165,13 @@ interface Typing {
 }
 
 /**
- * What the sender typed or spoke: `content` is always theirs, but for types of messages that are not known. What a message
- * shows besides is no request of theirs; the files of a forwarded message may hold another person's voice.
+ * The text that the sender typed or spoke: `content` is always theirs, except for unknown types of messages. Other
+ * content of a message is no request of theirs; the files of a forwarded message may hold another person's voice.
  */
-function authoredIn(
+function findAuthored(
   message: WireMessage,
   place: Place,
-  { own, me, isDirect }: Typing & Pick<Said, 'own'>,
+  { own, me, isDirect }: Typing & Pick<MessageParts, 'own'>,
 ): Authored {
   const { attachments, message_snapshots: forwarded, webhook_id, type } = message;
   if (webhook_id !== undefined) return {};
@@ -198,16 +198,16 @@ function isQuoteOfTheirs(
   return shownContent(others, place).text === '';
 }
 
-function replyOf(message: WireMessage, place: Place): Pick<InboundMessage, 'replyTo'> {
+function readReply(message: WireMessage, place: Place): Pick<InboundMessage, 'replyTo'> {
   const { message_reference: reference, referenced_message: answered } = message;
   const messageId = isReply(message) ? reference?.message_id : undefined;
   if (messageId === undefined) return {};
   if (answered === undefined) return { replyTo: { messageId } };
   // Its files come along where the message has none itself; else people still see that they are there.
-  const files = filesOf(message).length === 0 ? [] : filesOf(answered);
+  const files = ownAttachments(message).length === 0 ? [] : ownAttachments(answered);
   const names = files.map(({ kind, name }) => `[${kind}${name === undefined ? '' : `: ${name}`}]`);
   const around = [{ ...message.author, member: message.member }, ...message.mentions];
-  const text = [wholeText(answered, place, around), ...names].filter(Boolean).join('\n');
+  const text = [allShownText(answered, place, around), ...names].filter(Boolean).join('\n');
   return {
     replyTo: { messageId, senderId: answered.author.id, ...(text === '' ? {} : { text }) },
   };

@@ -1,11 +1,11 @@
 import { type ChannelContext, type ChannelEnv, reconnectBackoff } from '@parley/channels';
 import { reasonOf } from '@parley/core';
-import type { Later } from './connection.ts';
-import { dateOf, isLater, laterOf, type Position, snowflakeAt } from './positions.ts';
+import type { StartTimer } from './connection.ts';
+import { dateOf, isLater, laterId, type Position, snowflakeAt } from './positions.ts';
 import { type Resumed, type ResumeEnding, resumeSession } from './resume.ts';
 import type { Seen } from './seen.ts';
 
-/** How long messages of a new session wait for those that an earlier one still has to deliver, in ms. */
+/** The time for which messages of a new session wait for those that an earlier one still has to deliver, in ms. */
 const TIMEOUT_MS = 5_000;
 /** In a direct chat that is new, messages that were written so long before a session was left are not looked for, in ms. */
 const LOOK_BACK_MS = 7 * 24 * 60 * 60_000;
@@ -22,7 +22,7 @@ interface EarlierDeps
     ChannelEnv {
   readonly token: string;
   readonly seen: Seen;
-  readonly later: Later;
+  readonly later: StartTimer;
   /** Called with each event of an earlier session and the position before it. */
   readonly onEvent: (name: string, data: unknown, before: Position) => void;
 }
@@ -130,7 +130,7 @@ export class EarlierSessions {
   #startOf({ newest }: Position): string {
     const { seen, clock } = this.#deps;
     const start = newest ?? seen.cursors().newest ?? snowflakeAt(clock());
-    return laterOf(start, snowflakeAt(clock() - LOOK_BACK_MS));
+    return laterId(start, snowflakeAt(clock() - LOOK_BACK_MS));
   }
 
   /** Resumes a session until it has delivered all that was sent before a newer one was ready. */
@@ -158,10 +158,10 @@ export class EarlierSessions {
 
   async #follow(resumed: Resumed, onCaughtUp: () => void): Promise<ResumeEnding | 'delivered'> {
     const orEnded = <T>(step: Promise<T>) => Promise.race([step, resumed.ended]);
-    if ((await orEnded(resumed.caughtUp)) !== 'caught-up') return endOf(resumed);
+    if ((await orEnded(resumed.caughtUp)) !== 'caught-up') return closeResumed(resumed);
     onCaughtUp();
-    if ((await orEnded(this.#replaced.promise)) !== 'replaced') return endOf(resumed);
-    return (await orEnded(resumed.drained())) === 'drained' ? 'delivered' : endOf(resumed);
+    if ((await orEnded(this.#replaced.promise)) !== 'replaced') return closeResumed(resumed);
+    return (await orEnded(resumed.drained())) === 'drained' ? 'delivered' : closeResumed(resumed);
   }
 
   #reportLost(position: Position): void {
@@ -181,8 +181,8 @@ export class EarlierSessions {
   }
 }
 
-/** How a connection ended that is closed now if it has not ended yet. */
-async function endOf(resumed: Resumed): Promise<ResumeEnding> {
+/** Closes a resumed connection and returns its end. */
+async function closeResumed(resumed: Resumed): Promise<ResumeEnding> {
   resumed.close();
   return resumed.ended;
 }

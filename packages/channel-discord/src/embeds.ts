@@ -1,14 +1,14 @@
 import { type Naming, shownTime } from './mentions.ts';
 import type { WireEmbed, WireMedia } from './wire-message.ts';
 
-/** What is shown of the page behind a link, in characters: it stands beside the words that contain the link. */
+/** The shown text of the page behind a link, in characters: it stands beside the words that contain the link. */
 const MAX_PREVIEW = 500;
 /** The same of a post, which Discord shows whole. */
 const MAX_POST = 1_500;
 /** Discord's limit for all embeds of one message. In characters. */
 const MAX_EMBED = 6_000;
 
-/** What stands above the embed, with the links of its author, and how marks in it are written. */
+/** The text above the embed, the links of its author, and the form of marks in it. */
 export interface EmbedContext {
   readonly naming: Naming;
   readonly content: string;
@@ -24,10 +24,10 @@ function isPreview({ type }: WireEmbed): boolean {
 /** An embed as text; empty where it shows nothing that can be written. */
 export function embedText(embed: WireEmbed, context: EmbedContext): string {
   if (embed.type === 'poll_result') return pollResultText(embed);
-  if (isPreview(embed)) return previewText(embed, context);
+  if (isPreview(embed)) return renderPreview(embed, context);
   const { url } = embed;
   const isPost = url !== undefined && context.content.includes(url);
-  return cut(richText(embed, context.naming), isPost ? MAX_POST : MAX_EMBED);
+  return cutText(richText(embed, context.naming), isPost ? MAX_POST : MAX_EMBED);
 }
 
 /** The name of an embed that shows nothing that can be read, as one of a new kind; undefined for all others. */
@@ -39,7 +39,7 @@ export function unreadEmbed(embed: WireEmbed, context: EmbedContext): string | u
 }
 
 /** `[Preview of https://…] Site · Title: first words`, in one line. */
-function previewText(
+function renderPreview(
   { url, title, description, provider, author }: WireEmbed,
   { naming, content }: EmbedContext,
 ): string {
@@ -49,7 +49,7 @@ function previewText(
   const isKnown = url === undefined || content.includes(url);
   // A preview without words still shows a link that is not in the text.
   if (words === '' && isKnown) return '';
-  return `[Preview${url === undefined ? '' : ` of ${url}`}] ${cut(naming(words), MAX_PREVIEW)}`.trim();
+  return `[Preview${url === undefined ? '' : ` of ${url}`}] ${cutText(naming(words), MAX_PREVIEW)}`.trim();
 }
 
 /** The card of a bot or a webhook, in the order in which people see it. */
@@ -58,8 +58,8 @@ function richText(embed: WireEmbed, naming: Naming): string {
   const time = timestamp === undefined ? undefined : shownTime(Date.parse(timestamp));
   const lines = [
     provider?.name,
-    author && linked(author.name, author.url),
-    linked(naming(title), url),
+    author && maskedLink(author.name, author.url),
+    maskedLink(naming(title), url),
     naming(description),
     ...fields.map(({ name, value }) => `${naming(name)}: ${naming(value)}`),
     pictureLine('Picture', embed.image),
@@ -71,7 +71,7 @@ function richText(embed: WireEmbed, naming: Naming): string {
 }
 
 /** `[Build 77](https://…)`, as masked links are written. */
-export function linked(words: string, url: string | undefined): string {
+export function maskedLink(words: string, url: string | undefined): string {
   if (url === undefined || url === '' || words === url) return words || (url ?? '');
   return words.trim() === '' ? url : `[${words}](${url})`;
 }
@@ -82,7 +82,7 @@ function pictureLine(what: string, media: WireMedia | undefined): string | undef
   return `${what}: ${[description, url].filter(Boolean).join(' ')}`;
 }
 
-/** What became of a poll: Discord writes it into the fields of an embed. */
+/** The result of a poll: Discord writes it into the fields of an embed. */
 function pollResultText({ fields }: WireEmbed): string {
   const value = (name: string) => fields.find((one) => one.name === name)?.value ?? '';
   const question = value('poll_question_text');
@@ -99,7 +99,7 @@ function pollResultText({ fields }: WireEmbed): string {
 }
 
 /** The first characters of a text; where more follows it says so, with the length of the whole (P10). */
-export function cut(text: string, length: number): string {
+export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length).toWellFormed()}… [cut: ${length} of ${text.length} characters]`;
 }

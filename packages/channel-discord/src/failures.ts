@@ -67,7 +67,11 @@ const BY_CODE: ReadonlyMap<number, ChannelFailure> = new Map<number, ChannelFail
 ]);
 
 /** A failed call as the error that delivery handles. */
-export function sendErrorOf(failure: CallFailure, channelId: string, cause: unknown): ChannelError {
+export function discordSendError(
+  failure: CallFailure,
+  channelId: string,
+  cause: unknown,
+): ChannelError {
   const what = `Discord channel ${channelId}:`;
   switch (failure.kind) {
     case 'rate-limited': {
@@ -89,13 +93,16 @@ export function sendErrorOf(failure: CallFailure, channelId: string, cause: unkn
         cause,
       );
     case 'refused': {
-      const message = `${what} ${failure.reason} (${failure.status}/${failure.code}). ${adviceFor(failure.code)}`;
-      return new ChannelError(meaningOf(failure), message.trim(), cause);
+      const message = `${what} ${failure.reason} (${failure.status}/${failure.code}). ${refusalAdvice(failure.code)}`;
+      return new ChannelError(refusalFailure(failure), message.trim(), cause);
     }
   }
 }
 
-function meaningOf({ status, code }: Extract<CallFailure, { kind: 'refused' }>): ChannelFailure {
+function refusalFailure({
+  status,
+  code,
+}: Extract<CallFailure, { kind: 'refused' }>): ChannelFailure {
   const known = BY_CODE.get(code);
   if (known !== undefined) return known;
   // The account is refused, not this part: it may be sent once the token is fixed.
@@ -104,7 +111,7 @@ function meaningOf({ status, code }: Extract<CallFailure, { kind: 'refused' }>):
   return status === 404 ? { kind: 'gone' } : { kind: 'refused' };
 }
 
-function adviceFor(code: number): string {
+function refusalAdvice(code: number): string {
   switch (code) {
     case 50001:
     case 50013:
@@ -119,12 +126,12 @@ function adviceFor(code: number): string {
 }
 
 /** Runs a call on a channel. @throws ChannelError */
-export async function translated<T>(channelId: string, call: () => Promise<T>): Promise<T> {
+export async function translateFailure<T>(channelId: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (thrown) {
     if (thrown instanceof ChannelError) throw thrown;
-    throw sendErrorOf(callFailureOf(thrown), channelId, thrown);
+    throw discordSendError(callFailureOf(thrown), channelId, thrown);
   }
 }
 
@@ -133,7 +140,7 @@ export interface Ending {
   readonly reason: string;
   /** The gateway's close code, where it is known. */
   readonly closeCode?: number | undefined;
-  /** How long Discord says to wait, in ms. */
+  /** The wait that Discord names, in ms. */
   readonly retryAfterMs?: number | undefined;
 }
 

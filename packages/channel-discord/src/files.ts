@@ -2,7 +2,7 @@ import { type FilesCapability, readUpTo } from '@parley/channels';
 import { ChannelError, type Clock, reasonOf } from '@parley/core';
 import type { DiscordApi } from './api.ts';
 import { readComponents } from './components.ts';
-import { callFailureOf, sendErrorOf } from './failures.ts';
+import { callFailureOf, discordSendError } from './failures.ts';
 import type { WireContent } from './wire-message.ts';
 
 interface FilesDeps {
@@ -20,11 +20,16 @@ export function createFiles(deps: FilesDeps): FilesCapability {
     maxBytes: LARGEST_BYTES,
     async fetch(ref, limit, signal) {
       const file = readRef(ref);
-      if (file === undefined) throw refused('its reference is not one of Discord');
+      if (file === undefined) throw fileRefusedError('its reference is not one of Discord');
       const isOld = hasExpired(file.url, deps.clock());
-      const first = isOld ? undefined : await download(deps, file.url, limit, signal);
+      const first = isOld ? undefined : await downloadDiscordFile(deps, file.url, limit, signal);
       if (first !== undefined) return first;
-      const second = await download(deps, await freshUrl(deps, file, signal), limit, signal);
+      const second = await downloadDiscordFile(
+        deps,
+        await freshUrl(deps, file, signal),
+        limit,
+        signal,
+      );
       if (second !== undefined) return second;
       throw new ChannelError({ kind: 'gone' }, 'The file is not on Discord any more.');
     },
@@ -48,7 +53,7 @@ async function freshUrl(
     if (found !== undefined) return found;
   } catch (thrown) {
     const failure = callFailureOf(thrown);
-    if (failure.kind !== 'refused') throw sendErrorOf(failure, channelId, thrown);
+    if (failure.kind !== 'refused') throw discordSendError(failure, channelId, thrown);
   }
   throw gone;
 }
@@ -62,21 +67,21 @@ function urlOf({ attachments, components }: WireContent, fileId: string | undefi
   );
 }
 
-/** Where pictures of accounts are. */
+/** The address of an account's picture. */
 export function pictureUrl(apiRoot: string, id: string, avatar: string): string {
   const { hostname, origin } = new URL(apiRoot);
-  const root = isLoopback(hostname) ? origin : 'https://cdn.discordapp.com';
+  const root = isLoopbackHost(hostname) ? origin : 'https://cdn.discordapp.com';
   return `${root}/avatars/${id}/${avatar}.png?size=128`;
 }
 
 /** Undefined when the file is not at the URL (any more). */
-export async function download(
+export async function downloadDiscordFile(
   { apiRoot }: Pick<FilesDeps, 'apiRoot'>,
   url: string,
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  if (!mayFetch(url, apiRoot)) throw refused('its address is not one of Discord');
+  if (!mayFetch(url, apiRoot)) throw fileRefusedError('its address is not one of Discord');
   try {
     const response = await fetch(url, { signal, redirect: 'error' });
     const { status, body } = response;
@@ -87,11 +92,11 @@ export async function download(
     const length = Number(response.headers.get('content-length') ?? 0);
     if (!response.ok || body === null || length > limit) {
       await body?.cancel();
-      if (length > limit) throw tooLarge(limit);
+      if (length > limit) throw fileTooLargeError(limit);
       throw new Error(`HTTP ${status}`);
     }
     const file = await readUpTo(body, limit);
-    if (file === undefined) throw tooLarge(limit);
+    if (file === undefined) throw fileTooLargeError(limit);
     return file;
   } catch (thrown) {
     if (thrown instanceof ChannelError) throw thrown;
@@ -100,15 +105,15 @@ export async function download(
   }
 }
 
-function tooLarge(limit: number): ChannelError {
-  return refused(`it is larger than ${limit} bytes`);
+function fileTooLargeError(limit: number): ChannelError {
+  return fileRefusedError(`it is larger than ${limit} bytes`);
 }
 
-function refused(why: string): ChannelError {
+function fileRefusedError(why: string): ChannelError {
   return new ChannelError({ kind: 'refused' }, `The file is not fetched: ${why}.`);
 }
 
-/** Where a file is, and the message that has a fresh URL when this one has expired. */
+/** The URL of a file, and the message that has a fresh one when this one has expired. */
 interface FileRef {
   readonly url: string;
   readonly channelId?: string;
@@ -148,7 +153,7 @@ export function mayFetch(url: string, apiRoot: string): boolean {
   if (address.protocol === 'https:' && address.port === '' && HOSTS.has(address.hostname))
     return true;
   const api = URL.parse(apiRoot);
-  return api !== null && isLoopback(api.hostname) && address.origin === api.origin;
+  return api !== null && isLoopbackHost(api.hostname) && address.origin === api.origin;
 }
 
 /** Whether the signature of a URL has expired: `ex` is a time in seconds, in hex. */
@@ -157,6 +162,6 @@ export function hasExpired(url: string, now: number): boolean {
   return /^[\da-f]{1,12}$/.test(ex) && Number.parseInt(ex, 16) * 1000 <= now;
 }
 
-function isLoopback(host: string): boolean {
+function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

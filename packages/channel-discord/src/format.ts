@@ -1,6 +1,6 @@
 import type { OutboundPart, ReplyRoute } from '@parley/core';
 import type { MessageBody } from './api.ts';
-import { rowsOf } from './component-layout.ts';
+import { layOutButtons } from './component-layout.ts';
 
 /** `flags`: no previews of linked pages. */
 const SUPPRESS_EMBEDS = 1 << 2;
@@ -36,6 +36,6 @@ export function partBody(part: OutboundPart, linkPreviews: boolean): MessageBody
   const { body, buttons, route } = part;
   return {
     ...contentBody(body.text, route.target, linkPreviews),
-    ...(buttons === undefined ? {} : { components: rowsOf(buttons) }),
+    ...(buttons === undefined ? {} : { components: layOutButtons(buttons) }),
   };
 }

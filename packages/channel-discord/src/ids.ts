@@ -6,7 +6,7 @@ const COPY =
 /** Ids of Discord: its first ones had 15 digits, and there can be 20. */
 const SNOWFLAKE = /^\d{15,20}$/;
 
-function explain(written: string): string | undefined {
+function explainWrongId(written: string): string | undefined {
   const bare = bareId(written);
   if (/^@?&\d/.test(bare)) return 'this is the id of a role';
   if (/^#\d/.test(bare)) return 'this is the id of a channel';
@@ -19,11 +19,11 @@ function explain(written: string): string | undefined {
 }
 
 /** `kind`: what is before the digits where an id is copied as a mention; `link`: its address, with the id as a group. */
-function form(expected: string, kind: RegExp, link: RegExp): IdForm {
+function idForm(expected: string, kind: RegExp, link: RegExp): IdForm {
   return {
     expected,
     howToFind: COPY,
-    explain,
+    explain: explainWrongId,
     normalize(written) {
       const bare = bareId(written);
       const id = kind.exec(bare)?.[1] ?? link.exec(bare)?.[1] ?? bare;
@@ -35,7 +35,7 @@ function form(expected: string, kind: RegExp, link: RegExp): IdForm {
 const SITE = '^(?:https?://)?(?:(?:ptb|canary)\\.)?discord(?:app)?\\.com';
 const channelLink = new RegExp(`${SITE}/channels/(?:\\d+|@me)/(\\d+)(?:/|$)`, 'i');
 
-const group = form(
+const group = idForm(
   'the id of a channel in Discord, such as 123456789012345678',
   /^<?#(\d+)>?$/,
   channelLink,
@@ -43,13 +43,13 @@ const group = form(
 
 /** The ids of Discord. A server is served channel by channel; threads belong to the channel they are in. */
 export const DISCORD_IDS: ChannelIds = {
-  person: form(
+  person: idForm(
     'a user id of Discord, such as 123456789012345678',
     /^<?@!?(\d+)>?$/,
     new RegExp(`(?:${SITE}|^discord://-)/users/(\\d+)`, 'i'),
   ),
   group,
   direct: group,
-  role: form('the id of a role in Discord, such as 123456789012345678', /^<?@&(\d+)>?$/, /^(?!)/),
+  role: idForm('the id of a role in Discord, such as 123456789012345678', /^<?@&(\d+)>?$/, /^(?!)/),
   thread: group,
 };

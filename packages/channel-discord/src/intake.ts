@@ -7,11 +7,11 @@ import { callFailureOf } from './failures.ts';
 import { Lanes } from './lanes.ts';
 import { MissedMessages } from './missed-messages.ts';
 import type { FindPlace, GuildAuthor, Place } from './places.ts';
-import { type Position, timeOf } from './positions.ts';
+import { type Position, snowflakeTime } from './positions.ts';
 import type { Reacted } from './reactions.ts';
 import type { Seen } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
-import { type KnownChannel, whatToFetch } from './what-to-fetch.ts';
+import { type KnownChannel, planFetches } from './what-to-fetch.ts';
 import { WireDeletion } from './wire.ts';
 import { WireMessage, WireMessageIds } from './wire-message.ts';
 
@@ -112,7 +112,7 @@ export class Intake {
     const { channel_id: channelId, id: messageId } = parsed.data;
     this.#push(channelId, async () => {
       const { chat } = await this.#deps.findPlace(channelId);
-      const event = { chatId: chat.id, messageId, at: timeOf(messageId) };
+      const event = { chatId: chat.id, messageId, at: snowflakeTime(messageId) };
       await this.#deps.ignored(event, 'Discord sent this message in a form that is not known');
     });
   }
@@ -169,7 +169,7 @@ export class Intake {
     this.#readyShards.add(shard);
     if (isFirst) void seen.begin(known.map(({ lastMessageId }) => lastMessageId));
     const cursors = seen.cursors();
-    const { fetch, left } = isFirst ? { fetch: [], left: 0 } : whatToFetch(cursors, known);
+    const { fetch, left } = isFirst ? { fetch: [], left: 0 } : planFetches(cursors, known);
     for (const { channelId, after } of fetch) {
       const release = seen.hold(after);
       this.#lanes.unshift(channelId, async () => {
@@ -230,7 +230,7 @@ export class Intake {
     await this.#deps.seen.note(message.channel_id, message.id, served);
   }
 
-  /** What Discord writes about a chat starts no turn; `why` knows it. */
+  /** Notes a notice of Discord about a chat. It starts no turn; `why` knows it. */
   async #noteNotice(message: WireMessage, { chat }: Place): Promise<void> {
     const what = noticeIn(message);
     if (what === undefined) return;
@@ -239,7 +239,7 @@ export class Intake {
     await this.#deps.ignored(event, `written by Discord: ${what}`);
   }
 
-  /** What was said before the first message there since the start that may get a turn. */
+  /** The messages before the first one there since the start that may get a turn. */
   #earlier(
     { id, channel_id }: WireMessage,
     { chat: { threadId, type } }: InboundMessage,

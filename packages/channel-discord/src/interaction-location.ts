@@ -16,14 +16,15 @@ export interface InteractionLocation {
 }
 
 /** Whether people other than the sender may read what is shown there. */
-export function isShared({ guild_id, context }: WireInteraction): boolean {
+export function isSharedPlace({ guild_id, context }: WireInteraction): boolean {
   return guild_id !== undefined || context !== BOT_DIRECT;
 }
 
 /**
- * Where a command was used or a button pressed. A person can bring the app along on their account, to servers where the
- * bot is no member and to chats of other people: the bot cannot ask about these, so what the interaction says itself
- * counts. Such a chat is never the direct chat of its sender, because others read along (W02).
+ * The place where a command was used or a button pressed. A person can bring the app along on their account, to
+ * servers where the bot is no member and to chats of other people: the bot cannot ask about these, so what the
+ * interaction says itself counts. Such a chat is never the direct chat of its sender, because others read along
+ * (W02).
  */
 export async function placeOfInteraction(
   interaction: WireInteraction & { readonly channel_id: string },

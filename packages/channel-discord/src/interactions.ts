@@ -7,9 +7,9 @@ import {
 } from '@parley/channels';
 import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import type { DiscordApi, MessageBody } from './api.ts';
-import { formOf, readPress, withoutButtons } from './component-layout.ts';
-import { personOf } from './content.ts';
-import { isShared, placeOfInteraction } from './interaction-location.ts';
+import { questionForm, readPress, withoutButtons } from './component-layout.ts';
+import { toSender } from './content.ts';
+import { isSharedPlace, placeOfInteraction } from './interaction-location.ts';
 import { ASK } from './menu.ts';
 import type { FindPlace, GuildAuthor } from './places.ts';
 import { EPHEMERAL, type Responses, writePlace } from './responses.ts';
@@ -47,7 +47,7 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
   const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
   deps.responses.expect(interaction.id, acknowledged);
   try {
-    await acknowledge(deps, interaction);
+    await acknowledgeInteraction(deps, interaction);
   } catch (thrown) {
     // The message is admitted all the same; only Discord shows that the application was slow.
     deps.log.warn({ reason: reasonOf(thrown) }, 'the interaction was not acknowledged');
@@ -67,7 +67,7 @@ async function readInteraction(
     log.warn({ reason: error?.message }, 'the interaction is not in the expected form');
     const { data: ids } = WireMessageIds.safeParse(data);
     if (ids !== undefined)
-      await note(
+      await recordIgnored(
         deps,
         { chatId: ids.channel_id, messageId: ids.id, at: clock() },
         'an interaction in a form that is not known',
@@ -83,12 +83,12 @@ async function readInteraction(
   const what = isKnown ? 'without a channel' : `of type ${read.type}`;
   log.warn({ messageId }, `an interaction ${what} is not handled`);
   const event = { chatId, messageId, senderId, at: clock() };
-  await note(deps, event, `an interaction ${what}, which is not handled`);
+  await recordIgnored(deps, event, `an interaction ${what}, which is not handled`);
   return undefined;
 }
 
 /** Records an interaction that starts nothing, so that `why` knows it. Never rejects. */
-async function note(
+async function recordIgnored(
   { log, ignored }: InteractionDeps,
   event: Parameters<InteractionDeps['ignored']>[0],
   reason: string,
@@ -98,30 +98,33 @@ async function note(
   );
 }
 
-async function acknowledge(deps: InteractionDeps, interaction: Interaction): Promise<void> {
+async function acknowledgeInteraction(
+  deps: InteractionDeps,
+  interaction: Interaction,
+): Promise<void> {
   const pressed = interaction.type === PRESS ? readPress(interaction.data ?? {}) : undefined;
   // A form can only be the first answer. What is written into it comes as an interaction of its own.
   if (pressed?.kind === 'asks') {
-    return answerNow(deps, interaction, { type: ANSWER.form, data: formOf(pressed) });
+    return answerNow(deps, interaction, { type: ANSWER.form, data: questionForm(pressed) });
   }
   const { id, type, channel_id, application_id: application, token } = interaction;
   // A message after a command would take the place of its "thinking"; after a form comes no message.
   if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
-  const admitting = admit(deps, interaction);
+  const admitting = tryAdmit(deps, interaction);
   const patience = new AbortController();
   const late = deps.wait(TIMEOUT_MS, patience.signal).then(() => undefined);
   const soon = await Promise.race([admitting, late]);
   patience.abort();
   const isPrivate = isPrivateCommand(deps.commands, interaction);
-  if (soon === undefined) return answerLater(deps, interaction, isPrivate, admitting);
+  if (soon === undefined) return answerWhenAdmitted(deps, interaction, isPrivate, admitting);
   return answerNow(deps, interaction, firstAnswer(interaction, soon, isPrivate));
 }
 
 /** Whether the answer is for the sender alone. In a direct chat it is anyway, and lasts. */
 function isPrivateCommand(commands: readonly CommandInfo[], interaction: Interaction): boolean {
-  if (interaction.type !== COMMAND || !isShared(interaction)) return false;
+  if (interaction.type !== COMMAND || !isSharedPlace(interaction)) return false;
   const own = commands.filter((command) => command.private);
-  return isCommand(textOf(commands, interaction) ?? '', own);
+  return isCommand(interactionText(commands, interaction) ?? '', own);
 }
 
 interface Admitted {
@@ -131,13 +134,13 @@ interface Admitted {
   readonly isSettled?: boolean;
 }
 
-async function admit(deps: InteractionDeps, interaction: Interaction): Promise<Admitted> {
+async function tryAdmit(deps: InteractionDeps, interaction: Interaction): Promise<Admitted> {
   try {
     const message = await inboundOf(deps, interaction);
     if (message === undefined) {
       const { id: messageId, channel_id: chatId, member, user } = interaction;
       const event = { chatId, messageId, senderId: (member?.user ?? user)?.id, at: deps.clock() };
-      await note(deps, event, 'the pressed button is none that does anything');
+      await recordIgnored(deps, event, 'the pressed button is none that does anything');
       return { text: 'That button does nothing any more.' };
     }
     const { guild_id: guildId, member } = interaction;
@@ -160,7 +163,7 @@ async function inboundOf(
 ): Promise<InboundMessage | undefined> {
   const { id, type, member, message } = interaction;
   const user = member?.user ?? interaction.user;
-  const text = textOf(commands, interaction);
+  const text = interactionText(commands, interaction);
   if (user === undefined || text === undefined) return undefined;
   const { chat, isBound } = await placeOfInteraction(interaction, findPlace);
   const response = responseTo(interaction, user.id, {
@@ -172,7 +175,7 @@ async function inboundOf(
     account,
     messageId: id,
     chat,
-    sender: personOf(user, member, user.bot === true),
+    sender: toSender(user, member, user.bot === true),
     text,
     // Typed behind a command or into a form, or a press of a button of this bot.
     authored: { text: true },
@@ -181,13 +184,13 @@ async function inboundOf(
     ...(response !== undefined && { response }),
     mentions: [],
     addressed: true,
-    sentAt: timeOf(id),
+    sentAt: snowflakeMs(id),
     variables: {},
   };
 }
 
 /**
- * Where the answer is given. To a command in the place of "thinking"; below a button it is an ordinary message, except
+ * The place of the answer. To a command in the place of "thinking"; below a button it is an ordinary message, except
  * where the bot cannot write one, and where the button is in a message that its sender alone sees.
  */
 function responseTo(
@@ -206,7 +209,10 @@ function responseTo(
 }
 
 /** `/name text`, the text of `/ask` alone, or what a button, a choice or a form says. */
-function textOf(commands: readonly CommandInfo[], { type, data }: Interaction): string | undefined {
+function interactionText(
+  commands: readonly CommandInfo[],
+  { type, data }: Interaction,
+): string | undefined {
   if (type !== COMMAND) {
     const pressed = readPress(data ?? {});
     return pressed?.kind === 'wrote' ? pressed.text : undefined;
@@ -223,7 +229,7 @@ interface CommandOption {
   readonly options?: readonly CommandOption[];
 }
 
-/** What was filled in; of a subcommand its name and what was filled in there. */
+/** The values that were filled in; for a subcommand its name and its values. */
 function optionWords({ name, value, options = [] }: CommandOption): string[] {
   return value === undefined ? [name, ...options.flatMap(optionWords)] : [String(value)];
 }
@@ -234,7 +240,7 @@ function silenceOf(outcome: IngressOutcome): Admitted['text'] {
 }
 
 /** A snowflake starts with its time, in ms since 2015. */
-function timeOf(snowflake: string): number {
+function snowflakeMs(snowflake: string): number {
   return Number((BigInt(snowflake) >> 22n) + 1_420_070_400_000n);
 }
 
@@ -261,7 +267,7 @@ function firstAnswer(
     return { type: ANSWER.change, data: withoutButtons(message) };
   }
   if (text !== null) return { type: ANSWER.message, data: ephemeral(text) };
-  return type === COMMAND ? thinking(isPrivate) : noAnswer(message);
+  return type === COMMAND ? thinkingBody(isPrivate) : noAnswer(message);
 }
 
 /** Without a message that the form belongs to, something has to be shown. */
@@ -271,17 +277,17 @@ function noAnswer(message: Interaction['message']): MessageBody {
     : { type: ANSWER.nothing };
 }
 
-function thinking(isPrivate: boolean): MessageBody {
+function thinkingBody(isPrivate: boolean): MessageBody {
   return { type: ANSWER.thinking, data: { flags: isPrivate ? EPHEMERAL : 0 } };
 }
 
-async function answerLater(
+async function answerWhenAdmitted(
   { api }: InteractionDeps,
   { id, application_id: application, token, type, message }: Interaction,
   isPrivate: boolean,
   admitting: Promise<Admitted>,
 ): Promise<void> {
-  await api.answer(id, token, type === COMMAND ? thinking(isPrivate) : noAnswer(message));
+  await api.answer(id, token, type === COMMAND ? thinkingBody(isPrivate) : noAnswer(message));
   const { text, isSettled } = await admitting;
   // The first answer of a button is the message it belongs to.
   if (isSettled && message !== undefined)

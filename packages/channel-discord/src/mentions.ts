@@ -19,7 +19,7 @@ export function namingOf(
   { nameOf }: Pick<Place, 'nameOf'>,
   around: readonly WireMention[] = [],
 ): Naming {
-  const users = namesIn([...around, ...mentions]);
+  const users = mentionedNames([...around, ...mentions]);
   for (const user of Object.values(resolved?.users ?? {}))
     users.set(user.id, displayName(user, undefined));
   const published = new Map(mention_channels.map(({ id, name }) => [id, name]));
@@ -32,7 +32,7 @@ export function namingOf(
   return (text) => plainMentions(text, users, known);
 }
 
-export function namesIn(mentions: readonly WireMention[]): Map<string, string> {
+export function mentionedNames(mentions: readonly WireMention[]): Map<string, string> {
   return new Map(mentions.map((user) => [user.id, displayName(user, user.member?.nick)]));
 }
 

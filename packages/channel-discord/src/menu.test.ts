@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { MenuCommand } from './api.ts';
 import { menuOf, registerMenu } from './menu.ts';

@@ -10,12 +10,13 @@ import { DISCORD_MENU, type DiscordSettings } from './settings.ts';
 
 const TEXT_OPTION = 3;
 
-/** Where commands are offered. */
+/** The places in which commands are offered. */
 type UserInstall = DiscordSettings['userInstall'];
 
 /**
- * Who may use a command (0: the people of servers with the bot, 1: those who have the app on their account), and where
- * (0: servers, 1: direct messages with the bot, 2: other private channels). Empty: as the portal says.
+ * The people who may use a command (0: the people of servers with the bot, 1: those who have the app on their
+ * account), and where (0: servers, 1: direct messages with the bot, 2: other private channels). Empty: as the portal
+ * says.
  */
 const OFFERED: Readonly<Record<UserInstall, Pick<MenuCommand, 'integration_types' | 'contexts'>>> =
   {
@@ -32,7 +33,7 @@ export const ASK: CommandInfo = {
 };
 
 /** All commands of the menu: with `ask`, where people use the app from their account and no skill has that name. */
-function offered(
+function offeredCommands(
   commands: readonly CommandInfo[],
   userInstall: UserInstall,
 ): readonly CommandInfo[] {
@@ -74,13 +75,14 @@ export async function registerMenu(
   { api, commands: known, commandUses, userInstall = 'portal', notifyOwner, log }: RegisterDeps,
   applicationId: string,
 ): Promise<'same' | 'changed'> {
-  const commands = offered(known, userInstall);
+  const commands = offeredCommands(known, userInstall);
   const isFull = fitMenu(commands, DISCORD_MENU).leftOut.some(({ why }) => why === 'room');
   const uses = isFull ? await commandUses?.() : undefined;
   const wanted = menuOf(commands, uses, userInstall);
   const current = await api.menu(applicationId);
   const isOffered = userInstall !== 'portal';
-  if (sorted(current, isOffered) === sorted(wanted, isOffered)) return 'same';
+  if (sortedCommandsJson(current, isOffered) === sortedCommandsJson(wanted, isOffered))
+    return 'same';
   await api.setMenu(applicationId, wanted);
   const { leftOut } = fitMenu(commands, DISCORD_MENU, uses);
   const text = leftOutText('Discord', leftOut);
@@ -96,7 +98,7 @@ export async function registerMenu(
 }
 
 /** `isOffered`: where they are offered counts. What the portal says, Discord fills in by itself. */
-function sorted(commands: readonly MenuCommand[], isOffered: boolean): string {
+function sortedCommandsJson(commands: readonly MenuCommand[], isOffered: boolean): string {
   const lines = commands.map(({ name, description, options, integration_types, contexts }) =>
     JSON.stringify([
       name,

@@ -1,11 +1,14 @@
 import type { MessageType } from 'discord-api-types/v10';
 
-/** What a type of message is: written by people and bots, or the platform's own bookkeeping, and why it says nothing. */
+/**
+ * The kind of a type of message: written by people and bots, or the platform's own bookkeeping, with the reason to
+ * ignore it.
+ */
 export type MessageKind =
   | { readonly kind: 'written' }
   | { readonly kind: 'notice'; readonly what: string };
 
-/** How a message of a type that Discord has introduced since is named. */
+/** The name of a message of a type that Discord has introduced since. */
 export const NEW_KIND = 'a message of a kind that is new on Discord';
 
 const WRITTEN = { kind: 'written' } as const;

@@ -53,12 +53,12 @@ export class MissedMessages {
   /** The newest messages after `after`, as many as the bound allows. */
   async newest(channelId: string, after: string): Promise<Missed> {
     const { api, signal } = this.#deps;
-    const oldest = fetched(await api.messagesAfter(channelId, after));
+    const oldest = readPage(await api.messagesAfter(channelId, after));
     const reached = oldest.at(-1)?.id;
     if (oldest.length < PAGE || reached === undefined) return { kept: oldest };
     let newest: readonly Fetched[] = [];
     while (newest.length < MAX_MISSED) {
-      const page = fetched(await api.messagesBefore(channelId, newest[0]?.id, PAGE, signal));
+      const page = readPage(await api.messagesBefore(channelId, newest[0]?.id, PAGE, signal));
       const between = page.filter(({ id }) => isLater(id, reached));
       newest = [...between, ...newest];
       if (between.length < PAGE) return withinBound([...oldest, ...newest], after);
@@ -89,7 +89,7 @@ export class MissedMessages {
     const { api, log, read, skipped, signal } = this.#deps;
     let from = after;
     for (let page = 0; page < MAX_EXPLAINED_PAGES && !signal.aborted; page += 1) {
-      const messages = fetched(await api.messagesAfter(channelId, from));
+      const messages = readPage(await api.messagesAfter(channelId, from));
       const between = messages.filter(({ id }) => isLater(before, id));
       const all = await Promise.all(between.map(({ data }) => read(data)));
       await skipped(
@@ -119,7 +119,7 @@ function spanBefore(kept: readonly Fetched[], after: string): Span {
 
 const WithId = z.object({ id: Snowflake });
 
-function fetched(page: readonly unknown[]): readonly Fetched[] {
+function readPage(page: readonly unknown[]): readonly Fetched[] {
   return page.flatMap((data) => {
     const message = WithId.safeParse(data);
     return message.success ? [{ id: message.data.id, data }] : [];

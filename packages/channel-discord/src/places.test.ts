@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatOf } from './places.ts';
+import { toChat } from './places.ts';
 
 const general = { id: '10', type: 0, guild_id: '1', name: 'general' };
 const thread = { id: '20', type: 11, guild_id: '1', name: 'plans', parent_id: '10' };
@@ -37,6 +37,6 @@ describe('[F02] which chat a channel of Discord is', () => {
       { id: '10', type: 'group', title: 'Club #general' },
     ],
   ])('%s', (_, here, above, guild, chat) => {
-    expect(chatOf(here, above, guild)).toEqual(chat);
+    expect(toChat(here, above, guild)).toEqual(chat);
   });
 });

@@ -10,7 +10,7 @@ export interface Place {
   readonly guildId?: string | undefined;
   /** False: a server where the bot is no member. */
   readonly isMember?: boolean;
-  /** Who has started the thread. */
+  /** The person who started the thread. */
   readonly threadOwner?: string | undefined;
   /** A thread can be started from a message. */
   readonly takesThreads?: boolean;
@@ -48,7 +48,7 @@ export function createPlaces(
     asked.set(id, answer);
     return answer;
   };
-  /** Of what an event brought the bot may not ask; only the name is missing then. */
+  /** The channel above. The bot may not ask about one that an event brought; only its name is missing then. */
   const parent = async (id: string, isBrought: boolean) =>
     isBrought ? knownChannel(current(), id) : channel(id);
   return async (channelId, brought) => {
@@ -59,7 +59,7 @@ export function createPlaces(
     const guild = here.guild_id == null ? undefined : client?.guilds.cache.get(here.guild_id);
     const me = client?.user;
     return {
-      chat: chatOf(here, above, guild?.name),
+      chat: toChat(here, above, guild?.name),
       guildId: here.guild_id ?? undefined,
       isMember: here.guild_id == null || guild !== undefined,
       threadOwner: isThread(here.type) ? (here.owner_id ?? undefined) : undefined,
@@ -87,7 +87,7 @@ function knownChannel(client: Client | undefined, id: string): WireChannel | und
 }
 
 /** Decides which chat a channel is. */
-export function chatOf(
+export function toChat(
   here: WireChannel,
   above: WireChannel | undefined,
   guildName: string | undefined,

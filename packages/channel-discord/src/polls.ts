@@ -17,10 +17,12 @@ export function pollText({ question, answers, results, ...poll }: WirePoll): str
   });
   const asked = [emojiText(question.emoji), question.text].filter(Boolean).join(' ');
   if (asked === '' && lines.length === 0) return '';
-  return [`Poll: ${asked}`, ...lines, ...about(poll, results?.is_finalized === true)].join('\n');
+  return [`Poll: ${asked}`, ...lines, ...pollFacts(poll, results?.is_finalized === true)].join(
+    '\n',
+  );
 }
 
-function about(
+function pollFacts(
   { allow_multiselect, expiry }: Pick<WirePoll, 'allow_multiselect' | 'expiry'>,
   isClosed: boolean,
 ): string[] {

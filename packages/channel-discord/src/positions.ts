@@ -48,13 +48,13 @@ function newestAfter(
 ): Pick<Position, 'newest'> {
   if (t !== 'MESSAGE_CREATE') return {};
   const message = Message.safeParse(d);
-  return message.success ? { newest: laterOf(before.newest, message.data.id) } : {};
+  return message.success ? { newest: laterId(before.newest, message.data.id) } : {};
 }
 
 /** The later of two snowflakes. */
-export function laterOf(a: string | undefined, b: string): string;
-export function laterOf(a: string | undefined, b: string | undefined): string | undefined;
-export function laterOf(a: string | undefined, b: string | undefined): string | undefined {
+export function laterId(a: string | undefined, b: string): string;
+export function laterId(a: string | undefined, b: string | undefined): string | undefined;
+export function laterId(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return isLater(a, b) ? a : b;
 }
@@ -69,7 +69,7 @@ const EPOCH_MS = 1_420_070_400_000;
 const TIME_BITS = 22n;
 
 /** When an id was made, in ms since 1970. */
-export function timeOf(snowflake: string): number {
+export function snowflakeTime(snowflake: string): number {
   return Number(BigInt(snowflake) >> TIME_BITS) + EPOCH_MS;
 }
 
@@ -80,5 +80,5 @@ export function snowflakeAt(ms: number): string {
 
 /** `2026-11-26 14:05 UTC`, for people. */
 export function dateOf(snowflake: string): string {
-  return `${new Date(timeOf(snowflake)).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `${new Date(snowflakeTime(snowflake)).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -9,7 +9,7 @@ import {
 import { OAuth2Scopes, PermissionFlagsBits, REST, RESTEvents, Routes } from 'discord.js';
 import { z } from 'zod';
 import { afterConnectionFailure, callFailureOf, NO_CONTENT } from './failures.ts';
-import { download, pictureUrl } from './files.ts';
+import { downloadDiscordFile, pictureUrl } from './files.ts';
 import type { DiscordSettings } from './settings.ts';
 
 const Bot = z.object({
@@ -49,7 +49,12 @@ export async function probeDiscord(
     const warnings = loginWarnings(gateway.session_start_limit.remaining);
     const picture = await probePicture({ signal, wantsPicture }, async (limit, within) => {
       if (bot.avatar === null) return undefined;
-      return download(settings, pictureUrl(settings.apiRoot, bot.id, bot.avatar), limit, within);
+      return downloadDiscordFile(
+        settings,
+        pictureUrl(settings.apiRoot, bot.id, bot.avatar),
+        limit,
+        within,
+      );
     });
     const facts = {
       as: `@${bot.username}`,
@@ -58,14 +63,14 @@ export async function probeDiscord(
     };
     return { kind: 'works', warnings, clock: reading, ...facts };
   } catch (thrown) {
-    return problemOf(thrown, host);
+    return probeProblem(thrown, host);
   } finally {
     rest.clearHashSweeper();
     rest.clearHandlerSweeper();
   }
 }
 
-/** What the bot does in a server; the README of this package lists the same. */
+/** The permissions that the bot needs in a server; the README of this package lists the same. */
 const PERMISSIONS =
   PermissionFlagsBits.ViewChannel |
   PermissionFlagsBits.SendMessages |
@@ -88,7 +93,7 @@ function invitationOf(applicationId: string, { threads }: DiscordSettings): stri
 /** The close code with which the gateway would end a login. */
 const WRONG_TOKEN = 4004;
 
-function problemOf(thrown: unknown, host: string): ChannelProbe {
+function probeProblem(thrown: unknown, host: string): ChannelProbe {
   const failure = callFailureOf(thrown);
   if (failure.kind === 'rate-limited') {
     const reason = 'Discord refuses more calls for now: too many were made';
@@ -106,7 +111,7 @@ function problemOf(thrown: unknown, host: string): ChannelProbe {
   return { kind: 'problem', reason, fix, retryable: true };
 }
 
-/** What the adapter would report of a login that ends with this code. */
+/** The adapter's report of a login that ends with this code. */
 function refusedLogin(closeCode: number): ChannelProbe {
   const ending = afterConnectionFailure({ reason: `closed with ${closeCode}`, closeCode }, 0, 0, 0);
   const { reason } = ending;

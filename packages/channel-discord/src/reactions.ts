@@ -1,7 +1,7 @@
 import type { ChannelContext } from '@parley/channels';
 import { BoundedMap, type InboundReaction } from '@parley/core';
 import type { DiscordApi } from './api.ts';
-import { personOf } from './content.ts';
+import { toSender } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import type { FindPlace } from './places.ts';
 import { WireClearedReactions, WireReaction, type WireUser } from './wire.ts';
@@ -62,7 +62,7 @@ export class Reactions {
   async #takeBack(cleared: WireClearedReactions, sentAt: number): Promise<void> {
     const { account, findPlace, reacted } = this.#deps;
     const { channel_id, message_id: messageId, guild_id: guild = '', emoji } = cleared;
-    const gone = emoji === undefined ? undefined : textOf(emoji);
+    const gone = emoji === undefined ? undefined : emojiText(emoji);
     for (const [key, known] of [...this.#emojis]) {
       const [message, person] = key.split(' ');
       const emojis = gone === undefined ? [] : known.filter((one) => one !== gone);
@@ -81,7 +81,7 @@ export class Reactions {
     if (sender === undefined) return;
     const { chat } = await findPlace(reaction.channel_id);
     const key = `${reaction.message_id} ${reaction.user_id}`;
-    const emoji = textOf(reaction.emoji);
+    const emoji = emojiText(reaction.emoji);
     const others = (this.#emojis.get(key) ?? []).filter((other) => other !== emoji);
     const emojis = (change === 'added' ? [...others, emoji] : others).slice(-MAX_EMOJIS);
     const { message_id: messageId } = reaction;
@@ -103,7 +103,7 @@ export class Reactions {
     if (member == null && (known !== undefined || isUnknown)) return known;
     const user = member?.user ?? (await this.#userOf(id));
     if (user === undefined) return undefined;
-    const sender = personOf(user, member, user.bot === true);
+    const sender = toSender(user, member, user.bot === true);
     this.#people.set(key, sender);
     return sender;
   }
@@ -120,7 +120,7 @@ export class Reactions {
 }
 
 /** A name between colons is that of a server's own emoji. */
-function textOf({ id, name }: WireReaction['emoji']): string {
+function emojiText({ id, name }: WireReaction['emoji']): string {
   if (id == null && name != null) return name;
   return `:${name ?? 'emoji'}:`;
 }

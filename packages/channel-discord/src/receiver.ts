@@ -4,7 +4,7 @@ import { ParleyError, reasonOf } from '@parley/core';
 import type { Client } from 'discord.js';
 import { z } from 'zod';
 import type { DiscordApi } from './api.ts';
-import { Connection, type GatewayEvent, later } from './connection.ts';
+import { Connection, type GatewayEvent, startTimer } from './connection.ts';
 import { EarlierSessions } from './earlier-sessions.ts';
 import { Intake } from './intake.ts';
 import { admitInteraction, type InteractionDeps } from './interactions.ts';
@@ -29,7 +29,7 @@ const FIRST_SHARD = 0;
 type OnEvent = (data: unknown, before?: Position) => void;
 
 const MaybeId = Snowflake.optional().catch(undefined);
-/** What an event of any kind is about, as far as it says so. */
+/** The ids of an event of any kind, as far as it has them. */
 const EventIds = z
   .object({ id: MaybeId, channel_id: MaybeId, guild_id: MaybeId })
   .catch({ id: undefined, channel_id: undefined, guild_id: undefined });
@@ -56,7 +56,7 @@ export class Receiver {
    */
   #releaseStart: () => void = () => {};
   readonly #caughtUp = new Set<number>();
-  /** How many sessions the first shard has started. */
+  /** The number of sessions that the first shard has started. */
   #sessions = 0;
   /** Commands and pressed buttons in progress. */
   readonly #interactions = new Set<Promise<void>>();
@@ -71,13 +71,13 @@ export class Receiver {
     this.#context = context;
     this.#api = api;
     this.#wait = env.wait;
-    this.#seen = new Seen({ ...context, later });
+    this.#seen = new Seen({ ...context, later: startTimer });
     this.#earlier = new EarlierSessions({
       ...context,
       ...env,
       token: context.settings.token,
       seen: this.#seen,
-      later,
+      later: startTimer,
       onEvent: (name, data, before) => {
         if (!this.#stopping.signal.aborted && isDirect(data)) this.#events[name]?.(data, before);
       },
@@ -228,7 +228,10 @@ export class Receiver {
     }
   }
 
-  /** What this adapter reads by itself is not lost with it; of the rest `why` and the metrics know. */
+  /**
+   * Notes an unreadable event. Messages that this adapter reads by itself are not lost with it; `why` and the metrics
+   * know the others.
+   */
   async #noteUnreadable({ t, d, s }: GatewayEvent, thrown: unknown): Promise<void> {
     const { log, clock, ignored } = this.#context;
     const isRead = this.#events[t] !== undefined;

@@ -9,7 +9,7 @@ export const EPHEMERAL = 1 << 6;
 /** "thinking" is shown still. */
 const LOADING = 1 << 7;
 
-/** Where Discord waits for the answer to a command. */
+/** The place where Discord waits for the answer to a command. */
 const Place = z.object({
   application: z.string(),
   /** Good for 15 minutes. */
@@ -31,7 +31,7 @@ export function writePlace(place: Place): string {
 type Waiting = Place & { readonly id: string };
 
 /** The command that a message on this route answers; undefined: none, as for what has been sent since. */
-function placeOf({
+function answeredCommand({
   replyToMessageId: id,
   response,
 }: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): Waiting | undefined {
@@ -60,16 +60,16 @@ interface Answer {
   readonly extras: CallExtras;
 }
 
-/** Where a person without the bot is gets five further messages for an interaction. */
-const TOO_MANY = 40094;
+/** The error beyond five further messages, the limit where the bot is no member. */
+const TOO_MANY_FOLLOW_UPS = 40094;
 /** Discord takes no more: unknown interaction, token expired, never acknowledged, too many messages. */
-const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027, TOO_MANY]);
+const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027, TOO_MANY_FOLLOW_UPS]);
 const UNKNOWN_MESSAGE = 10008;
 const MAX_COMMANDS = 1_000;
 
 /** Whether only answers to an interaction reach the place of a route: nothing else is shown or sent there. */
 export function isBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): boolean {
-  return placeOf(route)?.bound === true;
+  return answeredCommand(route)?.bound === true;
 }
 
 /** Answers to slash commands: the first part takes the place of "thinking". */
@@ -104,7 +104,7 @@ export class Responses {
    * the part is an ordinary message.
    */
   async send(answer: Answer): Promise<string | undefined> {
-    const place = placeOf(answer.part.route);
+    const place = answeredCommand(answer.part.route);
     if (place === undefined) return undefined;
     let last: { readonly code: number; readonly thrown: unknown } | undefined;
     for (const one of this.#takers(place, answer.part.route)) {
@@ -120,7 +120,7 @@ export class Responses {
     if (place.only !== undefined) return this.#sendAlone(place.only, answer);
     if (place.bound === undefined) return undefined;
     const why =
-      last?.code === TOO_MANY
+      last?.code === TOO_MANY_FOLLOW_UPS
         ? 'Discord takes no further message as an answer there'
         : 'the 15 minutes are over in which Discord takes answers there';
     const text = `Not sent: the bot cannot write in that chat, and ${why}.`;
@@ -139,7 +139,7 @@ export class Responses {
 
   /** No answer follows: "thinking" goes. */
   async drop(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): Promise<void> {
-    const place = placeOf(route);
+    const place = answeredCommand(route);
     if (place === undefined || place.further === true) return;
     await this.#acknowledged.get(place.id);
     if ((await this.#firstOf(place)) !== null) return;
@@ -155,7 +155,9 @@ export class Responses {
       if (typeof first === 'object' && first !== null && isSameText(first, body)) return first.id;
       if (first === null || first === key) {
         this.#first.set(id, key);
-        const changed = await ifThere(this.#api.changeAnswer(application, token, body, extras));
+        const changed = await undefinedIfDismissed(
+          this.#api.changeAnswer(application, token, body, extras),
+        );
         if (changed !== undefined) return changed.id;
       }
     }
@@ -171,13 +173,13 @@ export class Responses {
   }
 
   /**
-   * What stands in the place of "thinking": the key of a part, null while that is shown; the message or, where it
-   * was dismissed, undefined for commands of an earlier process, of which only Discord knows.
+   * The message in the place of "thinking": the key of a part, null while that is shown; the message or, where it was
+   * dismissed, undefined for commands of an earlier process, of which only Discord knows.
    */
   async #firstOf({ id, application, token }: Waiting) {
     const known = this.#first.get(id);
     if (known !== undefined) return known;
-    const shown = await ifThere(this.#api.currentAnswer(application, token));
+    const shown = await undefinedIfDismissed(this.#api.currentAnswer(application, token));
     return ((shown?.flags ?? 0) & LOADING) !== 0 ? null : shown;
   }
 
@@ -201,7 +203,7 @@ function isSameText(message: OwnMessage, body: MessageBody): boolean {
 }
 
 /** Undefined: the sender has dismissed the message. */
-async function ifThere(call: Promise<OwnMessage>): Promise<OwnMessage | undefined> {
+async function undefinedIfDismissed(call: Promise<OwnMessage>): Promise<OwnMessage | undefined> {
   try {
     return await call;
   } catch (thrown) {

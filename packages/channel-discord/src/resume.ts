@@ -1,6 +1,6 @@
 import { guarded } from '@parley/channels';
 import { z } from 'zod';
-import type { Later } from './connection.ts';
+import type { StartTimer } from './connection.ts';
 import type { Position } from './positions.ts';
 
 /** A frame of the gateway; op 0 is an event, `t` its name and `s` its sequence number. */
@@ -59,7 +59,7 @@ export function resumeSession(
     token,
     from,
     later,
-  }: { readonly token: string; readonly from: Position; readonly later: Later },
+  }: { readonly token: string; readonly from: Position; readonly later: StartTimer },
   onEvent: (name: string, data: unknown, before: Position) => void,
 ): Resumed {
   const caughtUp = Promise.withResolvers<'caught-up'>();

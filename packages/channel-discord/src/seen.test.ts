@@ -1,9 +1,10 @@
-import { type AdapterValues, memoryValues, silentLogger } from '@parley/core';
+import { type AdapterValues, silentLogger } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
-import type { Later } from './connection.ts';
+import type { StartTimer } from './connection.ts';
 import { Seen } from './seen.ts';
 
-const seenOf = (values: Pick<AdapterValues, 'get' | 'set'>, later: Later) =>
+const seenOf = (values: Pick<AdapterValues, 'get' | 'set'>, later: StartTimer) =>
   new Seen({ values, log: silentLogger, later });
 const never = () => () => {};
 const stored = async (values: ReturnType<typeof memoryValues>) =>

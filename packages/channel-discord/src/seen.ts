@@ -1,8 +1,8 @@
 import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { ChannelPages } from './channel-pages.ts';
-import type { Later } from './connection.ts';
-import { isLater, laterOf, Position } from './positions.ts';
+import type { StartTimer } from './connection.ts';
+import { isLater, laterId, Position } from './positions.ts';
 import { Snowflake } from './wire.ts';
 
 /** Up to where the messages of this account are stored. */
@@ -17,7 +17,7 @@ const Channels = z.record(Snowflake, Snowflake);
 const Stored = z.object({
   newest: Snowflake.optional(),
   channels: Channels,
-  /** How many values follow with further channels. */
+  /** The number of values that follow with further channels. */
   pages: z.int().nonnegative().default(0),
   sessions: z.array(Position).optional().catch(undefined),
   /** The only session, as 0.1.0 stored it. */
@@ -35,7 +35,7 @@ const MAX_SESSIONS = 8;
 interface SeenDeps {
   readonly values: Pick<AdapterValues, 'get' | 'set'>;
   readonly log: Logger;
-  readonly later: Later;
+  readonly later: StartTimer;
 }
 
 /**
@@ -84,7 +84,7 @@ export class Seen {
     this.#gap = gap;
     for (const one of sessions ?? (session === undefined ? [] : [session]))
       this.#sessions.set(one.session, one);
-    this.#newest = laterOf(this.#newest, newest);
+    this.#newest = laterId(this.#newest, newest);
     for (const [channelId, messageId] of all.flatMap(Object.entries<string>))
       this.#channels.advance(channelId, messageId);
     this.#channels.takeChanged();
@@ -115,7 +115,10 @@ export class Seen {
     this.#inProgress.set(messageId, before);
   }
 
-  /** What follows `after` in some channel is being read: until it is released, the stored position stays there. */
+  /**
+   * Marks that messages after `after` are being read in some channel: until it is released, the stored position stays
+   * there.
+   */
   hold(after: string): () => void {
     const hold = { after, position: this.position };
     this.#holds.add(hold);
@@ -176,7 +179,7 @@ export class Seen {
   async note(channelId: string, messageId: string, served: boolean): Promise<void> {
     const isKnown = this.#channels.has(channelId);
     this.#inProgress.delete(messageId);
-    this.#newest = laterOf(this.#newest, messageId);
+    this.#newest = laterId(this.#newest, messageId);
     if (isKnown || served) this.#channels.advance(channelId, messageId);
     if (served && !isKnown) await this.flush();
     else this.#writeLater();

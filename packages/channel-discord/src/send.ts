@@ -5,14 +5,14 @@ import {
   ChannelError,
   type Logger,
   type OutboundPart,
-  pathOf,
+  outboundFilePath,
   type Receipt,
   reasonOf,
 } from '@parley/core';
 import type { RawFile } from 'discord.js';
 import type { CallExtras, DiscordApi, MessageBody } from './api.ts';
 import { cardOf, textCard } from './component-layout.ts';
-import { callFailureOf, translated } from './failures.ts';
+import { callFailureOf, translateFailure } from './failures.ts';
 import { contentBody, originBody, partBody } from './format.ts';
 import type { Responses } from './responses.ts';
 import type { Streamed, Streams } from './stream.ts';
@@ -48,16 +48,16 @@ export async function sendPart(
       `Discord channel ${threadId}: stopped before sending.`,
     );
   }
-  const files = await filesOf(routed, threadId);
-  const route = await translated(threadId, () => deps.threads.open(routed.route));
+  const files = await readOutboundFile(routed, threadId);
+  const route = await translateFailure(threadId, () => deps.threads.open(routed.route));
   const part = { ...routed, route };
-  const message = { part, body: bodyOf(part, deps.linkPreviews), extras: { files, signal } };
-  const platformMessageId = await translated(
+  const message = { part, body: messageBody(part, deps.linkPreviews), extras: { files, signal } };
+  const platformMessageId = await translateFailure(
     threadId,
     async () =>
       (await putVoice(deps, message)) ??
       (await putCard(deps, message)) ??
-      (await deps.streams.claim(part, (streamed) => put(deps, message, streamed))),
+      (await deps.streams.claim(part, (streamed) => sendOrReplace(deps, message, streamed))),
   );
   return { platformMessageId };
 }
@@ -69,7 +69,7 @@ interface Message {
 }
 
 /** Listing the file among the attachments replaces those of an earlier attempt. */
-function bodyOf(part: OutboundPart, linkPreviews: boolean): MessageBody {
+function messageBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
   const { file } = part;
   const attachments = file === undefined ? {} : { attachments: [{ id: 0, filename: file.name }] };
   return { ...partBody(part, linkPreviews), ...attachments };
@@ -109,7 +109,7 @@ async function putCard(deps: SendDeps, message: Message): Promise<string | undef
   const body = cardOf(message.part, message.body);
   if (body === undefined) return undefined;
   try {
-    return await put(deps, { ...message, body }, {});
+    return await sendOrReplace(deps, { ...message, body }, {});
   } catch (thrown) {
     const failure = callFailureOf(thrown);
     if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
@@ -119,7 +119,7 @@ async function putCard(deps: SendDeps, message: Message): Promise<string | undef
 }
 
 /** Returns the id of the message that shows the part. */
-async function put(
+async function sendOrReplace(
   { api, responses, log }: SendDeps,
   { part, body, extras }: Message,
   { messageId, text, nonce }: Streamed,
@@ -128,9 +128,10 @@ async function put(
   const answered = await responses.send({ part, body, extras });
   if (answered !== undefined) return answered;
   // An answer that came whole is shown already.
-  if (messageId !== undefined && text === part.body.text.trim() && isText(part)) return messageId;
+  if (messageId !== undefined && text === part.body.text.trim() && isPlainTextPart(part))
+    return messageId;
   const isChangeable = messageId !== undefined && !notifies(part);
-  if (isChangeable && (await changed(api, threadId, messageId, body, extras))) return messageId;
+  if (isChangeable && (await tryChange(api, threadId, messageId, body, extras))) return messageId;
   // The first part quotes the question; the others follow it.
   const isQuoting = (part.index ?? 0) === 0 && response === undefined;
   const replyTo = isQuoting ? replyToMessageId : undefined;
@@ -149,7 +150,7 @@ async function put(
 }
 
 /** Whether nothing but its text is to be seen. */
-function isText(part: OutboundPart): boolean {
+function isPlainTextPart(part: OutboundPart): boolean {
   return part.buttons === undefined && part.file === undefined && !notifies(part);
 }
 
@@ -162,7 +163,7 @@ function notifies({ body, route }: OutboundPart): boolean {
 const NOT_TO_BE_CHANGED: ReadonlySet<number> = new Set([10008, 30046, 50083]);
 
 /** Changes a message into the part; false where Discord does not allow that. */
-async function changed(
+async function tryChange(
   api: SendDeps['api'],
   channelId: string,
   messageId: string,
@@ -179,10 +180,13 @@ async function changed(
   }
 }
 
-async function filesOf({ file }: OutboundPart, channelId: string): Promise<RawFile[] | undefined> {
+async function readOutboundFile(
+  { file }: OutboundPart,
+  channelId: string,
+): Promise<RawFile[] | undefined> {
   if (file === undefined) return undefined;
   try {
-    const path = pathOf(file);
+    const path = outboundFilePath(file);
     const { size } = await stat(path);
     if (size > LARGEST_FILE_BYTES) throw new Error(`it has ${size} bytes`);
     return [{ name: file.name, data: await readFile(path), contentType: file.mimeType }];
@@ -204,7 +208,7 @@ export function createMessageCapability(
   const put = new BoundedMap<string, string>(MAX_REACTIONS);
   return {
     edit: (address, messageId, { text }) =>
-      inPlaceOf(address, messageId, async (channelId) => {
+      actInChannelOf(address, messageId, async (channelId) => {
         const content = contentBody(text, {}, linkPreviews);
         try {
           // Discord keeps the buttons of the old text below the new one unless they are named.
@@ -217,9 +221,9 @@ export function createMessageCapability(
         }
       }),
     delete: (address, messageId) =>
-      inPlaceOf(address, messageId, (channelId) => api.remove(channelId, messageId)),
+      actInChannelOf(address, messageId, (channelId) => api.remove(channelId, messageId)),
     react: (address, messageId, emoji) =>
-      inPlaceOf(address, messageId, async (channelId) => {
+      actInChannelOf(address, messageId, async (channelId) => {
         const old = put.get(messageId);
         if (old !== undefined && old !== emoji) await api.react(channelId, messageId, old, false);
         put.delete(messageId);
@@ -238,14 +242,14 @@ const NOT_HERE: ReadonlySet<number> = new Set([10003, 10008, 50008, 50024]);
  * has started it and is in the channel, or is the first of a forum post; and where no thread could be started, the answer
  * is in the channel.
  */
-async function inPlaceOf(
+async function actInChannelOf(
   { chatId, threadId }: ChatAddress,
   messageId: string,
   act: (channelId: string) => Promise<void>,
 ): Promise<void> {
-  if (threadId === undefined) return translated(chatId, () => act(chatId));
+  if (threadId === undefined) return translateFailure(chatId, () => act(chatId));
   const [first, second] = threadId === messageId ? [chatId, threadId] : [threadId, chatId];
-  return translated(first, async () => {
+  return translateFailure(first, async () => {
     try {
       await act(first);
     } catch (thrown) {

@@ -54,7 +54,7 @@ export const DiscordSettings = z.strictObject({
 });
 export type DiscordSettings = z.infer<typeof DiscordSettings>;
 
-/** What Discord takes as a menu (https://discord.com/developers/docs/interactions/application-commands). */
+/** Discord's limits of a menu (https://discord.com/developers/docs/interactions/application-commands). */
 export const DISCORD_MENU = {
   commands: 100,
   description: { max: 100, unit: 'codepoint' },

@@ -1,13 +1,13 @@
 import { stickersWithoutPicture } from './attachments.ts';
 import { readComponents } from './components.ts';
-import { cut, embedText, unreadEmbed } from './embeds.ts';
+import { cutText, embedText, unreadEmbed } from './embeds.ts';
 import { type Naming, namingOf } from './mentions.ts';
 import { messageKind, NEW_KIND } from './message-types.ts';
 import type { Place } from './places.ts';
 import { pollText } from './polls.ts';
 import type { WireAnswered, WireContent, WireMention, WireMessage } from './wire-message.ts';
 
-/** What a message shows besides the words of its author, and the names of what cannot be read. */
+/** The content of a message besides the words of its author, and the names of unreadable parts. */
 export interface ShownContent {
   readonly text: string;
   readonly unread: readonly string[];
@@ -31,15 +31,15 @@ export function shownContent(
   around: readonly WireMention[] = [],
 ): ShownContent {
   const naming = namingOf(message, place, [...around, message.author]);
-  const own = contentShown(message, naming);
-  const forwards = forwardsShown(message, place);
+  const own = readContentShown(message, naming);
+  const forwards = readForwards(message, place);
   const text = [own.text, ...forwards.map((one) => one.text)].filter(Boolean).join('\n\n');
   const unread = [...own.unread, ...forwards.flatMap((one) => one.unread)];
-  return { text: cut(text, MAX_SHOWN), unread: [...new Set(unread)].slice(0, MAX_UNREAD) };
+  return { text: cutText(text, MAX_SHOWN), unread: [...new Set(unread)].slice(0, MAX_UNREAD) };
 }
 
 /** All that a message shows, words included, as the one who answers it sees it; empty for nothing. */
-export function wholeText(
+export function allShownText(
   message: Shown,
   place: Pick<Place, 'nameOf' | 'guildId'>,
   around: readonly WireMention[] = [],
@@ -51,7 +51,7 @@ export function wholeText(
   // People see what Discord itself says: "Ben joined the server", below which they wave.
   if (kind?.kind === 'notice') shown.unshift(inBrackets(kind.what));
   if (kind === undefined && shown.length === 0 && !hasFiles(message)) return inBrackets(NEW_KIND);
-  return cut(shown.join('\n'), MAX_SHOWN);
+  return cutText(shown.join('\n'), MAX_SHOWN);
 }
 
 const inBrackets = (what: string): string => `[${what}]`;
@@ -63,7 +63,7 @@ export function isReply({ message_reference: reference, flags, channel_id }: Wir
   return isHere && (flags & IS_CROSSPOST) === 0;
 }
 
-function contentShown(content: WireContent, naming: Naming): ShownContent {
+function readContentShown(content: WireContent, naming: Naming): ShownContent {
   const { embeds, components, poll } = content;
   const context = { naming, content: content.content };
   const embedded = embeds.map((embed) => embedText(embed, context));
@@ -92,12 +92,14 @@ const INVITATIONS: ReadonlyMap<number, string> = new Map([
   [6, 'a request to stream'],
 ]);
 
-/** What people send that has neither words nor a file. */
+/** The names of content that has neither words nor a file. */
 function unreadIn(content: WireContent): string[] {
   const { activity, application, shared_client_theme: theme } = content;
-  const stickers = stickersWithoutPicture(content).map((name) => `a sticker "${oneLine(name)}"`);
+  const stickers = stickersWithoutPicture(content).map(
+    (name) => `a sticker "${shortenName(name)}"`,
+  );
   const invitation = activity && (INVITATIONS.get(activity.type) ?? 'an invitation');
-  const game = application?.name === undefined ? '' : ` ("${oneLine(application.name)}")`;
+  const game = application?.name === undefined ? '' : ` ("${shortenName(application.name)}")`;
   return [
     ...stickers,
     ...(invitation === undefined ? [] : [`${invitation}${game}`]),
@@ -109,13 +111,13 @@ function unreadIn(content: WireContent): string[] {
 const MAX_NAME = 60;
 
 /** Names are chosen by people: in quotation marks, in one line, and short. */
-function oneLine(name: string): string {
+function shortenName(name: string): string {
   const line = name.replace(/["\s]+/g, ' ').trim();
   return line.length <= MAX_NAME ? line : `${line.slice(0, MAX_NAME).toWellFormed()}…`;
 }
 
 /** Forwarded messages, each marked: it is another person's, neither a command nor a request of the sender. */
-function forwardsShown(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>): ShownContent[] {
+function readForwards(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>): ShownContent[] {
   const { message_reference: origin, message_snapshots: snapshots } = message;
   const isForward = origin?.type === FORWARD;
   // What is forwarded was deleted, or is withheld.
@@ -123,10 +125,10 @@ function forwardsShown(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>)
     return isForward && message.lost.length === 0
       ? [{ text: '', unread: ['a forwarded message'] }]
       : [];
-  const where = originOf(origin, place);
+  const where = originChannelText(origin, place);
   return snapshots.map(({ message: forwarded }) => {
     const naming = namingOf(forwarded, place);
-    const { text, unread } = contentShown(forwarded, naming);
+    const { text, unread } = readContentShown(forwarded, naming);
     const words = [naming(forwarded.content), text].filter((part) => part.trim() !== '');
     if (words.length > 0) return { text: [`[Forwarded${where}]`, ...words].join('\n'), unread };
     const isEmpty = unread.length === 0 && !hasFiles(forwarded);
@@ -139,7 +141,7 @@ function hasFiles({ attachments, sticker_items, stickers }: WireContent): boolea
 }
 
 /** The channel where it stands, if it is one of the same server: others may not know that there is such a channel. */
-function originOf(
+function originChannelText(
   origin: Shown['message_reference'],
   { nameOf, guildId }: Pick<Place, 'nameOf' | 'guildId'>,
 ): string {

@@ -1,4 +1,5 @@
-import { memoryValues, type OutboundPart, silentLogger } from '@parley/core';
+import { type OutboundPart, silentLogger } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { nonceOf, Streams } from './stream.ts';
 

@@ -3,14 +3,14 @@ import type { ChatAddress, GrowingAnswer } from '@parley/channels';
 import { type AdapterValues, type Logger, type OutboundPart, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { DiscordApi } from './api.ts';
-import type { Later } from './connection.ts';
+import type { StartTimer } from './connection.ts';
 import { callFailureOf } from './failures.ts';
 import { contentBody, originBody } from './format.ts';
 
 /** The streamed message in the place of a finished part, or the nonce of one that may exist. */
 export interface Streamed {
   readonly messageId?: string;
-  /** What it shows, trimmed; absent where an earlier process wrote it. */
+  /** Its text, trimmed; absent where an earlier process wrote it. */
   readonly text?: string;
   readonly nonce?: string;
 }
@@ -20,7 +20,7 @@ interface StreamDeps {
   readonly values: Pick<AdapterValues, 'get' | 'set'>;
   readonly linkPreviews: boolean;
   readonly log: Logger;
-  readonly later: Later;
+  readonly later: StartTimer;
 }
 
 /** A message of an unfinished answer. */

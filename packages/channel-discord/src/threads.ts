@@ -5,8 +5,8 @@ import { threadName } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { isThread } from './places.ts';
 
-/** Where something is sent or shown. */
-interface Where {
+/** The place where something is sent or shown. */
+interface SendLocation {
   readonly chatId: string;
   readonly threadId?: string | undefined;
   readonly replyToMessageId?: string | undefined;
@@ -43,7 +43,7 @@ export class Threads {
   }
 
   /** The place as Discord has it, after its thread was started; the channel where that is refused. */
-  async open<W extends Where>(where: W): Promise<W> {
+  async open<W extends SendLocation>(where: W): Promise<W> {
     const { chatId, threadId } = where;
     if (threadId === undefined || threadId !== where.replyToMessageId) return where;
     if (!this.#opened.has(threadId) && !this.#deps.isThread(threadId)) {
@@ -56,7 +56,7 @@ export class Threads {
   }
 
   /** The same, of what is known by now; a thread that may not exist yet counts as its channel. */
-  known<W extends Where>(where: W): W {
+  known<W extends SendLocation>(where: W): W {
     const { threadId } = where;
     if (threadId === undefined || threadId !== where.replyToMessageId) return where;
     // The message is in the channel, so it is not quoted in the thread, which shows it anyway.
@@ -82,7 +82,7 @@ export class Threads {
     }
   }
 
-  /** Of an archived thread the gateway says nothing. */
+  /** Whether a thread exists. The gateway does not list archived ones. */
   async #exists(threadId: string): Promise<boolean> {
     try {
       return isThread((await this.#deps.api.channel(threadId)).type);

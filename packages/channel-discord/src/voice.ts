@@ -27,7 +27,9 @@ export function voiceBody(part: OutboundPart, bytes: Uint8Array): MessageBody | 
 /** Opus counts 48,000 samples a second, whatever it was made from (RFC 7845). */
 const SAMPLES_PER_SECOND = 48_000;
 
-/** How long an Ogg file with Opus lasts, by the position of its last page; undefined: it is something else. */
+/**
+ * The length of an Ogg file with Opus in seconds, by the position of its last page; undefined: it is something else.
+ */
 export function secondsOf(bytes: Uint8Array): number | undefined {
   const ogg = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const head = ogg.indexOf('OpusHead');

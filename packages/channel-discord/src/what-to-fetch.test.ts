@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { whatToFetch } from './what-to-fetch.ts';
+import { planFetches } from './what-to-fetch.ts';
 
 const channels = new Map([
   ['1', '100'],
@@ -15,7 +15,7 @@ describe('[D01] what is fetched after a connect', () => {
       { id: '4', lastMessageId: '300' },
       { id: '5', lastMessageId: '190' },
     ];
-    expect(whatToFetch({ newest: '200', channels }, known)).toEqual({
+    expect(planFetches({ newest: '200', channels }, known)).toEqual({
       fetch: [
         { channelId: '2', after: '200' },
         { channelId: '3', after: '50' },
@@ -27,12 +27,12 @@ describe('[D01] what is fetched after a connect', () => {
 
   it('nothing at the very first start', () => {
     const known = [{ id: '1', lastMessageId: '100' }];
-    expect(whatToFetch({ channels: new Map() }, known).fetch).toEqual([]);
+    expect(planFetches({ channels: new Map() }, known).fetch).toEqual([]);
   });
 
   it('younger is not what sorts later as text', () => {
     const known = [{ id: '9', lastMessageId: '1000' }];
-    expect(whatToFetch({ channels: new Map([['9', '999']]) }, known).fetch).toHaveLength(1);
+    expect(planFetches({ channels: new Map([['9', '999']]) }, known).fetch).toHaveLength(1);
   });
 
   it('at most ten thousand channels: served ones first, then those with the newest messages', () => {
@@ -40,7 +40,7 @@ describe('[D01] what is fetched after a connect', () => {
       id: String(1_000 + n),
       lastMessageId: String(1_000 + n),
     }));
-    const { fetch, left } = whatToFetch({ newest: '200', channels }, strangers);
+    const { fetch, left } = planFetches({ newest: '200', channels }, strangers);
     expect(fetch).toHaveLength(10_000);
     expect(left).toBe(503);
     expect(fetch.slice(0, 4).map(({ channelId }) => channelId)).toEqual(['2', '1', '3', '11499']);

@@ -25,7 +25,7 @@ const MAX_CHANNELS = 10_000;
  * mostly direct chats, are read as well. Served channels come first, and of these the ones in which
  * something was said last; `left` are too many.
  */
-export function whatToFetch(
+export function planFetches(
   { newest, channels }: Cursors,
   known: readonly KnownChannel[],
 ): { readonly fetch: readonly ToFetch[]; readonly left: number } {

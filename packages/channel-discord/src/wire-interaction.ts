@@ -1,6 +1,6 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
-import { field, items, Snowflake, text, WireMember, WireUser } from './wire.ts';
+import { field, Snowflake, text, validItems, WireMember, WireUser } from './wire.ts';
 
 /** The channel of an interaction, which the bot need not see. `recipients`: the other people of a private one. */
 export const BroughtChannel = z.object({
@@ -9,7 +9,7 @@ export const BroughtChannel = z.object({
   name: field(z.string()),
   parent_id: field(Snowflake),
   owner_id: field(Snowflake),
-  recipients: field(items(WireUser)),
+  recipients: field(validItems(WireUser)),
 });
 export type BroughtChannel = z.infer<typeof BroughtChannel>;
 
@@ -18,7 +18,9 @@ const Option = z.object({
   value: field(z.union([z.string(), z.number(), z.boolean()])),
 });
 /** A group of subcommands has subcommands, and these have options. */
-const Options = items(Option.extend({ options: items(Option.extend({ options: items(Option) })) }));
+const Options = validItems(
+  Option.extend({ options: validItems(Option.extend({ options: validItems(Option) })) }),
+);
 
 /** A slash command (type 2), a pressed button or a choice (type 3), or a filled-in form (type 5). */
 export const WireInteraction = z.preprocess(
@@ -34,7 +36,7 @@ export const WireInteraction = z.preprocess(
     guild_id: field(Snowflake),
     /** 0: a server, 1: direct messages with the bot, 2: private channels of other people. */
     context: field(z.int()),
-    /** What the bot may do in the channel, in decimal. */
+    /** The permissions of the bot in the channel, in decimal. */
     app_permissions: field(z.string().regex(/^\d+$/)),
     member: field(WireMember.extend({ user: WireUser })),
     user: field(WireUser),
@@ -46,9 +48,9 @@ export const WireInteraction = z.preprocess(
         name: field(z.string()),
         custom_id: field(z.string()),
         options: field(Options),
-        /** What was chosen in a menu. */
-        values: field(items(z.string())),
-        /** What was written into a form. */
+        /** The values chosen in a menu. */
+        values: field(validItems(z.string())),
+        /** The values written into a form. */
         components: z.unknown().optional(),
       }),
     ),

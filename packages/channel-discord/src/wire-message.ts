@@ -1,6 +1,6 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
-import { field, items, kindNumber, Snowflake, text, WireMember, WireUser } from './wire.ts';
+import { field, kindNumber, Snowflake, text, validItems, WireMember, WireUser } from './wire.ts';
 
 const WireAttachment = z.object({
   id: Snowflake,
@@ -8,7 +8,7 @@ const WireAttachment = z.object({
   filename: z.string().catch('file'),
   /** The name as it was before Discord removed signs from it, without its ending. */
   title: field(z.string()),
-  /** What the sender wrote for people who do not see the picture. */
+  /** The sender's description for people who do not see the picture. */
   description: field(z.string()),
   size: field(z.int().nonnegative()),
   content_type: field(z.string()),
@@ -47,7 +47,7 @@ const WireEmbed = z.object({
   author: field(Named),
   provider: field(Named),
   footer: field(z.object({ text })),
-  fields: items(z.object({ name: text, value: text })),
+  fields: validItems(z.object({ name: text, value: text })),
   image: field(WireMedia),
   thumbnail: field(WireMedia),
   video: field(WireMedia),
@@ -62,13 +62,13 @@ const PollMedia = z.object({
 /** A question with answers to choose from. */
 const WirePoll = z.object({
   question: PollMedia.catch({ text: '' }),
-  answers: items(z.object({ answer_id: field(z.int()), poll_media: PollMedia })),
+  answers: validItems(z.object({ answer_id: field(z.int()), poll_media: PollMedia })),
   allow_multiselect: field(z.boolean()),
   expiry: field(z.string()),
   results: field(
     z.object({
       is_finalized: field(z.boolean()),
-      answer_counts: items(z.object({ id: z.int(), count: z.int() })),
+      answer_counts: validItems(z.object({ id: z.int(), count: z.int() })),
     }),
   ),
 });
@@ -84,20 +84,20 @@ const Resolved = z.object({
   channels: field(z.record(z.string(), Named)),
 });
 
-/** What a message shows; a forwarded message carries a copy of it. */
+/** The content of a message; a forwarded message carries a copy of it. */
 const content = {
   content: text,
-  attachments: items(WireAttachment),
-  embeds: items(WireEmbed),
+  attachments: validItems(WireAttachment),
+  embeds: validItems(WireEmbed),
   /** Read one by one where they are shown: each has the form of its type. */
   components: z.array(z.unknown()).catch([]),
-  sticker_items: items(WireSticker),
+  sticker_items: validItems(WireSticker),
   /** The same stickers, as they were sent before 2021. */
-  stickers: items(WireSticker),
+  stickers: validItems(WireSticker),
   poll: field(WirePoll),
   flags: kindNumber,
-  mentions: items(WireMention),
-  mention_channels: items(z.object({ id: Snowflake, name: z.string() })),
+  mentions: validItems(WireMention),
+  mention_channels: validItems(z.object({ id: Snowflake, name: z.string() })),
   resolved: field(Resolved),
   /** An invitation into a game, or to listen to the same music. */
   activity: field(z.object({ type: kindNumber })),
@@ -105,7 +105,7 @@ const content = {
   shared_client_theme: field(z.object({})),
 };
 
-/** How people call a part of a message; it is named where its form is unexpected and nothing of it can be read. */
+/** The name of a part of a message for people, used where its form is unexpected and none of it can be read. */
 const PARTS = {
   content: 'a text',
   attachments: 'a file',
@@ -158,7 +158,7 @@ function withContent<Shape extends z.ZodRawShape>(shape: Shape) {
 const WireContent = withContent({});
 export type WireContent = z.infer<typeof WireContent>;
 
-const snapshots = { message_snapshots: items(z.object({ message: WireContent })) };
+const snapshots = { message_snapshots: validItems(z.object({ message: WireContent })) };
 
 const WireReference = z.object({
   type: kindNumber,
@@ -190,7 +190,7 @@ export const WireMessage = withContent({
   timestamp: text,
   edited_timestamp: field(z.string()),
   webhook_id: field(Snowflake),
-  mention_roles: items(Snowflake),
+  mention_roles: validItems(Snowflake),
   message_reference: field(WireReference),
   referenced_message: field(WireAnswered),
 });

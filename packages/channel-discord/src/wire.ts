@@ -24,7 +24,7 @@ export const kindNumber = z
   .catch(0);
 
 /** A list; what has an unexpected form is left out. */
-export function items<Type extends z.ZodType>(type: Type) {
+export function validItems<Type extends z.ZodType>(type: Type) {
   return z
     .array(z.unknown())
     .catch([])
@@ -52,7 +52,7 @@ export type WireUser = z.infer<typeof WireUser>;
 
 export const WireMember = z.object({
   nick: field(z.string()),
-  roles: field(items(Snowflake)),
+  roles: field(validItems(Snowflake)),
   /** In this channel, in decimal; with commands and buttons only. */
   permissions: field(z.string().regex(/^\d+$/)),
 });

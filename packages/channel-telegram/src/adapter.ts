@@ -17,7 +17,7 @@ import { registerMenu } from './menu.ts';
 import { createMessageCapability } from './messages.ts';
 import { MovedChats, withMoves } from './moved-chats.ts';
 import { ChatNames } from './names.ts';
-import { isElsewhere } from './places.ts';
+import { isForeignChat } from './places.ts';
 import { canGrow, finishGrown, sendPart } from './send.ts';
 import { MAX_TEXT, type TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping, streamingOf } from './stream.ts';
@@ -110,7 +110,7 @@ export function createTelegramAdapter(
       const receipt = await growing.claim(part, signal, (grown) =>
         sendPart({ ...sending, onStart }, part, signal, grown),
       );
-      if (!isElsewhere(route.threadId)) growing.sent(route.chatId, receipt.platformMessageId);
+      if (!isForeignChat(route.threadId)) growing.sent(route.chatId, receipt.platformMessageId);
       return receipt;
     },
     chatName: (address) => names.of(address),

@@ -3,8 +3,8 @@ import { placeOfMessage } from './places.ts';
 import type { ReadMessage } from './read-message.ts';
 import { mentionsInRich } from './rich-text.ts';
 import { menuName } from './settings.ts';
-import { wordsOf } from './shown.ts';
-import { linkedPerson, withAddresses } from './text.ts';
+import { messageText } from './shown.ts';
+import { linkedPerson, spellOutHidden } from './text.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 import type { Entity } from './wire-basics.ts';
 
@@ -22,12 +22,12 @@ export interface Address {
  * Decides whether a message is meant for the bot. A command with another bot's name is not, even as
  * a reply. In a topic every message "replies" to the topic's first one, which counts for nothing.
  */
-export function addressOf(
+export function readAddressing(
   { message, answered, origin, shown }: ReadMessage,
   me: BotIdentity,
   commands: readonly CommandInfo[] = [],
 ): Address {
-  const words = wordsOf(message);
+  const words = messageText(message);
   const { text, entities } = words;
   const mentions = [
     ...new Set([
@@ -45,7 +45,7 @@ export function addressOf(
   const replied = answered?.from?.id === me.id;
   const named = mentions.includes(String(me.id));
   return {
-    text: forMe ? `/${own ?? command.word}${withAddresses(words, command.end, me)}` : shown.words,
+    text: forMe ? `/${own ?? command.word}${spellOutHidden(words, command.end, me)}` : shown.words,
     mentions,
     addressed: isForBot(message) || (!forwarded && !forOther && (forMe || replied || named)),
   };
@@ -91,7 +91,7 @@ function richMentions({ rich_message: rich }: WireMessage, me: BotIdentity): str
 interface LeadingCommand {
   readonly word: string;
   readonly bot: string | undefined;
-  /** Where all that Telegram marks as the command ends. */
+  /** The end of everything that Telegram marks as the command. */
   readonly end: number;
 }
 
@@ -115,7 +115,7 @@ function wideCommand(text: string, start: number): Pick<Entity, 'offset' | 'leng
   return found === undefined ? undefined : { offset: start, length: found.length };
 }
 
-/** Where the text behind a leading mention of this bot starts; 0 without one. */
+/** The start of the text behind a leading mention of this bot; 0 without one. */
 function ownMention(text: string, entities: readonly Entity[], me: BotIdentity): number {
   const mention = entities.find(
     (entity) => entity.offset === 0 && mentionedId(text, entity, me).includes(String(me.id)),

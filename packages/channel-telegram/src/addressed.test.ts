@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressOf } from './address.ts';
+import { readAddressing } from './address.ts';
 import { readMessage } from './read-message.ts';
 import { WireMessage } from './wire.ts';
 
@@ -73,14 +73,14 @@ describe('whom a message is meant for', () => {
       false,
     ],
   ])('[F06] %s', (_name, fields, addressed) => {
-    expect(addressOf(readMessage(message(fields), ME), ME).addressed).toBe(addressed);
+    expect(readAddressing(readMessage(message(fields), ME), ME).addressed).toBe(addressed);
   });
 
   it('names each mentioned user once', () => {
     const text = '@parley_bot Bob @parley_bot';
     const bob = { type: 'text_mention', offset: 12, length: 3, user: { id: 2, first_name: 'B' } };
     const entities = [mention(0, 11), bob, mention(16, 11)];
-    expect(addressOf(readMessage(message({ text, entities }), ME), ME).mentions).toEqual([
+    expect(readAddressing(readMessage(message({ text, entities }), ME), ME).mentions).toEqual([
       '7',
       '2',
     ]);
@@ -90,7 +90,7 @@ describe('whom a message is meant for', () => {
     const commands = [{ name: 'my-skill', summary: 's' }];
     const named = { text: '/my_skill@parley_bot now', entities: [command(20)] };
     const short = { text: '/my_skill', entities: [command(9)] };
-    const read = (fields: object) => addressOf(readMessage(message(fields), ME), ME, commands);
+    const read = (fields: object) => readAddressing(readMessage(message(fields), ME), ME, commands);
     expect(read(named)).toMatchObject({ text: '/my-skill now', addressed: true });
     expect(read(short)).toMatchObject({ text: '/my-skill', addressed: true });
     expect(read({ text: '/other', entities: [command(6)] })).toMatchObject({ text: '/other' });
@@ -108,14 +108,14 @@ describe('whom a message is meant for', () => {
   ])(
     '[F09] passes %j on with a leading command of its own in the plain form',
     (text, entities, expected) => {
-      expect(addressOf(readMessage(message({ text, entities }), ME), ME).text).toBe(expected);
+      expect(readAddressing(readMessage(message({ text, entities }), ME), ME).text).toBe(expected);
     },
   );
 
   it('[F09] takes its own name off a command, so that the core knows the command', () => {
     const named = { text: '/stop@Parley_Bot now', entities: [command(16)] };
     const foreign = { text: '/stop@other', entities: [command(11)] };
-    expect(addressOf(readMessage(message(named), ME), ME).text).toBe('/stop now');
-    expect(addressOf(readMessage(message(foreign), ME), ME).text).toBe('/stop@other');
+    expect(readAddressing(readMessage(message(named), ME), ME).text).toBe('/stop now');
+    expect(readAddressing(readMessage(message(foreign), ME), ME).text).toBe('/stop@other');
   });
 });

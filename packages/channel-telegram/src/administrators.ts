@@ -2,7 +2,7 @@ import type { SenderFacts } from '@parley/channels';
 import { BoundedMap, type InboundMessage, type Monotonic } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { isElsewhere } from './places.ts';
+import { isForeignChat } from './places.ts';
 
 const ChatMember = z.object({ status: z.string() });
 const ADMINISTRATORS: ReadonlySet<string> = new Set(['creator', 'administrator']);
@@ -24,7 +24,7 @@ export function createAdministrators(
   return ({ chat, sender }) => ({
     async isAdministrator(signal) {
       // The bot is no member of such a chat, and its id may be that of another one.
-      if (isElsewhere(chat.threadId)) return false;
+      if (isForeignChat(chat.threadId)) return false;
       // Anonymous administrators and posts of a channel count as the chat itself; other chats are no members.
       if (!/^\d+$/.test(sender.id)) return sender.id === chat.id || sender.id === chat.movedTo;
       const key = `${chat.id} ${sender.id}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admitBatch } from './connection.ts';
+import { admitBatch } from './lanes.ts';
 
 const updates = (...ids: number[]) => ids.map((update_id) => ({ update_id, message: undefined }));
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Bot, BotTelegram } from './bot.ts';
 import { type MakeCall, QUICK_MS } from './calls.ts';
-import { messageIdOf } from './ephemeral.ts';
+import { toMessageId } from './ephemeral.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
 /** The way to the Bot API. Rejects as `MakeCall` does; `callFailureOf` reads it. */
@@ -67,7 +67,7 @@ export function connectTelegramApi(
     async send(method, payload, signal, onStart) {
       const options = { signal, onStart, silentMs, limitMs: undefined };
       const sent = await (await telegram()).callApi(method, payload, options);
-      return messageIdOf(SentMessage.parse(sent));
+      return toMessageId(SentMessage.parse(sent));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { Attachment } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { attachmentsOf } from './attachments.ts';
+import { messageAttachments } from './attachments.ts';
 import { readMessage } from './read-message.ts';
 import { WireMessage } from './wire.ts';
 
@@ -63,16 +63,16 @@ describe('the files of a Telegram message', () => {
     ],
   ])('[F10] are %s', (_name, fields, attachment) => {
     const message = WireMessage.parse({ message_id: 9, date: 1, chat, ...fields });
-    expect(attachmentsOf(readMessage(message, ME)).map((file) => Attachment.parse(file))).toEqual([
-      attachment,
-    ]);
+    expect(
+      messageAttachments(readMessage(message, ME)).map((file) => Attachment.parse(file)),
+    ).toEqual([attachment]);
   });
 
   it('[F10] are those of the message it answers, where it has none itself', () => {
     const reply_to_message = { message_id: 3, photo: [size('asked', 9, 9)] };
     const refs = (fields: object) => {
       const message = { message_id: 9, date: 1, chat, text: 'what is this?', reply_to_message };
-      return attachmentsOf(readMessage(WireMessage.parse({ ...message, ...fields }), ME)).map(
+      return messageAttachments(readMessage(WireMessage.parse({ ...message, ...fields }), ME)).map(
         ({ ref }) => ref,
       );
     };
@@ -87,6 +87,6 @@ describe('the files of a Telegram message', () => {
     ['a sticker is drawn by a program', { sticker: { file_id: 's', is_animated: true } }],
   ])('are none where %s', (_name, fields) => {
     const message = { message_id: 9, date: 1, chat, ...fields };
-    expect(attachmentsOf(readMessage(WireMessage.parse(message), ME))).toEqual([]);
+    expect(messageAttachments(readMessage(WireMessage.parse(message), ME))).toEqual([]);
   });
 });

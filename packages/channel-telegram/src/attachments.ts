@@ -11,7 +11,7 @@ const MAX_FILES = 32;
  * The files of a message; `ref` is Telegram's file id, which this bot can use at any time. Where a message has none,
  * those of the one it answers or quotes: "what is this?" below a picture means the picture.
  */
-export function attachmentsOf({
+export function messageAttachments({
   message,
   answered,
 }: {
@@ -19,34 +19,34 @@ export function attachmentsOf({
   readonly answered: Answered | undefined;
 }): Attachment[] {
   const sources = [message, answered, message.external_reply];
-  const files = sources.map((source) => (source === undefined ? [] : filesIn(source)));
+  const files = sources.map((source) => (source === undefined ? [] : shownFiles(source)));
   return (files.find((found) => found.length > 0) ?? []).slice(0, MAX_FILES);
 }
 
 type Bringing = Media & Partial<Pick<WireMessage, 'poll' | 'paid_media' | 'rich_message'>>;
 
 /** The files that a message shows, wherever it shows them. */
-export function filesIn(message: Bringing): Attachment[] {
+export function shownFiles(message: Bringing): Attachment[] {
   const { poll, paid_media, rich_message: rich } = message;
   const inside = [
     ...(poll ? pollMedia(poll) : []),
     ...(paid_media?.paid_media ?? []),
     ...(rich === undefined ? [] : richTextOf(rich).media),
   ];
-  return [message, ...inside].flatMap(filesOf);
+  return [message, ...inside].flatMap(mediaAttachments);
 }
 
-function filesOf(message: Media): Attachment[] {
+function mediaAttachments(message: Media): Attachment[] {
   const { photo, live_photo, voice, audio, video, video_note, animation, document, sticker } =
     message;
   const largest = largestOf(photo ?? live_photo?.photo ?? []);
-  if (largest) return [fileOf('image', { ...largest, mime_type: 'image/jpeg' })];
-  if (voice) return [fileOf('voice', voice, 'audio/ogg')];
-  if (audio) return [fileOf('audio', { ...audio, file_name: titleOf(audio) })];
+  if (largest) return [toAttachment('image', { ...largest, mime_type: 'image/jpeg' })];
+  if (voice) return [toAttachment('voice', voice, 'audio/ogg')];
+  if (audio) return [toAttachment('audio', { ...audio, file_name: audioTitle(audio) })];
   // An animation also fills `document`, for programs that know no animations.
   const moving = video ?? video_note ?? animation ?? live_photo;
-  if (moving) return [fileOf(isPicture(moving) ? 'image' : 'video', moving, 'video/mp4')];
-  if (document) return [fileOf('document', document)];
+  if (moving) return [toAttachment(isPicture(moving) ? 'image' : 'video', moving, 'video/mp4')];
+  if (document) return [toAttachment('document', document)];
   return sticker ? stickerFile(sticker) : [];
 }
 
@@ -60,11 +60,15 @@ function stickerFile(sticker: Sticker): Attachment[] {
   if (sticker.is_animated) return [];
   const { emoji, file_id, file_size } = sticker;
   const mime_type = sticker.is_video ? 'video/webm' : 'image/webp';
-  return [fileOf('sticker', { file_id, file_size, file_name: emoji, mime_type })];
+  return [toAttachment('sticker', { file_id, file_size, file_name: emoji, mime_type })];
 }
 
 /** Recordings have a file name, or say what they are. */
-function titleOf({ file_name, performer, title }: NonNullable<Media['audio']>): string | undefined {
+function audioTitle({
+  file_name,
+  performer,
+  title,
+}: NonNullable<Media['audio']>): string | undefined {
   const said = [performer, title].filter(Boolean).join(' - ');
   return file_name ?? (said === '' ? undefined : said);
 }
@@ -73,7 +77,11 @@ function largestOf(sizes: readonly PhotoSize[]): PhotoSize | undefined {
   return sizes.toSorted((a, b) => b.width * b.height - a.width * a.height)[0];
 }
 
-function fileOf(kind: Attachment['kind'], file: DescribedFile, usualType?: string): Attachment {
+function toAttachment(
+  kind: Attachment['kind'],
+  file: DescribedFile,
+  usualType?: string,
+): Attachment {
   const { file_id, file_name, file_size, mime_type = usualType } = file;
   return {
     kind,

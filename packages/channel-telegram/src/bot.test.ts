@@ -92,7 +92,7 @@ describe('an update that enters the bot', () => {
 });
 
 describe("telegraf's methods", () => {
-  /** What each call was made with. */
+  /** The arguments of each call. */
   function recorded() {
     const calls: [method: string, payload: object, options: CallOptions][] = [];
     const call: MakeCall = async (...made) => {

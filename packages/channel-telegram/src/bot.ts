@@ -98,35 +98,39 @@ export function createBot({ token, call, stopping, intake }: BotDeps): Bot {
 function registerHandlers(bot: Telegraf, intake: Intake): void {
   bot.use((_event, next) => intake.prepare().then(next));
 
-  bot.on(kind('message'), (event) => intake.message(event.update.message, event));
-  bot.on(kind('channel_post'), (event) => intake.message(event.update.channel_post, event));
-  bot.on(kind('edited_message'), (event) => intake.edit(event.update.edited_message, event));
-  bot.on(kind('edited_channel_post'), (event) =>
+  bot.on(hasField('message'), (event) => intake.message(event.update.message, event));
+  bot.on(hasField('channel_post'), (event) => intake.message(event.update.channel_post, event));
+  bot.on(hasField('edited_message'), (event) => intake.edit(event.update.edited_message, event));
+  bot.on(hasField('edited_channel_post'), (event) =>
     intake.edit(event.update.edited_channel_post, event),
   );
 
-  bot.on(kind('business_message'), (event) =>
+  bot.on(hasField('business_message'), (event) =>
     intake.businessMessage(event.update.business_message, event),
   );
-  bot.on(kind('edited_business_message'), (event) =>
+  bot.on(hasField('edited_business_message'), (event) =>
     intake.businessEdit(event.update.edited_business_message, event),
   );
-  bot.on(kind('deleted_business_messages'), (event) =>
+  bot.on(hasField('deleted_business_messages'), (event) =>
     intake.businessDeletion(event.update.deleted_business_messages, event),
   );
-  bot.on(kind('business_connection'), (event) =>
+  bot.on(hasField('business_connection'), (event) =>
     intake.businessConnection(event.update.business_connection, event),
   );
-  bot.on(kind('guest_message'), (event) => intake.guestMessage(event.update.guest_message, event));
+  bot.on(hasField('guest_message'), (event) =>
+    intake.guestMessage(event.update.guest_message, event),
+  );
 
-  bot.on(kind('callback_query'), (event) => intake.press(event.update.callback_query, event));
-  bot.on(kind('stopped_message_generation'), (event) =>
+  bot.on(hasField('callback_query'), (event) => intake.press(event.update.callback_query, event));
+  bot.on(hasField('stopped_message_generation'), (event) =>
     intake.stop(event.update.stopped_message_generation, event),
   );
-  bot.on(kind('message_reaction'), (event) =>
+  bot.on(hasField('message_reaction'), (event) =>
     intake.reaction(event.update.message_reaction, event),
   );
-  bot.on(kind('my_chat_member'), (event) => intake.membership(event.update.my_chat_member, event));
+  bot.on(hasField('my_chat_member'), (event) =>
+    intake.membership(event.update.my_chat_member, event),
+  );
 
   bot.use((event) => intake.unknown(event.update));
 }
@@ -135,6 +139,6 @@ function registerHandlers(bot: Telegraf, intake: Intake): void {
  * Matches updates by the name of their field, whether telegraf's types know it or not. A bare name would also match
  * messages with a field of that name, and would throw where the message is no object.
  */
-function kind<Name extends UpdateKind>(name: Name) {
+function hasField<Name extends UpdateKind>(name: Name) {
   return (update: Update): update is Update & Record<Name, unknown> => name in update;
 }

@@ -1,7 +1,7 @@
 import { BoundedMap, type InboundMessage, type Logger } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf } from './failures.ts';
-import { placeOf } from './places.ts';
+import { placeOfThread } from './places.ts';
 import { personName } from './senders.ts';
 import { WireConnection } from './wire.ts';
 
@@ -54,7 +54,7 @@ export function createBusinessAccounts({ api, log }: BusinessDeps) {
     },
     /** Says which account a message belongs to; that of a chat of the bot itself to none. */
     async place(message: InboundMessage): Promise<Placed> {
-      const place = placeOf(message.chat.threadId);
+      const place = placeOfThread(message.chat.threadId);
       if (place.kind !== 'business') return { kind: 'served', message };
       const connection = await connectionOf(place.connection);
       if (connection?.is_enabled === false)

@@ -13,12 +13,12 @@ import { ApiError, Unsent } from './failures.ts';
 import { lenient } from './lenient.ts';
 import type { TelegramSettings } from './settings.ts';
 
-/** What ends one call, and what its caller is told meanwhile. */
+/** The ends of one call, and the notices to its caller meanwhile. */
 export interface CallOptions {
   readonly signal: AbortSignal;
-  /** How long the whole call may take, in ms. */
+  /** The deadline of the whole call, in ms. */
   readonly limitMs?: number | undefined;
-  /** How long its connection may be silent, in ms. */
+  /** The longest silence of its connection, in ms. */
   readonly silentMs?: number | undefined;
   /** Called before anything is written. */
   readonly onStart?: (() => void) | undefined;
@@ -60,12 +60,12 @@ export function createCaller(
     call.on('error', reject);
     call.on('response', (response) => {
       onAnswer(response.headers);
-      readAnswer(response).then(resolve, reject);
+      readCallResult(response).then(resolve, reject);
     });
     if (onSent) call.on('finish', onSent);
     const watched = watchConnection(call, watch);
     if (signal.aborted) end();
-    else if (boundary) pipeline(formOf(payload, boundary), call).catch(reject);
+    else if (boundary) pipeline(encodeForm(payload, boundary), call).catch(reject);
     else call.end(JSON.stringify(payload));
     try {
       return await promise;
@@ -122,7 +122,7 @@ function watchConnection(
  * Writes the fields as a form. Telegraf's own form loses objects beside a file and does not escape file names, and
  * that of `fetch` ends the process when a file cannot be read to its end.
  */
-async function* formOf(payload: object, boundary: string): AsyncGenerator<string | Uint8Array> {
+async function* encodeForm(payload: object, boundary: string): AsyncGenerator<string | Uint8Array> {
   for (const [name, value] of Object.entries(payload)) {
     if (value === undefined) continue;
     const filename = isFile(value) ? `; filename="${headerSafe(value.name)}"` : '';
@@ -162,9 +162,9 @@ const Answer = z.discriminatedUnion('ok', [
 const OF_SERVER: ReadonlySet<number> = new Set([413, 429]);
 
 /** The result of a call. Throws `ApiError` when Telegram refuses, or a server in between answers. */
-async function readAnswer(response: IncomingMessage): Promise<unknown> {
+async function readCallResult(response: IncomingMessage): Promise<unknown> {
   const { statusCode: status = 0, statusMessage: description = '' } = response;
-  const body = await textOf(response);
+  const body = await readResponseText(response);
   if (status >= 500) throw new ApiError({ error_code: status, description });
   const answer = Answer.safeParse(parseJson(body));
   if (!answer.success && OF_SERVER.has(status))
@@ -178,7 +178,7 @@ async function readAnswer(response: IncomingMessage): Promise<unknown> {
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** With listeners: `for await` over an answer costs a third of a call. */
-function textOf(response: IncomingMessage): Promise<string> {
+function readResponseText(response: IncomingMessage): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];
   let size = 0;

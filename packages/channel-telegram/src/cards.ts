@@ -1,4 +1,4 @@
-import { bareAddress, momentOf, personLink, withAddresses } from './text.ts';
+import { bareAddress, isoFromSeconds, personLink, spellOutHidden } from './text.ts';
 import { vcardDetails } from './vcard.ts';
 import type { WireMessage } from './wire.ts';
 import type { Media } from './wire-basics.ts';
@@ -42,8 +42,8 @@ export type Cards = Partial<
 >;
 
 /**
- * What a message shows besides words and files, each as a text: the sender expects an answer, and a message without
- * text would get none.
+ * The content of a message besides words and files, each as a text: the sender expects an answer, and a message
+ * without text would get none.
  */
 export function cardsOf(message: Cards): readonly string[] {
   const { venue, location, contact, poll, dice, giveaway, giveaway_winners: winners } = message;
@@ -60,12 +60,12 @@ export function cardsOf(message: Cards): readonly string[] {
     ...sharedTexts(message),
     ...postTexts(message),
     buttonsText(message.reply_markup),
-    previewText(message),
+    renderPreview(message),
   ].filter((card) => card !== undefined && card !== '') as string[];
 }
 
 function venueText({ title, address, location }: Venue): string {
-  return `[Place: ${[title, address].filter(Boolean).join(', ')} (${coordinates(location)})]`;
+  return `[Place: ${[title, address].filter(Boolean).join(', ')} (${coordinatesText(location)})]`;
 }
 
 /** Telegram's number for a location that is shared until its sender stops. */
@@ -80,16 +80,16 @@ export function locationText(point: Point): string {
     heading !== undefined && `heading ${heading}°`,
     radius !== undefined && `alert within ${radius} m`,
   ].filter((detail) => detail !== false);
-  return `[Location: ${[coordinates(point), ...details].join(', ')}]`;
+  return `[Location: ${[coordinatesText(point), ...details].join(', ')}]`;
 }
 
-function coordinates({ latitude, longitude }: Point): string {
+function coordinatesText({ latitude, longitude }: Point): string {
   return `${latitude}, ${longitude}`;
 }
 
 function contactText({ phone_number, first_name, last_name, user_id, vcard }: Contact): string {
   const details = [
-    nameOf({ first_name, last_name }),
+    fullName({ first_name, last_name }),
     phone_number,
     user_id === undefined ? '' : personLink(user_id),
     ...(vcard === undefined ? [] : vcardDetails(vcard, [phone_number])),
@@ -97,7 +97,7 @@ function contactText({ phone_number, first_name, last_name, user_id, vcard }: Co
   return `[Contact: ${details.filter(Boolean).join(', ')}]`;
 }
 
-function nameOf(person: {
+function fullName(person: {
   readonly first_name?: string | undefined;
   readonly last_name?: string | undefined;
 }): string {
@@ -115,17 +115,17 @@ function pollText(poll: Poll): string {
       hasVotes && voter_count !== undefined && `votes: ${voter_count}`,
       media && mediaText(media),
     ].filter(Boolean);
-    const words = withAddresses({ text, entities });
+    const words = spellOutHidden({ text, entities });
     return details.length === 0 ? words : `${words} (${details.join(', ')})`;
   });
   const more = [
     allows_multiple_answers === true && 'several answers may be chosen',
     is_closed === true && 'closed',
     description !== undefined &&
-      `description: ${withAddresses({ text: description, entities: poll.description_entities })}`,
+      `description: ${spellOutHidden({ text: description, entities: poll.description_entities })}`,
     poll.media && mediaText(poll.media),
     explanation !== undefined &&
-      `explanation: ${withAddresses({ text: explanation, entities: poll.explanation_entities })}`,
+      `explanation: ${spellOutHidden({ text: explanation, entities: poll.explanation_entities })}`,
     poll.explanation_media && mediaText(poll.explanation_media),
   ].filter(Boolean);
   const kind = type === 'quiz' ? 'Quiz' : 'Poll';
@@ -133,7 +133,7 @@ function pollText(poll: Poll): string {
   return `[${kind}: ${question} ${shown.join(' / ')}${end}]`;
 }
 
-/** What is shown beside a part of a poll; its files are among those of the message. */
+/** The content beside a part of a poll; its files are among those of the message. */
 function mediaText({ link, location, venue }: PollMedia): string {
   if (link) return link.url;
   if (venue) return venueText(venue);
@@ -158,7 +158,7 @@ function giveawayText(giveaway: Giveaway): string {
     prize_star_count,
     premium_subscription_month_count: months,
   } = giveaway;
-  const date = momentOf(giveaway.winners_selection_date);
+  const date = isoFromSeconds(giveaway.winners_selection_date);
   const chats = giveaway.chats.map(({ title }) => title).filter(Boolean);
   const details = [
     prize_description,
@@ -172,7 +172,7 @@ function giveawayText(giveaway: Giveaway): string {
 }
 
 function winnersText({ winners, winner_count, prize_description }: Winners): string {
-  const names = winners.map(nameOf).filter(Boolean).join(', ');
+  const names = winners.map(fullName).filter(Boolean).join(', ');
   const count = winner_count === undefined ? '' : `winners: ${winner_count}`;
   return `[Giveaway is over: ${[prize_description, count, names].filter(Boolean).join('; ')}]`;
 }
@@ -180,9 +180,9 @@ function winnersText({ winners, winner_count, prize_description }: Winners): str
 /** The words on what is sold, played or given; that it cannot be read is said besides. */
 function soldTexts({ game, invoice, gift, unique_gift }: Cards): readonly string[] {
   const given = [gift, unique_gift].flatMap((one) => {
-    return one?.text ? [`[Words of a gift: ${withAddresses({ ...one, text: one.text })}]`] : [];
+    return one?.text ? [`[Words of a gift: ${spellOutHidden({ ...one, text: one.text })}]`] : [];
   });
-  const rules = game?.text && withAddresses({ text: game.text, entities: game.text_entities });
+  const rules = game?.text && spellOutHidden({ text: game.text, entities: game.text_entities });
   const played = game && [game.title, game.description, rules].filter(Boolean).join(': ');
   return [played ? `[Game: ${played}]` : '', invoice ? invoiceText(invoice) : '', ...given];
 }
@@ -196,7 +196,7 @@ function invoiceText({ title, description, currency, total_amount }: Invoice): s
   return details === '' ? '' : `[Invoice: ${details}]`;
 }
 
-/** What a person gave the bot through a button that asks for it. */
+/** The data that a person gave the bot through a button that asks for it. */
 function sharedTexts(message: Cards): readonly string[] {
   const { web_app_data: data, users_shared, user_shared, chat_shared } = message;
   const people = users_shared?.users.map((person) => {
@@ -205,7 +205,7 @@ function sharedTexts(message: Cards): readonly string[] {
       username !== undefined && `@${username}`,
       user_id !== undefined && personLink(user_id),
     ].filter((one) => one !== false);
-    const name = nameOf(person);
+    const name = fullName(person);
     return name === '' ? about.join(', ') : [name, ...about].join(', ');
   });
   const old = user_shared === undefined ? [] : [user_shared.user_id];
@@ -223,7 +223,7 @@ function sharedTexts(message: Cards): readonly string[] {
 /** A post that a subscriber suggests to a channel, and why one was declined. */
 function postTexts({ suggested_post_info: post, suggested_post_declined: declined }: Cards) {
   const comment = declined?.comment;
-  const date = momentOf(post?.send_date);
+  const date = isoFromSeconds(post?.send_date);
   const details = [
     post?.state,
     post?.price && `price: ${post.price.amount} ${post.price.currency}`,
@@ -235,7 +235,7 @@ function postTexts({ suggested_post_info: post, suggested_post_declined: decline
   ];
 }
 
-/** What a bot, through which the sender wrote or from which they passed a message on, has put below it. */
+/** The buttons below a message that came through another bot, as text. */
 function buttonsText(markup: Cards['reply_markup']): string {
   const buttons = (markup?.inline_keyboard.flat() ?? []).map(
     ({ text, url, web_app, copy_text }) => {
@@ -247,9 +247,9 @@ function buttonsText(markup: Cards['reply_markup']): string {
 }
 
 /** A page may be shown below a message without being named in it. */
-function previewText({ link_preview_options: preview, text = '', entities = [] }: Cards): string {
+function renderPreview({ link_preview_options: preview, text = '', entities = [] }: Cards): string {
   const { url, is_disabled } = preview ?? {};
   if (url === undefined || is_disabled === true) return '';
-  if (withAddresses({ text, entities }).includes(bareAddress(url))) return '';
+  if (spellOutHidden({ text, entities }).includes(bareAddress(url))) return '';
   return `[Page shown below: ${url}]`;
 }

@@ -1,9 +1,9 @@
-import { withAddresses } from './text.ts';
+import { spellOutHidden } from './text.ts';
 import type { Checklist } from './wire-cards.ts';
 
 /** A checklist with its title, its tasks, and which of them are done. */
 export function checklistText(checklist: Checklist): string {
-  const title = withAddresses({ text: checklist.title, entities: checklist.title_entities });
+  const title = spellOutHidden({ text: checklist.title, entities: checklist.title_entities });
   return [`[Checklist: ${title}]`, ...checklist.tasks.map(taskText)].join('\n');
 }
 
@@ -13,7 +13,7 @@ function taskText(task: Checklist['tasks'][number]): string {
     ? [person.first_name, person.last_name].filter(Boolean).join(' ')
     : chat?.title;
   const isDone = person !== undefined || chat !== undefined || completion_date > 0;
-  const words = withAddresses({ text: task.text, entities: task.text_entities });
+  const words = spellOutHidden({ text: task.text, entities: task.text_entities });
   return `- [${isDone ? 'x' : ' '}] ${words}${name ? ` (done by ${name})` : ''}`;
 }
 

@@ -14,10 +14,11 @@ import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import type { Bot } from './bot.ts';
 import { afterConnectionFailure, callFailureOf } from './failures.ts';
+import { admitBatch, createLanes, laneOf } from './lanes.ts';
 import type { TelegramSettings } from './settings.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
-/** What both ways to get updates use. */
+/** The services of both ways to get updates. */
 interface UpdatesDeps
   extends ChannelEnv,
     Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
@@ -79,7 +80,7 @@ async function recover(
   }
 }
 
-/** How long one poll waits for updates, in seconds. */
+/** The time for which one poll waits for updates, in seconds. */
 const POLL_SECONDS = 30;
 
 /**
@@ -109,92 +110,13 @@ export async function pollUpdates(deps: UpdatesDeps, signal: AbortSignal): Promi
   await keepConnected(deps, step, signal);
 }
 
-/** How far the updates of one poll have come. */
-interface BatchResult {
-  /** All updates below this id may be confirmed. */
-  readonly offset: number;
-  /** Why a later update could not be admitted; it and its successors must come again. */
-  readonly failure?: unknown;
-}
-
-/**
- * Admits the updates of one poll, each chat in order and chats side by side. When one cannot be admitted
- * its chat stops there, and nothing from it on is confirmed: Telegram brings it again, and what other
- * chats had stored in the meantime is recognised as a duplicate.
- */
-export async function admitBatch(
-  updates: readonly WireUpdate[],
-  offset: number,
-  laneOf: (update: WireUpdate) => string,
-  admit: (update: WireUpdate) => Promise<void>,
-): Promise<BatchResult> {
-  const inLanes = createLanes();
-  /** By lane. */
-  const failed = new Map<string, { readonly id: number; readonly reason: unknown }>();
-  const admitNext = async (update: WireUpdate, lane: string): Promise<void> => {
-    if (failed.has(lane)) return;
-    try {
-      await admit(update);
-    } catch (reason) {
-      failed.set(lane, { id: update.update_id, reason });
-    }
-  };
-  await Promise.all(
-    updates.map((update) => inLanes(laneOf(update), () => admitNext(update, laneOf(update)))),
-  );
-  const [first] = [...failed.values()].sort((a, b) => a.id - b.id);
-  if (first !== undefined) return { offset: first.id, failure: first.reason };
-  return { offset: Math.max(offset, ...updates.map(({ update_id }) => update_id + 1)) };
-}
-
-/**
- * What belongs to one chat is admitted in order; anything else has nothing to wait for. Chats of one business account
- * wait for what is said about its connection.
- */
-export function laneOf(update: WireUpdate): string {
-  const { update_id, ...contents } = update;
-  const [content] = Object.values(contents);
-  const connection =
-    fieldOf(update.business_connection, 'id') ??
-    fieldOf(fieldOf(content, 'message') ?? content, 'business_connection_id');
-  if (typeof connection === 'string') return `business ${connection}`;
-  const chat = fieldOf(fieldOf(content, 'message'), 'chat') ?? fieldOf(content, 'chat');
-  const id = fieldOf(chat, 'id');
-  return typeof id === 'number' ? String(id) : `update ${update_id}`;
-}
-
-/** What comes from outside may be anything, and is checked as a whole when it is admitted. */
-function fieldOf(value: unknown, name: string): unknown {
-  const isObject = typeof value === 'object' && value !== null;
-  return isObject ? Reflect.get(value, name) : undefined;
-}
-
-/** Runs tasks of one lane one after the other, in the order they were given, and lanes side by side. */
-type InLanes = <T>(lane: string, task: () => Promise<T>) => Promise<T>;
-
-/** Makes lanes that are forgotten when they are empty. A failed task blocks no other. */
-export function createLanes(): InLanes {
-  const last = new Map<string, Promise<unknown>>();
-  return (lane, task) => {
-    const before = last.get(lane) ?? Promise.resolve();
-    const running = before.then(task);
-    const over = running
-      .catch(() => undefined)
-      .finally(() => {
-        if (last.get(lane) === over) last.delete(lane);
-      });
-    last.set(lane, over);
-    return running;
-  };
-}
-
 interface WebhookDeps extends UpdatesDeps {
   readonly webhook: NonNullable<TelegramSettings['webhook']>;
 }
 
 /** A long message with a link behind every sign has a few million; what is refused would come again for ever. In bytes. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** How often to check that the webhook is still set, in ms. */
+/** The interval at which the webhook is checked to be still set, in ms. */
 const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({
   url: z.string(),
@@ -235,18 +157,20 @@ export class Webhook implements HttpCapability {
 
   /** One call of Telegram. */
   async fetch(request: Request, door?: SecretDoor): Promise<Response> {
-    if (request.method !== 'POST') return answer(405, { allow: 'POST' });
+    if (request.method !== 'POST') return emptyResponse(405, { allow: 'POST' });
     const given = request.headers.get('x-telegram-bot-api-secret-token');
-    if (given === null) return answer(401);
+    if (given === null) return emptyResponse(401);
     if (!sameSecret(given, this.#deps.webhook.secret)) {
       const waitSeconds = door?.refuseWrong() ?? 0;
-      return waitSeconds === 0 ? answer(401) : answer(429, { 'retry-after': String(waitSeconds) });
+      return waitSeconds === 0
+        ? emptyResponse(401)
+        : emptyResponse(429, { 'retry-after': String(waitSeconds) });
     }
     const me = this.#me;
-    if (me === undefined) return answer(503);
+    if (me === undefined) return emptyResponse(503);
     const body = await readBody(request, MAX_BODY_BYTES);
     const update = WireUpdate.safeParse(body.kind === 'text' ? parseJson(body.text) : undefined);
-    if (!update.success) return answer(400);
+    if (!update.success) return emptyResponse(400);
     const admitting = this.#inLanes(laneOf(update.data), () => this.#admit(update.data, me));
     this.#underWay.add(admitting);
     return admitting.finally(() => this.#underWay.delete(admitting));
@@ -256,11 +180,11 @@ export class Webhook implements HttpCapability {
     const { log, admit } = this.#deps;
     try {
       await admit(update, me);
-      return answer(200);
+      return emptyResponse(200);
     } catch (error) {
       const facts = { update: update.update_id, reason: reasonOf(error) };
       log.error(facts, 'message cannot be stored; Telegram is asked to bring it again');
-      return answer(500);
+      return emptyResponse(500);
     }
   }
 
@@ -289,6 +213,6 @@ export class Webhook implements HttpCapability {
   }
 }
 
-function answer(status: number, headers: Readonly<Record<string, string>> = {}): Response {
+function emptyResponse(status: number, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(null, { status, headers });
 }

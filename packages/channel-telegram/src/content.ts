@@ -1,15 +1,15 @@
 import { type CommandInfo, parseCommand } from '@parley/channels';
 import type { Authored, Chat, InboundMessage } from '@parley/core';
-import { addressOf } from './address.ts';
-import { attachmentsOf } from './attachments.ts';
-import { aloneResponse, messageIdOf } from './ephemeral.ts';
+import { readAddressing } from './address.ts';
+import { messageAttachments } from './attachments.ts';
+import { aloneResponse, toMessageId } from './ephemeral.ts';
 import { eventReason } from './message-fields.ts';
-import { chatAt, chatOf, messageIdIn, threadIdOf } from './places.ts';
-import { quotationOf, replyOf, withOrigin } from './quotes.ts';
+import { chatAt, messageIdIn, threadIdOf, toChat } from './places.ts';
+import { markForwarded, quotationOf, readReply } from './quotes.ts';
 import { type ReadMessage, readMessage } from './read-message.ts';
 import { richTextOf } from './rich-text.ts';
-import { senderOf } from './senders.ts';
-import { shownIn, textOfMessage } from './shown.ts';
+import { messageSender } from './senders.ts';
+import { readShown, textOfMessage } from './shown.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Entity } from './wire-basics.ts';
 
@@ -21,20 +21,20 @@ export function toInbound(
   commands: readonly CommandInfo[] = [],
 ): InboundMessage {
   const read = readMessage(message, me);
-  const { text, mentions, addressed } = addressOf(read, me, commands);
-  const attachments = attachmentsOf(read);
+  const { text, mentions, addressed } = readAddressing(read, me, commands);
+  const attachments = messageAttachments(read);
   const chat = { ...chatFor(message, text), ...guestOf(message) };
   return {
     channel: 'telegram',
     account,
-    messageId: messageIdIn(chat.threadId, messageIdOf(message)),
+    messageId: messageIdIn(chat.threadId, toMessageId(message)),
     chat,
-    sender: senderOf(message, me),
-    text: withOrigin(textOfMessage(read, text, chat.type), read.origin),
-    authored: authoredIn(read, chat, me),
+    sender: messageSender(message, me),
+    text: markForwarded(textOfMessage(read, text, chat.type), read.origin),
+    authored: findAuthored(read, chat, me),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
-    ...replyOf(read, chat.threadId, me),
+    ...readReply(read, chat.threadId, me),
     ...quotationOf(read),
     ...aloneResponse(message, message.from),
     mentions: [...mentions],
@@ -56,7 +56,7 @@ function guestOf({ guest_query_id: query, from }: WireMessage): Pick<Chat, 'with
 function chatFor(message: WireMessage, text: string): Chat {
   const { ephemeral_message_id: whispered, from } = message;
   if (whispered === undefined || from === undefined || parseCommand(text) !== null)
-    return chatOf(message);
+    return toChat(message);
   return chatAt(threadIdOf({ kind: 'alone', person: String(from.id) }), message);
 }
 
@@ -68,16 +68,16 @@ export function ignoredReason(message: WireMessage): string | undefined {
   if (declined !== undefined && !declined.comment)
     return 'it reports the state of a suggested post';
   const given = gift ?? unique_gift;
-  if (given !== undefined && !given.text && chatOf(message).type !== 'direct')
+  if (given !== undefined && !given.text && toChat(message).type !== 'direct')
     return 'it reports a gift, without words';
   return eventReason(message);
 }
 
 /**
- * What the sender typed or spoke. A message that is passed on, or that a bot wrote in their name, holds nothing of theirs;
- * contacts, places, polls and the like are texts that nobody typed in this chat.
+ * The text that the sender typed or spoke. A message that is passed on, or that a bot wrote in their name, holds
+ * nothing of theirs; contacts, places, polls and the like are texts that nobody typed in this chat.
  */
-function authoredIn(read: ReadMessage, { type }: Chat, me: BotIdentity): Authored {
+function findAuthored(read: ReadMessage, { type }: Chat, me: BotIdentity): Authored {
   const { message, answered } = read;
   const isDirect = type === 'direct';
   const isQuoteKnown = answered !== undefined && isQuoteOfTheirs(message, answered, isDirect, me);
@@ -130,7 +130,7 @@ function isQuoteOfTheirs(
   me: BotIdentity,
 ): boolean {
   if (BY_OTHERS.some((field) => field in answered)) return false;
-  const { cards, unread } = shownIn({ ...answered, reply_markup: undefined });
+  const { cards, unread } = readShown({ ...answered, reply_markup: undefined });
   if (cards.length > 0 || unread !== undefined) return false;
   const { from, sender_chat } = message;
   const writer = answered.sender_chat?.id ?? answered.from?.id;

@@ -2,7 +2,7 @@ import type { ChatAddress } from '@parley/channels';
 import type { InboundMessage, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import { messageNumber } from './format.ts';
-import { placeOf } from './places.ts';
+import { placeOfThread } from './places.ts';
 
 /**
  * Ephemeral messages: a group shows them to one person and the bot alone (Bot API 10.2). They have the number 0 in
@@ -16,7 +16,7 @@ interface Numbered {
 }
 
 /** The id of a message, in and out; of an ephemeral one no number, so that it is never taken for one that all see. */
-export function messageIdOf({ message_id, ephemeral_message_id, date = 0 }: Numbered): string {
+export function toMessageId({ message_id, ephemeral_message_id, date = 0 }: Numbered): string {
   return ephemeral_message_id === undefined
     ? String(message_id)
     : `e${ephemeral_message_id}.${date}`;
@@ -39,8 +39,8 @@ const Alone = z.object({
 export type Alone = z.infer<typeof Alone>;
 
 /**
- * What an answer to an ephemeral message needs, in the form that travels with message and route (`response`); nothing
- * for a message that all see.
+ * The data of an answer to an ephemeral message, in the form that travels with message and route (`response`);
+ * nothing for a message that all see.
  */
 export function aloneResponse(
   message: Pick<Numbered, 'ephemeral_message_id'> | undefined,
@@ -65,18 +65,18 @@ export function aloneOn({
 }: Pick<ReplyRoute, 'response' | 'replyToMessageId' | 'threadId'>): Alone | undefined {
   if (response !== undefined && replyToMessageId !== undefined)
     return Alone.parse(JSON.parse(response));
-  const place = placeOf(threadId);
+  const place = placeOfThread(threadId);
   return place.kind === 'alone' ? { to: Number(place.person) } : undefined;
 }
 
 /** Whether others in the chat must see nothing of an answer there, not even that it is written. */
 export function isAlone({ response, threadId }: ChatAddress): boolean {
-  return response !== undefined || placeOf(threadId).kind === 'alone';
+  return response !== undefined || placeOfThread(threadId).kind === 'alone';
 }
 
 /**
- * How an answer for one person is sent, in the order in which it is tried: as the answer to what they wrote; by itself,
- * which administrators among the bots may; in their direct chat, if they have begun one. Never to everyone.
+ * The ways to send an answer for one person, in the order in which it is tried: as the answer to what they wrote; by
+ * itself, which administrators among the bots may; in their direct chat, if they have begun one. Never to everyone.
  */
 const WAYS = ['answer', 'ephemeral', 'direct'] as const;
 export type AloneWay = (typeof WAYS)[number];

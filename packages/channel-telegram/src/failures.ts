@@ -10,7 +10,7 @@ export type CallFailure =
       /** As HTTP: 400, 401, 403, 404, 409, 429. */
       readonly code: number;
       readonly reason: string;
-      /** How long to wait, when Telegram says so. */
+      /** The wait in ms, when Telegram names one. */
       readonly retryAfterMs?: number;
       /** The supergroup a group has become. */
       readonly migrateTo?: string;
@@ -27,7 +27,7 @@ export class Unsent extends Error {
   }
 }
 
-/** How the Bot API says no. */
+/** A refusal of the Bot API. */
 export interface Refusal {
   /** As HTTP; from 500 on it is the answer of a server in between. */
   readonly error_code: number;
@@ -63,18 +63,18 @@ export function callFailureOf(thrown: unknown): CallFailure {
     // A defect of ours proves nothing, and would be repeated for ever.
     ...(isUnsent && !(error instanceof TypeError) ? { connected: false } : {}),
   });
-  if (answer !== undefined && outcome === 'refused') return refusalOf(answer);
-  const reason = withoutToken(reasonFor(error, answer));
+  if (answer !== undefined && outcome === 'refused') return toRefusal(answer);
+  const reason = withoutToken(failureReason(error, answer));
   return outcome === 'not-sent' ? { kind: 'not-sent', reason } : { kind: 'unknown', reason };
 }
 
-function reasonFor(error: unknown, answer: Refusal | undefined): string {
+function failureReason(error: unknown, answer: Refusal | undefined): string {
   if (answer !== undefined) return `HTTP ${answer.error_code} ${answer.description}`.trim();
   const aborted = error instanceof Error && error.name === 'AbortError';
   return aborted ? 'no answer in time' : reasonOf(error);
 }
 
-function refusalOf({ error_code: code, description, parameters }: Refusal): CallFailure {
+function toRefusal({ error_code: code, description, parameters }: Refusal): CallFailure {
   const { retry_after, migrate_to_chat_id } = parameters ?? {};
   return {
     kind: 'refused',
@@ -119,12 +119,16 @@ export function isRichRefusal(failure: CallFailure): boolean {
   return code === 404 || (code === 400 && !isOfChat.some((pattern) => pattern.test(reason)));
 }
 
-/** What delivery must do about a failed send, with a text for people. */
-export function sendErrorOf(failure: CallFailure, chatId: string, cause: unknown): ChannelError {
+/** The error of a failed send for delivery, with a text for people. */
+export function telegramSendError(
+  failure: CallFailure,
+  chatId: string,
+  cause: unknown,
+): ChannelError {
   const what = `Telegram chat ${chatId}: ${failure.reason}`;
   return new ChannelError(
     channelFailureOf(failure),
-    `${what}. ${adviceFor(failure)}`.trim(),
+    `${what}. ${sendAdvice(failure)}`.trim(),
     cause,
   );
 }
@@ -150,7 +154,7 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
   return isFormatRefusal(failure) ? { kind: 'refused-format' } : { kind: 'refused' };
 }
 
-function adviceFor(failure: CallFailure): string {
+function sendAdvice(failure: CallFailure): string {
   if (failure.kind === 'not-sent') return 'Telegram was not reached; it is tried again.';
   if (failure.kind === 'unknown') return 'The message may have arrived; look into the chat.';
   if (failure.code === 429) return 'It is sent when the wait is over.';
@@ -164,7 +168,7 @@ function adviceFor(failure: CallFailure): string {
   return '';
 }
 
-/** How one call is made; each of these changes at most once between the attempts for a part. */
+/** The form of one call; each field changes at most once between the attempts for a part. */
 export interface Attempt {
   readonly chatId: string;
   /** As a rich message with this HTML; absent: as an ordinary one. */
@@ -173,11 +177,11 @@ export interface Attempt {
   readonly html: boolean;
   /** A picture or recording goes out as an ordinary file. */
   readonly asDocument: boolean;
-  /** How it reaches the one person whom it is for; absent: it is for everyone in the chat. */
+  /** The way to the one person it is for; absent: it is for everyone in the chat. */
   readonly alone?: AloneWay;
 }
 
-/** What is different the next time, and why, for the log. */
+/** The changed form of the next attempt, and the reason, for the log. */
 export interface NextAttempt {
   readonly attempt: Attempt;
   readonly because: string;

@@ -5,7 +5,7 @@ import {
   ChannelError,
   type ChannelFailure,
   type OutboundFile,
-  pathOf,
+  outboundFilePath,
   reasonOf,
 } from '@parley/core';
 import { z } from 'zod';
@@ -52,24 +52,28 @@ export function createFiles(deps: FilesDeps): FilesCapability {
       if (place !== undefined && localFiles !== undefined)
         return readLocal(localFiles, place, limit, signal);
       const address = fileAddress(apiRoot, token, place?.steps.join('/') ?? path);
-      if (address !== undefined) return download(address, limit, signal);
-      throw failed({ kind: 'refused' }, 'the server names no place that can be fetched from');
+      if (address !== undefined) return downloadTelegramFile(address, limit, signal);
+      throw fileError({ kind: 'refused' }, 'the server names no place that can be fetched from');
     },
   };
 }
 
-async function download(address: URL, limit: number, signal: AbortSignal): Promise<Uint8Array> {
+async function downloadTelegramFile(
+  address: URL,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
   // A redirect would lead to a host that was not chosen.
-  const response = await fetch(address, { signal, redirect: 'error' }).catch(interrupted);
+  const response = await fetch(address, { signal, redirect: 'error' }).catch(throwInterrupted);
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.status === 200 && response.body !== null && announced <= limit) {
-    const bytes = await readUpTo(response.body, limit).catch(interrupted);
-    if (bytes === undefined) throw tooLarge(limit);
+    const bytes = await readUpTo(response.body, limit).catch(throwInterrupted);
+    if (bytes === undefined) throw fileTooLargeError(limit);
     return bytes;
   }
   await response.body?.cancel();
-  if (announced > limit) throw tooLarge(limit);
-  throw failed(kindOf(response.status), `HTTP ${response.status}`);
+  if (announced > limit) throw fileTooLargeError(limit);
+  throw fileError(downloadFailure(response.status), `HTTP ${response.status}`);
 }
 
 async function readLocal(
@@ -79,11 +83,13 @@ async function readLocal(
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const handle = await openLocal(directory, place).catch((error: unknown) => {
-    throw failed({ kind: 'refused' }, reasonOf(error), error);
+    throw fileError({ kind: 'refused' }, reasonOf(error), error);
   });
   try {
-    const bytes = await readUpTo(handle.createReadStream({ signal }), limit).catch(interrupted);
-    if (bytes === undefined) throw tooLarge(limit);
+    const bytes = await readUpTo(handle.createReadStream({ signal }), limit).catch(
+      throwInterrupted,
+    );
+    if (bytes === undefined) throw fileTooLargeError(limit);
     return bytes;
   } finally {
     await handle.close();
@@ -103,33 +109,33 @@ async function pathOfFile(
     answer = await api.call('getFile', { file_id: fileId }, signal, limitMs);
   } catch (thrown) {
     const failure = callFailureOf(thrown);
-    if (/file is too big/i.test(failure.reason)) throw tooLarge(maxBytes, thrown);
+    if (/file is too big/i.test(failure.reason)) throw fileTooLargeError(maxBytes, thrown);
     throw repeatableErrorOf(failure, FILE, thrown);
   }
   const file = FileAnswer.safeParse(answer);
   if (file.success) return file.data.file_path;
-  throw failed({ kind: 'refused' }, 'the server names no place that can be fetched from');
+  throw fileError({ kind: 'refused' }, 'the server names no place that can be fetched from');
 }
 
-function kindOf(status: number): ChannelFailure {
+function downloadFailure(status: number): ChannelFailure {
   if (status === 429) return { kind: 'rate-limited', retryAfterMs: 5_000, scope: 'account' };
   return status >= 500 || status === 401 ? { kind: 'transient' } : { kind: 'refused' };
 }
 
-function interrupted(thrown: unknown): never {
+function throwInterrupted(thrown: unknown): never {
   throw repeatableErrorOf(callFailureOf(thrown), FILE, thrown);
 }
 
-function tooLarge(limit: number, cause?: unknown): ChannelError {
+function fileTooLargeError(limit: number, cause?: unknown): ChannelError {
   const megabytes = Math.round((limit / 1024 / 1024) * 10) / 10;
-  return failed({ kind: 'refused' }, `it is larger than ${megabytes} MB`, cause);
+  return fileError({ kind: 'refused' }, `it is larger than ${megabytes} MB`, cause);
 }
 
-function failed(failure: ChannelFailure, reason: string, cause?: unknown): ChannelError {
+function fileError(failure: ChannelFailure, reason: string, cause?: unknown): ChannelError {
   return new ChannelError(failure, `${FILE}: ${reason}.`, cause);
 }
 
-/** Where a file can be fetched, by its path below the server; undefined when that leads nowhere a bot may go. */
+/** The address of a file by its path below the server; undefined when the path leaves the bot's files. */
 export function fileAddress(apiRoot: string, token: string, path: string): URL | undefined {
   const steps = path.split('/');
   const strange = steps.some((step) => step === '' || step === '.' || step === '..');
@@ -143,19 +149,19 @@ export function fileAddress(apiRoot: string, token: string, path: string): URL |
  * the disk as it is sent. Throws only `ChannelError`.
  */
 export async function openUpload(file: OutboundFile, limit: number): Promise<File> {
-  const path = pathOf(file);
+  const path = outboundFilePath(file);
   const unreadable = (error: unknown): never => {
-    throw refused(file, `it cannot be read (${reasonOf(error)})`, error);
+    throw fileNotSentError(file, `it cannot be read (${reasonOf(error)})`, error);
   };
   const isFile = await stat(path).then((found) => found.isFile(), unreadable);
-  if (!isFile) throw refused(file, 'it is no file');
+  if (!isFile) throw fileNotSentError(file, 'it is no file');
   const blob = await openAsBlob(path).catch(unreadable);
-  if (blob.size === 0) throw refused(file, 'it is empty');
-  if (blob.size > limit) throw refused(file, `it is larger than ${limit / MB} MB`);
+  if (blob.size === 0) throw fileNotSentError(file, 'it is empty');
+  if (blob.size > limit) throw fileNotSentError(file, `it is larger than ${limit / MB} MB`);
   return new File([blob], file.name);
 }
 
-function refused({ name }: OutboundFile, reason: string, cause?: unknown): ChannelError {
+function fileNotSentError({ name }: OutboundFile, reason: string, cause?: unknown): ChannelError {
   return new ChannelError({ kind: 'refused' }, `${name} cannot be sent: ${reason}.`, cause);
 }
 
@@ -189,7 +195,7 @@ const NATIVE: Readonly<Record<OutboundFile['kind'], readonly [RegExp, FileMethod
   document: [],
 };
 
-/** How Telegram shows a file of this kind and type best. */
+/** The method by which Telegram shows a file of this kind and type best. */
 export function fileMethodOf(
   { kind, mimeType }: Pick<OutboundFile, 'kind' | 'mimeType'>,
   bytes: number,

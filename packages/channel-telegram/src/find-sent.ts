@@ -5,7 +5,7 @@ import { aloneOn } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import { keyboardOf, messageNumber } from './format.ts';
 import { isOfSupergroup, type MovedChats } from './moved-chats.ts';
-import { isElsewhere } from './places.ts';
+import { isForeignChat } from './places.ts';
 
 /** So many messages of other chats, and such that waited unread, may have been numbered in between. */
 const MAX_TRIES = 120;
@@ -14,12 +14,12 @@ const OWN_NUMBERS = /^-100\d{10}/;
 /** Chats of business accounts and of guests have numbers that the bot's own chats know nothing of. */
 const IN_ITS_CHAT = /^\d+s?(?::|$)/;
 
-/** Where to look for a message of the bot, and which numbers are known to be other messages of it. */
+/** The chat to search for a message of the bot, and the numbers of its other messages. */
 interface Search {
   readonly chatId: string;
   readonly first: number;
   readonly isOther: (number: number) => boolean;
-  /** Of the message that is looked for, as the Bot API takes it. */
+  /** The keyboard of the message that is looked for, as the Bot API takes it. */
   readonly keyboard: { readonly reply_markup?: object };
 }
 
@@ -66,7 +66,7 @@ export async function findSent(
 ): Promise<string | undefined> {
   const { chatId, threadId } = part.route;
   // The numbers there are of a row that the bot does not see.
-  if (isElsewhere(threadId)) return undefined;
+  if (isForeignChat(threadId)) return undefined;
   const first = firstNumber(chatId, before, moved.now(chatId));
   // A file and a text that does not fit below it are two messages. What one person alone sees has no number.
   const isAlone = aloneOn(part.route) !== undefined;
@@ -81,7 +81,7 @@ export async function findSent(
 }
 
 /** The row of numbers that a chat's messages are in; `now` is Telegram's id of it. */
-export function rowOf(now: string): string {
+export function numberSequence(now: string): string {
   return OWN_NUMBERS.test(now) ? now : 'shared';
 }
 

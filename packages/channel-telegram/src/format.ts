@@ -33,16 +33,16 @@ const CHARACTER: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&'
  * The text of a part without markup. Written-out addresses can make `plain` longer than Telegram
  * takes; then it is what the markup would have shown, which fits because it was split to fit.
  */
-export function plainText(body: RenderedPart, limit: number = MAX_TEXT): string {
-  return body.plain.length <= limit ? body.plain : withoutTags(body.text);
+export function plainPartText(body: RenderedPart, limit: number = MAX_TEXT): string {
+  return body.plain.length <= limit ? body.plain : stripTags(body.text);
 }
 
 /** Whether the text of a part fits below a file. */
 export function fitsCaption(body: RenderedPart): boolean {
-  return withoutTags(body.text).length <= MAX_CAPTION;
+  return stripTags(body.text).length <= MAX_CAPTION;
 }
 
-function withoutTags(html: string): string {
+function stripTags(html: string): string {
   const text = html.replace(/<\/?[a-z][^<>]*>/gi, '');
   return text.replace(
     /&(lt|gt|amp|quot);/g,

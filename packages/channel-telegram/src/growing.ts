@@ -11,11 +11,11 @@ import {
 } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { createLanes } from './connection.ts';
 import { isAlone } from './ephemeral.ts';
 import { type CallFailure, callFailureOf, repeatableErrorOf } from './failures.ts';
-import { lookFor, rowOf } from './find-sent.ts';
+import { lookFor, numberSequence } from './find-sent.ts';
 import { messageNumber, replyTo } from './format.ts';
+import { createLanes } from './lanes.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { placeFields } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
@@ -35,7 +35,7 @@ const Stored = z.object({
 /** A message in which an answer grows, or has grown. */
 interface Growing extends z.infer<typeof Stored> {
   number: number | null;
-  /** What it shows, in HTML; absent where an earlier process wrote it. */
+  /** Its text, in HTML; absent where an earlier process wrote it. */
   text?: string;
   /** When the finished answer took its place; absent: it has not, in this process. */
   doneAt?: number;
@@ -102,7 +102,8 @@ export class GrowingMessages {
   /** Learns the numbers of a group's messages. Channels are left out, so nothing grows before an audience. */
   seen({ chat, message_id }: Pick<WireMessage, 'chat' | 'message_id'>): void {
     // What one person alone sees has the number 0.
-    if (chat.type !== 'channel' && message_id > 0) this.#note(rowOf(String(chat.id)), message_id);
+    if (chat.type !== 'channel' && message_id > 0)
+      this.#note(numberSequence(String(chat.id)), message_id);
   }
 
   /** Learns of a message that the bot has sent. */
@@ -111,7 +112,7 @@ export class GrowingMessages {
     if (number === undefined) return;
     const now = this.#deps.moved.now(chatId);
     this.#sent.set(`${now} ${number}`, true);
-    if (this.#latest.has(rowOf(now))) this.#note(rowOf(now), number);
+    if (this.#latest.has(numberSequence(now))) this.#note(numberSequence(now), number);
   }
 
   #note(row: string, number: number): void {
@@ -124,7 +125,7 @@ export class GrowingMessages {
     const { settings, moved } = this.#deps;
     // It would grow before everyone.
     if (isAlone(address)) return null;
-    const isKnown = this.#latest.has(rowOf(moved.now(chatId)));
+    const isKnown = this.#latest.has(numberSequence(moved.now(chatId)));
     const mayGrow = settings.growInGroups && isKnown && !this.#isSpared(chatId);
     if (!mayGrow || length < MIN_CHARACTERS || length > FULL) return null;
     return { minIntervalMs: EDIT_INTERVAL_MS + length, firstAfterMs: FIRST_AFTER_MS };
@@ -163,7 +164,7 @@ export class GrowingMessages {
   async #begin(address: ChatAddress, turnId: string, text: string): Promise<void> {
     const { api, moved, clock } = this.#deps;
     const chatId = moved.now(address.chatId);
-    const after = this.#latest.get(rowOf(chatId));
+    const after = this.#latest.get(numberSequence(chatId));
     if (after === undefined) return;
     const growing: Growing = { turnId, chatId, after, number: null, at: clock() };
     this.#messages.set(turnId, growing);
@@ -178,7 +179,7 @@ export class GrowingMessages {
       const payload = { chat_id: chatId, ...place, ...this.#content(text) };
       growing.number = Number(await api.send('sendMessage', payload, this.#limit()));
       growing.text = text;
-      this.#note(rowOf(chatId), growing.number);
+      this.#note(numberSequence(chatId), growing.number);
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       // What may have arrived is looked for when the answer is finished.

@@ -1,8 +1,8 @@
 import { ChannelError, type OutboundPart, type Receipt } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { callFailureOf, isFormatRefusal, sendErrorOf } from './failures.ts';
-import { plainText } from './format.ts';
+import { callFailureOf, isFormatRefusal, telegramSendError } from './failures.ts';
+import { plainPartText } from './format.ts';
 
 const Sent = z.object({ inline_message_id: z.string().min(1).max(256) });
 
@@ -42,11 +42,11 @@ export async function answerGuest(
       const failure = callFailureOf(thrown);
       if (!isFormatRefusal(failure)) throw thrown;
       note({ part: part.id, chatId, reason: failure.reason }, 'markup refused; sending plain text');
-      return answer({ message_text: plainText(part.body) });
+      return answer({ message_text: plainPartText(part.body) });
     });
     return { platformMessageId: Sent.parse(sent).inline_message_id };
   } catch (thrown) {
     if (thrown instanceof ChannelError) throw thrown;
-    throw sendErrorOf(callFailureOf(thrown), chatId, thrown);
+    throw telegramSendError(callFailureOf(thrown), chatId, thrown);
   }
 }

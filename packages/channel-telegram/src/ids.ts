@@ -4,7 +4,7 @@ const WHOAMI = 'A stranger who writes to the bot is answered with their id; /who
 const LISTED = '"parley channels" lists the groups in which the bot was mentioned, with their ids';
 
 /** Telegram lets a name pass to another person or group, and tells a bot no id for it. */
-function explain(written: string): string | undefined {
+function explainWrongId(written: string): string | undefined {
   const bare = bareId(written);
   if (/^\+\d/.test(bare)) return 'Telegram shows bots no phone numbers';
   if (/(?:t|telegram)\.me\/(?:\+|joinchat)|tg:\/\/join/i.test(bare))
@@ -25,7 +25,7 @@ const person: IdForm = {
   expected: 'a numeric user id of Telegram, such as 123456789',
   howToFind: WHOAMI,
   explain: (written) =>
-    GROUP.test(bareId(written)) ? 'this is the id of a group' : explain(written),
+    GROUP.test(bareId(written)) ? 'this is the id of a group' : explainWrongId(written),
   normalize(written) {
     const bare = bareId(written);
     const linked = /^tg:\/\/(?:user\?id=|openmessage\?user_id=)(\d+)$/i.exec(bare)?.[1];
@@ -38,7 +38,7 @@ const person: IdForm = {
 const group: IdForm = {
   expected: 'the numeric id of a group in Telegram, such as -1001234567890',
   howToFind: LISTED,
-  explain,
+  explain: explainWrongId,
   normalize(written) {
     const bare = bareId(written);
     const linked =
@@ -60,7 +60,7 @@ const group: IdForm = {
   },
 };
 
-/** Where a subscriber writes to a channel, as such a conversation is shown. */
+/** The thread in which a subscriber writes to a channel, as such a conversation is shown. */
 const SUBSCRIBER = /^direct:[1-9]\d{0,15}$/;
 
 const thread: IdForm = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLanes } from './connection.ts';
+import { createLanes } from './lanes.ts';
 
 describe('lanes', () => {
   it('[D02] run one task after the other, each lane on its own, whatever fails', async () => {

@@ -124,7 +124,7 @@ function isOurDefect(error: unknown): boolean {
 }
 
 const Id = z.object({ id: z.int() }).optional().catch(undefined);
-/** What any update may say about its place and its author. */
+/** The fields of an update about its place and author. */
 const Whereabouts = z.object({
   message_id: z.int().optional().catch(undefined),
   /** Seconds since 1970. */

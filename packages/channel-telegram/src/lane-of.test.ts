@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { laneOf } from './connection.ts';
+import { laneOf } from './lanes.ts';
 
 const message = { message_id: 3, chat: { id: -5, type: 'group' } };
 

@@ -3,7 +3,7 @@ import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reasonOf } from '@parley/core';
 
-/** Where a Bot API server of one's own keeps a file: below its directory, in the bot's folder. */
+/** The place of a file on a self-hosted Bot API server: below its directory, in the bot's folder. */
 export interface LocalFile {
   readonly folder: string;
   readonly steps: readonly string[];
@@ -29,11 +29,11 @@ export function localPlaceOf(token: string, path: string): LocalFile | undefined
  * symbolic link below the directory leads elsewhere.
  */
 export async function openLocal(directory: string, place: LocalFile): Promise<FileHandle> {
-  const root = await realpath(directory).catch(missing);
+  const root = await realpath(directory).catch(throwNotFound);
   const path = join(root, place.folder, ...place.steps);
-  const real = await realpath(path).catch(missing);
+  const real = await realpath(path).catch(throwNotFound);
   if (real !== path) throw new Error('it is behind a symbolic link');
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(missing);
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(throwNotFound);
   const isFile = await handle.stat().then((stat) => stat.isFile());
   if (isFile) return handle;
   await handle.close();
@@ -41,7 +41,7 @@ export async function openLocal(directory: string, place: LocalFile): Promise<Fi
 }
 
 /** Without the path, which holds the token. */
-function missing(error: unknown): never {
+function throwNotFound(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : reasonOf(error);
   throw new Error(`it is not to be found in localFiles (${code})`);
 }

@@ -9,7 +9,7 @@ import {
 import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf } from './failures.ts';
-import { entriesOf, groupEntriesOf, TELEGRAM_MENU } from './settings.ts';
+import { groupEntriesOf, TELEGRAM_MENU, toMenuEntries } from './settings.ts';
 import type { BotIdentity } from './wire.ts';
 
 export interface MenuDeps {
@@ -24,7 +24,7 @@ export interface MenuDeps {
 /** The bot whose menu it is: a new token may belong to another one, which has none yet. */
 type Owner = Pick<BotIdentity, 'id'>;
 
-const SCOPES = { all_private_chats: entriesOf, all_group_chats: groupEntriesOf };
+const SCOPES = { all_private_chats: toMenuEntries, all_group_chats: groupEntriesOf };
 const MENU = { kind: 'menu', id: 'commands' } as const;
 
 /** Shares of the limit that are tried in turn, as Telegram does not publish it. */
@@ -37,16 +37,16 @@ export async function registerMenu(deps: MenuDeps, bot: Owner, signal: AbortSign
     const fitting = await menusOf(deps);
     const [first] = fitting;
     logMenu(log, first);
-    const print = printOf(bot, first);
+    const print = menuFingerprint(bot, first);
     const known = (await values.get(MENU.kind, [MENU.id])).get(MENU.id);
     if (known === print || (known === undefined && first?.items.length === 0)) return;
     const accepted = await setFirstAccepted(deps, fitting, signal);
     await values.set([{ ...MENU, value: print }]);
     if (accepted !== first) logMenu(log, accepted);
-    await report(deps, accepted);
+    await reportLeftOut(deps, accepted);
   } catch (error) {
     log.warn(
-      { reason: whyNot(error) },
+      { reason: menuFailureReason(error) },
       "Telegram's menu of commands is not up to date; the next start tries again",
     );
   }
@@ -70,8 +70,8 @@ function menuWithin(share: number): typeof TELEGRAM_MENU {
   return { ...TELEGRAM_MENU, size: { ...size, max: Math.floor(size.max * share) } };
 }
 
-/** Of the wanted commands, not of what was accepted: only other commands make another attempt useful. */
-function printOf({ id }: Owner, menu: FittedMenu | undefined): string {
+/** A fingerprint of the wanted commands, not of the accepted ones: only other commands make another attempt useful. */
+function menuFingerprint({ id }: Owner, menu: FittedMenu | undefined): string {
   return createHash('sha256')
     .update(JSON.stringify([id, groupEntriesOf(menu?.items ?? [])]))
     .digest('base64url');
@@ -91,7 +91,7 @@ async function setFirstAccepted(
       }
       return menu;
     } catch (error) {
-      const reason = whyNot(error);
+      const reason = menuFailureReason(error);
       if (nth === menus.length - 1 || !reason.includes('BOT_COMMANDS_TOO_MUCH')) throw error;
       log.info({ reason, commands: menu.items.length }, "Telegram's menu is made smaller");
     }
@@ -99,7 +99,7 @@ async function setFirstAccepted(
   return undefined;
 }
 
-function whyNot(error: unknown): string {
+function menuFailureReason(error: unknown): string {
   return error instanceof Error ? callFailureOf(error).reason : reasonOf(error);
 }
 
@@ -114,7 +114,10 @@ function logMenu(log: Logger, menu: FittedMenu | undefined): void {
 }
 
 /** Tells the owner, once, which commands people will not find in the menu. */
-async function report({ notifyOwner }: MenuDeps, menu: FittedMenu | undefined): Promise<void> {
+async function reportLeftOut(
+  { notifyOwner }: MenuDeps,
+  menu: FittedMenu | undefined,
+): Promise<void> {
   const text = leftOutText('Telegram', menu?.leftOut ?? []);
   if (text === null) return;
   const key = createHash('sha256').update(text).digest('base64url').slice(0, 16);

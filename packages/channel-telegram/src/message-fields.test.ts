@@ -24,12 +24,7 @@ import type {
   Venue,
 } from '@grammyjs/types';
 import { describe, expect, it } from 'vitest';
-import {
-  eventReason,
-  type FieldDecision,
-  MESSAGE_FIELDS,
-  UPDATE_DECISIONS,
-} from './message-fields.ts';
+import { eventReason, MESSAGE_FIELDS, UPDATE_DECISIONS } from './message-fields.ts';
 import { UPDATE_KINDS } from './wire.ts';
 
 /** Fields of servers from before 2023, which the newest types do not have. */
@@ -60,7 +55,7 @@ const FORMAT = 'a format changes no words';
 const SHOWN = 'it says how something is shown';
 const RULE = 'a rule for those who take part';
 
-/** Of what is inside messages and has words of people: each detail, and what becomes of it. */
+/** The parts of messages with words of people: each detail, and its handling. */
 const DETAILS = {
   entities: {
     ...{ text_link: 'read', text_mention: 'read', date_time: 'read', mention: 'read' },
@@ -193,7 +188,7 @@ describe('what Parley does with what the Bot API sends', () => {
 
   it('[F16] has a case in the corpus for all that a person can send, and for all that starts no turn', () => {
     const seen = fieldsOfCorpus();
-    const all: [string, FieldDecision][] = Object.entries(MESSAGE_FIELDS);
+    const all = Object.entries(MESSAGE_FIELDS);
     const wanted = all.filter(([, one]) => 'named' in one || one.decision === 'event');
     const missing = wanted.map(([field]) => field).filter((field) => !seen.has(field));
     // The one has a test of its own, and servers of the other are gone.
@@ -202,7 +197,7 @@ describe('what Parley does with what the Bot API sends', () => {
   });
 
   it('[F16] asks Telegram for the updates that are read, and for no others', () => {
-    const all: [string, FieldDecision][] = Object.entries(UPDATE_DECISIONS);
+    const all = Object.entries(UPDATE_DECISIONS);
     const read = all.filter(([, { decision }]) => decision === 'read').map(([kind]) => kind);
     expect(read.toSorted()).toEqual([...UPDATE_KINDS].toSorted());
   });

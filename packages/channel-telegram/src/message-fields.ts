@@ -1,8 +1,8 @@
-/** What Parley does with a field of the Bot API (F16). */
-export type FieldDecision =
-  /** The agent reads it, or it decides who wrote, where and to whom. `named` stands for content of an unexpected form. */
+/** The handling of a field of the Bot API (F16). */
+type FieldDecision =
+  /** The agent reads it, or it decides who wrote, where and to whom. `namedOnly` stands for content of an unexpected form. */
   | { readonly decision: 'read'; readonly named?: string }
-  /** What a person sent and Parley cannot read, with its article. */
+  /** Content that a person sent and Parley cannot read, with its article. */
   | { readonly decision: 'named'; readonly named: string }
   /** Bookkeeping of the platform. */
   | { readonly decision: 'ignored'; readonly why: string }
@@ -10,16 +10,16 @@ export type FieldDecision =
   | { readonly decision: 'event'; readonly why: string };
 
 const READ: FieldDecision = { decision: 'read' };
-const content = (named: string): FieldDecision => ({ decision: 'read', named });
-const named = (what: string): FieldDecision => ({ decision: 'named', named: what });
+const readAs = (named: string): FieldDecision => ({ decision: 'read', named });
+const namedOnly = (what: string): FieldDecision => ({ decision: 'named', named: what });
 const ignored = (why: string): FieldDecision => ({ decision: 'ignored', why });
-const event = (why: string): FieldDecision => ({ decision: 'event', why });
+const eventField = (why: string): FieldDecision => ({ decision: 'event', why });
 
-const CALL = event('it reports a video chat');
-const TOPIC = event('it reports a change of a topic');
-const CREATED = event('it reports that the chat was created');
-const PAYMENT = event('it reports a payment');
-const POST = event('it reports the state of a suggested post');
+const CALL = eventField('it reports a video chat');
+const TOPIC = eventField('it reports a change of a topic');
+const CREATED = eventField('it reports that the chat was created');
+const PAYMENT = eventField('it reports a payment');
+const POST = eventField('it reports the state of a suggested post');
 
 /** Every field of `Message`. A test compares it with the newest published types. */
 export const MESSAGE_FIELDS = {
@@ -40,8 +40,8 @@ export const MESSAGE_FIELDS = {
   sender_business_bot: READ,
   is_automatic_forward: READ,
   media_group_id: READ,
-  migrate_to_chat_id: event('it reports that the group became a supergroup'),
-  migrate_from_chat_id: event('it reports that the group became a supergroup'),
+  migrate_to_chat_id: eventField('it reports that the group became a supergroup'),
+  migrate_from_chat_id: eventField('it reports that the group became a supergroup'),
 
   // What is answered or passed on.
   forward_origin: READ,
@@ -53,41 +53,41 @@ export const MESSAGE_FIELDS = {
   quote: READ,
 
   // Words, files and cards.
-  text: content('a text'),
+  text: readAs('a text'),
   entities: READ,
-  caption: content('a text'),
+  caption: readAs('a text'),
   caption_entities: READ,
-  rich_message: content('a formatted text'),
-  photo: content('a picture'),
-  live_photo: content('a picture'),
-  document: content('a file'),
-  voice: content('a voice message'),
-  audio: content('a recording'),
-  video: content('a video'),
-  video_note: content('a video message'),
-  animation: content('an animation'),
-  sticker: content('a sticker'),
-  poll: content('a poll'),
-  checklist: content('a checklist'),
-  location: content('a location'),
-  venue: content('a place'),
-  contact: content('a contact'),
-  dice: content('dice'),
-  giveaway: content('a giveaway'),
-  web_app_data: content('data of a web app'),
-  users_shared: content('people'),
-  chat_shared: content('a chat'),
+  rich_message: readAs('a formatted text'),
+  photo: readAs('a picture'),
+  live_photo: readAs('a picture'),
+  document: readAs('a file'),
+  voice: readAs('a voice message'),
+  audio: readAs('a recording'),
+  video: readAs('a video'),
+  video_note: readAs('a video message'),
+  animation: readAs('an animation'),
+  sticker: readAs('a sticker'),
+  poll: readAs('a poll'),
+  checklist: readAs('a checklist'),
+  location: readAs('a location'),
+  venue: readAs('a place'),
+  contact: readAs('a contact'),
+  dice: readAs('dice'),
+  giveaway: readAs('a giveaway'),
+  web_app_data: readAs('data of a web app'),
+  users_shared: readAs('people'),
+  chat_shared: readAs('a chat'),
   suggested_post_info: READ,
   suggested_post_declined: READ,
   link_preview_options: READ,
   reply_markup: READ,
-  story: named('a story'),
-  game: named('a game'),
-  invoice: named('an invoice'),
-  paid_media: named('paid media'),
-  gift: named('a gift'),
-  unique_gift: named('a gift'),
-  passport_data: named('documents of Telegram Passport'),
+  story: namedOnly('a story'),
+  game: namedOnly('a game'),
+  invoice: namedOnly('an invoice'),
+  paid_media: namedOnly('paid media'),
+  gift: namedOnly('a gift'),
+  unique_gift: namedOnly('a gift'),
+  passport_data: namedOnly('documents of Telegram Passport'),
 
   // Beside content, of no use to a reader.
   sender_tag: ignored('administrators gave it to the sender'),
@@ -105,45 +105,45 @@ export const MESSAGE_FIELDS = {
   paid_star_count: ignored('it says what the message cost'),
 
   // Messages that the platform writes about a chat.
-  new_chat_members: event('it reports who joined'),
-  left_chat_member: event('it reports who left'),
-  community_chat_joined: event('it reports who joined'),
-  community_chat_added: event('it reports a change of a community'),
-  community_chat_removed: event('it reports a change of a community'),
-  new_chat_title: event('it reports a new title'),
-  new_chat_photo: event('it reports a new picture of the chat'),
-  delete_chat_photo: event('it reports that the chat has no picture any more'),
-  chat_background_set: event('it reports a new background'),
-  chat_owner_left: event('it reports a change of the owner of the chat'),
-  chat_owner_changed: event('it reports a change of the owner of the chat'),
+  new_chat_members: eventField('it reports who joined'),
+  left_chat_member: eventField('it reports who left'),
+  community_chat_joined: eventField('it reports who joined'),
+  community_chat_added: eventField('it reports a change of a community'),
+  community_chat_removed: eventField('it reports a change of a community'),
+  new_chat_title: eventField('it reports a new title'),
+  new_chat_photo: eventField('it reports a new picture of the chat'),
+  delete_chat_photo: eventField('it reports that the chat has no picture any more'),
+  chat_background_set: eventField('it reports a new background'),
+  chat_owner_left: eventField('it reports a change of the owner of the chat'),
+  chat_owner_changed: eventField('it reports a change of the owner of the chat'),
   group_chat_created: CREATED,
   supergroup_chat_created: CREATED,
   channel_chat_created: CREATED,
-  managed_bot_created: event('it reports that a bot was created'),
-  message_auto_delete_timer_changed: event('it reports a new time after which messages go'),
-  pinned_message: event('it reports that a message was pinned'),
-  poll_option_added: event('it reports a change of a poll'),
-  poll_option_deleted: event('it reports a change of a poll'),
-  checklist_tasks_done: event('it reports a change of a checklist'),
-  checklist_tasks_added: event('it reports a change of a checklist'),
+  managed_bot_created: eventField('it reports that a bot was created'),
+  message_auto_delete_timer_changed: eventField('it reports a new time after which messages go'),
+  pinned_message: eventField('it reports that a message was pinned'),
+  poll_option_added: eventField('it reports a change of a poll'),
+  poll_option_deleted: eventField('it reports a change of a poll'),
+  checklist_tasks_done: eventField('it reports a change of a checklist'),
+  checklist_tasks_added: eventField('it reports a change of a checklist'),
   successful_payment: PAYMENT,
   refunded_payment: PAYMENT,
-  paid_message_price_changed: event('it reports a price of messages'),
-  direct_message_price_changed: event('it reports a price of messages'),
-  connected_website: event('it reports that a person signed in to a website'),
-  write_access_allowed: event('it reports that the bot may write'),
-  proximity_alert_triggered: event('it reports that two people are close'),
-  boost_added: event('it reports a boost'),
+  paid_message_price_changed: eventField('it reports a price of messages'),
+  direct_message_price_changed: eventField('it reports a price of messages'),
+  connected_website: eventField('it reports that a person signed in to a website'),
+  write_access_allowed: eventField('it reports that the bot may write'),
+  proximity_alert_triggered: eventField('it reports that two people are close'),
+  boost_added: eventField('it reports a boost'),
   forum_topic_created: TOPIC,
   forum_topic_edited: TOPIC,
   forum_topic_closed: TOPIC,
   forum_topic_reopened: TOPIC,
   general_forum_topic_hidden: TOPIC,
   general_forum_topic_unhidden: TOPIC,
-  giveaway_created: event('it reports that a giveaway was planned'),
-  giveaway_winners: event('it reports who won a giveaway'),
-  giveaway_completed: event('it reports that a giveaway is over'),
-  gift_upgrade_sent: event('it reports that a gift was upgraded'),
+  giveaway_created: eventField('it reports that a giveaway was planned'),
+  giveaway_winners: eventField('it reports who won a giveaway'),
+  giveaway_completed: eventField('it reports that a giveaway is over'),
+  gift_upgrade_sent: eventField('it reports that a gift was upgraded'),
   suggested_post_approved: POST,
   suggested_post_approval_failed: POST,
   suggested_post_paid: POST,
@@ -160,7 +160,7 @@ export const MESSAGE_FIELDS = {
   forward_from_message_id: ignored('the number of a message elsewhere'),
   forward_sender_name: READ,
   forward_signature: READ,
-  user_shared: content('people'),
+  user_shared: readAs('people'),
 } satisfies Readonly<Record<string, FieldDecision>>;
 
 function decisionOn(field: string): FieldDecision | undefined {
@@ -168,7 +168,7 @@ function decisionOn(field: string): FieldDecision | undefined {
   return all[field];
 }
 
-/** What stands for content that is there and was not understood: its name, or `something` new. */
+/** The name of content that was not understood: its name, or `something` new. */
 export function unknownContent(message: object): string {
   const names = Object.keys(message).flatMap((field) => {
     const decision = decisionOn(field);

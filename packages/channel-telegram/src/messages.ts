@@ -3,9 +3,9 @@ import { ChannelError, type RenderedPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { aloneOn, ephemeralNumber } from './ephemeral.ts';
 import { callFailureOf, isFormatRefusal, isRichRefusal, repeatableErrorOf } from './failures.ts';
-import { MAX_CAPTION, messageNumber, plainText, richContent } from './format.ts';
+import { MAX_CAPTION, messageNumber, plainPartText, richContent } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { isElsewhere, type Place, placeOf } from './places.ts';
+import { isForeignChat, type Place, placeOfThread } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
 
 interface MessageDeps {
@@ -23,7 +23,7 @@ export interface Messages extends Required<MessageCapability> {
   ): Promise<void>;
 }
 
-/** What can also be done to a message that one person alone sees, by another name. */
+/** Methods that have another name for messages that only one person sees. */
 const OF_EPHEMERAL: ReadonlySet<string> = new Set([
   'editMessageText',
   'editMessageCaption',
@@ -61,11 +61,15 @@ export function createMessageCapability(
       return;
     }
     const message_id = messageNumber(messageId);
-    const isStrange = messageId.includes('@') && !isElsewhere(threadId);
+    const isStrange = messageId.includes('@') && !isForeignChat(threadId);
     if (message_id === undefined || isStrange || !moved.isThere(chatId, messageId))
       throw unknownMessage(chatId, messageId);
-    const call = changeIn(placeOf(threadId), method, { chat_id: chatId, message_id, ...more });
-    if (call === undefined) throw notThere(chatId);
+    const call = changeIn(placeOfThread(threadId), method, {
+      chat_id: chatId,
+      message_id,
+      ...more,
+    });
+    if (call === undefined) throw notPossibleError(chatId);
     await api.call(call.method, call.payload, stopping);
   };
   const content = (body: RenderedPart, { rich, html, below }: EditForm): object =>
@@ -73,7 +77,7 @@ export function createMessageCapability(
   const ordinary = (body: RenderedPart, html: boolean, below: boolean): object => ({
     [below ? 'caption' : 'text']: html
       ? body.text
-      : plainText(body, below ? MAX_CAPTION : MAX_TEXT),
+      : plainPartText(body, below ? MAX_CAPTION : MAX_TEXT),
     ...(html ? { parse_mode: 'HTML' } : {}),
     ...(linkPreviews || below ? {} : { link_preview_options: { is_disabled: true } }),
   });
@@ -118,7 +122,7 @@ function changeIn(
   }
 }
 
-/** How a text is edited: with markup or plainly, as a message or below a file. */
+/** The form of an edit: with markup or plainly, as a message or below a file. */
 interface EditForm {
   /** As a rich message, if the text needs one. */
   readonly rich: boolean;
@@ -167,7 +171,7 @@ function unknownMessage(chatId: string, messageId: string): ChannelError {
   return new ChannelError({ kind: 'refused' }, message);
 }
 
-function notThere(chatId: string): ChannelError {
+function notPossibleError(chatId: string): ChannelError {
   const message = `Telegram chat ${chatId}: Telegram lets no bot do that in a chat of another account.`;
   return new ChannelError({ kind: 'refused' }, message);
 }

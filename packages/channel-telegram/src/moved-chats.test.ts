@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { MovedChats } from './moved-chats.ts';
 

@@ -118,7 +118,7 @@ export function withMoves(call: MakeCall, moved: MovedChats): MakeCall {
   };
 }
 
-/** What the owner reads once about a move. */
+/** The notice of a move, which the owner reads once. */
 export function moveText(title: string | undefined, first: string, now: string): string {
   const name = title === undefined ? 'A group' : `The group ${literalLine(title)}`;
   return `${name} became a supergroup (${now}). Nothing has to be done: it keeps its history, memory, jobs and permissions, and its id in the settings, ${first}.`;

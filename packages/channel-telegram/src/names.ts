@@ -3,7 +3,7 @@ import { BoundedMap } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { chatOf, placeOf } from './places.ts';
+import { placeOfThread, toChat } from './places.ts';
 import { personName } from './senders.ts';
 import type { WireMessage } from './wire.ts';
 
@@ -26,7 +26,7 @@ export class ChatNames {
   /** A message of a topic "answers" the one that made the topic, which has its name. */
   seen(message: WireMessage): void {
     const { chat, direct_messages_topic: subscriber, reply_to_message } = message;
-    const { title, threadId } = chatOf(message);
+    const { title, threadId } = toChat(message);
     if (title !== undefined) this.#titles.set(String(chat.id), title);
     const person = subscriber?.user && personName(subscriber.user);
     const named = message.forum_topic_edited?.name ?? message.forum_topic_created?.name ?? person;
@@ -43,7 +43,7 @@ export class ChatNames {
     const title = this.#titles.get(now) ?? (await this.#ask(now));
     const topic = this.#topics.get(`${now} ${threadId}`);
     if (title === undefined || threadId === undefined) return title;
-    const place = placeOf(threadId);
+    const place = placeOfThread(threadId);
     if (place.kind === 'subscriber') return `${title}, direct messages of ${topic ?? place.topic}`;
     return place.kind === 'topic' ? `${title}, topic ${topic ?? place.topic}` : title;
   }

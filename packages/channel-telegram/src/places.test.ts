@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { messageIdIn, type Place, placeFields, placeOf, threadIdOf } from './places.ts';
+import { messageIdIn, type Place, placeFields, placeOfThread, threadIdOf } from './places.ts';
 
 const topic = fc.integer({ min: 1, max: 2 ** 40 }).map(String);
 const id = fc.string({ minLength: 1, maxLength: 60 });
@@ -16,7 +16,7 @@ describe('the place of a message inside a Telegram chat', () => {
   it('[F17] is read back as it was written, whatever the ids are', () => {
     fc.assert(
       fc.property(place, (one) => {
-        expect(placeOf(threadIdOf(one))).toEqual(one);
+        expect(placeOfThread(threadIdOf(one))).toEqual(one);
       }),
     );
   });
@@ -49,8 +49,8 @@ describe('the place of a message inside a Telegram chat', () => {
   });
 
   it('[F17] a topic that 0.1.0 stored is the same one', () => {
-    expect(placeOf('7')).toEqual({ kind: 'topic', topic: '7' });
+    expect(placeOfThread('7')).toEqual({ kind: 'topic', topic: '7' });
     expect(threadIdOf({ kind: 'topic', topic: '7' })).toBe('7');
-    expect(placeOf('1')).toEqual({ kind: 'chat' });
+    expect(placeOfThread('1')).toEqual({ kind: 'chat' });
   });
 });

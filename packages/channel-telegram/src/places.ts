@@ -3,9 +3,9 @@ import type { WireMessage } from './wire.ts';
 import type { WireChat } from './wire-basics.ts';
 
 /**
- * Where in a chat a message belongs. Telegram shows several conversations under one chat id: topics of a forum or of a
- * private chat, the subscribers who write to a channel, and chats that a bot serves for a person's business account or
- * as a guest. Of the last two the ids may be those of unrelated chats of the bot.
+ * The place of a message in a chat. Telegram shows several conversations under one chat id: topics of a forum or of a
+ * private chat, the subscribers who write to a channel, and chats that a bot serves for a person's business account
+ * or as a guest. Of the last two the ids may be those of unrelated chats of the bot.
  */
 export type Place =
   | { readonly kind: 'chat' }
@@ -47,7 +47,7 @@ export function threadIdOf(place: Place): string | undefined {
 }
 
 /** The place that a `chat.threadId` names. */
-export function placeOf(threadId: string | undefined): Place {
+export function placeOfThread(threadId: string | undefined): Place {
   if (threadId === undefined || threadId === GENERAL_TOPIC) return CHAT;
   const after = (prefix: string) =>
     threadId.startsWith(prefix) ? threadId.slice(prefix.length) : undefined;
@@ -68,7 +68,7 @@ export function placeFields(threadId: string | undefined): {
   readonly direct_messages_topic_id?: number;
   readonly business_connection_id?: string;
 } {
-  const place = placeOf(threadId);
+  const place = placeOfThread(threadId);
   switch (place.kind) {
     case 'topic':
       return { message_thread_id: Number(place.topic) };
@@ -86,18 +86,18 @@ export function placeFields(threadId: string | undefined): {
  * chat may have the id of a chat of the bot itself, so `5` and `5@…` are two messages.
  */
 export function messageIdIn(threadId: string | undefined, number: number | string): string {
-  const place = placeOf(threadId);
+  const place = placeOfThread(threadId);
   if (place.kind === 'business') return `${number}@${place.connection}`;
   return place.kind === 'guest' ? `${number}@${PREFIXES.guest}${place.query}` : String(number);
 }
 
 /** Whether a place is in a chat that is not the bot's own, whose id says nothing about chats of the bot. */
-export function isElsewhere(threadId: string | undefined): boolean {
-  const { kind } = placeOf(threadId);
+export function isForeignChat(threadId: string | undefined): boolean {
+  const { kind } = placeOfThread(threadId);
   return kind === 'business' || kind === 'guest';
 }
 
-/** What says where a message, or the message with a pressed button, is. */
+/** The fields that tell the place of a message, or of the message with a pressed button. */
 export type Placed = Pick<
   WireMessage,
   | 'chat'
@@ -125,7 +125,7 @@ export function placeOfMessage(message: Placed): Place {
  * The chat and the place in it, as the core knows them. What the owner of a channel or of a business account can read,
  * too, is no direct chat: direct chats of owners have their memory (W02).
  */
-export function chatOf(message: Placed): Chat {
+export function toChat(message: Placed): Chat {
   const { chat } = message;
   const place = placeOfMessage(message);
   const threadId = threadIdOf(place);
@@ -142,16 +142,16 @@ export function chatOf(message: Placed): Chat {
 
 /** The chat of a message whose place is known otherwise; Telegram does not say it of every message. */
 export function chatAt(threadId: string | undefined, { chat }: Placed): Chat {
-  const place = placeOf(threadId);
+  const place = placeOfThread(threadId);
   switch (place.kind) {
     case 'topic':
-      return chatOf({ chat, is_topic_message: true, message_thread_id: Number(place.topic) });
+      return toChat({ chat, is_topic_message: true, message_thread_id: Number(place.topic) });
     case 'subscriber':
-      return chatOf({ chat, direct_messages_topic: { topic_id: Number(place.topic) } });
+      return toChat({ chat, direct_messages_topic: { topic_id: Number(place.topic) } });
     case 'alone':
-      return { ...chatOf({ chat }), type: 'thread', ...(threadId !== undefined && { threadId }) };
+      return { ...toChat({ chat }), type: 'thread', ...(threadId !== undefined && { threadId }) };
     default:
-      return chatOf({ chat });
+      return toChat({ chat });
   }
 }
 

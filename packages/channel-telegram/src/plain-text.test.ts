@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { plainText } from './format.ts';
+import { plainPartText } from './format.ts';
 import { MAX_TEXT } from './settings.ts';
 
 describe('the text of a part without markup', () => {
   it('is the plain form where that fits', () => {
-    expect(plainText({ text: '<b>a</b>', plain: 'a (https://e.org)' })).toBe('a (https://e.org)');
+    expect(plainPartText({ text: '<b>a</b>', plain: 'a (https://e.org)' })).toBe(
+      'a (https://e.org)',
+    );
   });
 
   it('is what the markup would have shown where the plain form is too long', () => {
     const text = '<a href="https://e.org/?a=1&amp;b=2">1 &lt; 2 &amp;amp; 3</a>';
-    expect(plainText({ text, plain: 'x'.repeat(MAX_TEXT + 1) })).toBe('1 < 2 &amp; 3');
+    expect(plainPartText({ text, plain: 'x'.repeat(MAX_TEXT + 1) })).toBe('1 < 2 &amp; 3');
   });
 });

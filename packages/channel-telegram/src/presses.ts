@@ -1,12 +1,12 @@
 import type { ChannelContext, IngressOutcome } from '@parley/channels';
 import { type Chat, type InboundMessage, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { aloneResponse, messageIdOf } from './ephemeral.ts';
+import { aloneResponse, toMessageId } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { chatAt, chatOf, messageIdIn } from './places.ts';
-import { personOf } from './senders.ts';
+import { chatAt, messageIdIn, toChat } from './places.ts';
+import { toSender } from './senders.ts';
 import type { WirePress } from './wire.ts';
 
 export interface PressDeps
@@ -33,7 +33,7 @@ export async function admitPress(deps: PressDeps, press: WirePress): Promise<voi
     if (message === undefined) await notePress(deps, press);
     else outcome = await deps.receive(message);
   } finally {
-    void answer(deps, press, outcome);
+    void answerPress(deps, press, outcome);
   }
   if (outcome?.kind === 'command' && outcome.settled) void removeButtons(deps, press);
 }
@@ -45,14 +45,14 @@ async function notePress(
 ): Promise<void> {
   const event = {
     chatId: moved.first(String(message?.chat.id ?? from.id)),
-    messageId: pressId(message === undefined ? 'press' : messageIdOf(message), id),
+    messageId: pressId(message === undefined ? 'press' : toMessageId(message), id),
     senderId: String(from.id),
     at: clock(),
   };
   await ignored(event, 'it presses a button that Parley did not put there');
 }
 
-async function answer(
+async function answerPress(
   { api, log }: PressDeps,
   { id }: WirePress,
   outcome: IngressOutcome | undefined,
@@ -95,13 +95,13 @@ async function pressToInbound(
 ): Promise<InboundMessage | undefined> {
   if (message === undefined || data === undefined) return undefined;
   const chat = await chatOfPress(deps, message);
-  const above = messageIdIn(chat.threadId, messageIdOf(message));
+  const above = messageIdIn(chat.threadId, toMessageId(message));
   return {
     channel: 'telegram',
     account: deps.account,
     messageId: pressId(above, id),
     chat,
-    sender: personOf(from),
+    sender: toSender(from),
     text: data,
     pressed: above,
     ...aloneResponse(message, from, id),
@@ -123,10 +123,10 @@ async function chatOfPress(
   deps: PressDeps,
   message: NonNullable<WirePress['message']>,
 ): Promise<Chat> {
-  const chat = chatOf(message);
+  const chat = toChat(message);
   const isUncertain = message.date === 0 || message.ephemeral_message_id !== undefined;
   if (!isUncertain || chat.threadId !== undefined) return chat;
   const first = deps.moved.first(chat.id);
-  const sent = await deps.message(first, deps.moved.idOf(first, messageIdOf(message)));
+  const sent = await deps.message(first, deps.moved.idOf(first, toMessageId(message)));
   return sent?.by === 'agent' ? chatAt(sent.threadId, message) : chat;
 }

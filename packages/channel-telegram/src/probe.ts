@@ -36,7 +36,7 @@ export async function probeTelegram(
     });
     return { kind: 'works', as: `@${username}`, warnings, clock: reading, ...picture };
   } catch (thrown) {
-    return problemOf(thrown, host);
+    return probeProblem(thrown, host);
   }
 }
 
@@ -50,7 +50,7 @@ function asking(
     call(method, payload, { signal, ...(limitMs !== null && { limitMs: QUICK_MS }) });
 }
 
-function problemOf(thrown: unknown, host: string): ChannelProbe {
+function probeProblem(thrown: unknown, host: string): ChannelProbe {
   const failure = callFailureOf(thrown);
   const decision = afterConnectionFailure(failure, 0, 0);
   if (decision.kind === 'give-up')

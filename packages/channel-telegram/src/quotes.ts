@@ -2,23 +2,23 @@ import { unreadText } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import { optionText } from './cards.ts';
 import { answeredTask } from './checklist.ts';
-import { messageIdOf } from './ephemeral.ts';
+import { toMessageId } from './ephemeral.ts';
 import { messageIdIn } from './places.ts';
 import type { ReadMessage } from './read-message.ts';
-import { forwardOrigin, originOf } from './senders.ts';
-import { joined, textOfQuoted } from './shown.ts';
-import { withAddresses } from './text.ts';
+import { forwardOrigin, originAuthor } from './senders.ts';
+import { joinPresent, textOfQuoted } from './shown.ts';
+import { spellOutHidden } from './text.ts';
 import type { Answered, BotIdentity, ExternalReply, WireMessage } from './wire.ts';
 import type { Origin } from './wire-basics.ts';
 
 /** Names the author of what is forwarded, so that it does not pass for the sender's own, or for a command. */
-export function withOrigin(text: string, origin: Origin | undefined): string {
+export function markForwarded(text: string, origin: Origin | undefined): string {
   if (origin === undefined) return text;
-  return joined([`[Forwarded from ${originOf(origin).name ?? 'somebody'}]`, text]);
+  return joinPresent([`[Forwarded from ${originAuthor(origin).name ?? 'somebody'}]`, text]);
 }
 
 /** The message of the same chat that is answered. */
-export function replyOf(
+export function readReply(
   { message, answered }: ReadMessage,
   threadId: string | undefined,
   me: BotIdentity,
@@ -26,11 +26,11 @@ export function replyOf(
   if (answered === undefined) return {};
   const senderId = answered.sender_chat?.id ?? answered.from?.id;
   const text = message.quote
-    ? withOrigin(withAddresses(message.quote, 0, me), forwardOrigin(answered))
+    ? markForwarded(spellOutHidden(message.quote, 0, me), forwardOrigin(answered))
     : answeredText(message, answered, me);
   return {
     replyTo: {
-      messageId: messageIdIn(threadId, messageIdOf(answered)),
+      messageId: messageIdIn(threadId, toMessageId(answered)),
       ...(senderId === undefined ? {} : { senderId: String(senderId) }),
       ...(text === '' ? {} : { text }),
     },
@@ -42,20 +42,20 @@ function answeredText(message: WireMessage, answered: Answered, me: BotIdentity)
   const { poll, checklist } = answered;
   // The buttons of this bot ask for a press; they are no part of what it said.
   const { reply_markup: _, ...bare } = answered;
-  return joined([
+  return joinPresent([
     checklist === undefined || task === undefined ? '' : answeredTask(checklist, task),
     poll === undefined || option === undefined ? '' : optionText(poll, option),
-    withOrigin(
+    markForwarded(
       textOfQuoted(answered.from?.id === me.id ? bare : answered, me),
       forwardOrigin(answered),
     ),
   ]);
 }
 
-/** What is quoted from another chat or topic, of a story, or of a message that is not there any more. */
+/** A quotation from another chat or topic, from a story, or from a message that no longer exists. */
 export function quotationOf({ message, answered }: ReadMessage): Pick<InboundMessage, 'quotation'> {
   const { external_reply: external, reply_to_story: story, quote } = message;
-  const words = quote === undefined ? '' : withAddresses(quote);
+  const words = quote === undefined ? '' : spellOutHidden(quote);
   if (external !== undefined) return { quotation: externalQuotation(external, words) };
   if (story !== undefined) {
     const from = story.chat && (story.chat.title ?? story.chat.first_name);
@@ -73,7 +73,7 @@ function externalQuotation(
   words: string,
 ): NonNullable<InboundMessage['quotation']> {
   const { origin, ...shown } = external;
-  const { name, id } = originOf(origin);
+  const { name, id } = originAuthor(origin);
   const where = external.chat?.title;
   const from =
     where === undefined || where === name ? name : [name, where].filter(Boolean).join(' in ');

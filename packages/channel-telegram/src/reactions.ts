@@ -1,8 +1,8 @@
 import { BoundedMap, type InboundReaction, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { chatOf } from './places.ts';
-import { chatSender, personOf } from './senders.ts';
+import { toChat } from './places.ts';
+import { chatSender, toSender } from './senders.ts';
 import type { WireReaction } from './wire.ts';
 
 const Stickers = z.array(
@@ -11,7 +11,7 @@ const Stickers = z.array(
 const REMEMBERED = 1_000;
 /** Telegram lets a person set three; all of them are codes of a few characters. */
 const [MAX_REACTIONS, MAX_EMOJI] = [20, 64];
-/** Where nobody says which standard emoji a custom one stands for. */
+/** The text for a custom emoji whose standard one is unknown. */
 const CUSTOM = 'custom emoji';
 
 interface ReactionDeps {
@@ -36,7 +36,7 @@ export function createReactionReader({ account, api, log }: ReactionDeps) {
   };
   return async (reaction: WireReaction): Promise<InboundReaction | undefined> => {
     const { chat, message_id, date, user, actor_chat, new_reaction } = reaction;
-    const sender = user ? personOf(user) : actor_chat && chatSender(actor_chat);
+    const sender = user ? toSender(user) : actor_chat && chatSender(actor_chat);
     if (sender === undefined) return undefined;
     const ids = new_reaction.flatMap(({ custom_emoji_id: id }) => id ?? []);
     await learn(ids.filter((id) => !standard.has(id)));
@@ -49,7 +49,7 @@ export function createReactionReader({ account, api, log }: ReactionDeps) {
     return {
       channel: 'telegram',
       account,
-      chat: chatOf({ chat }),
+      chat: toChat({ chat }),
       messageId: String(message_id),
       sender,
       emojis,

@@ -1,5 +1,5 @@
 import { forwardOrigin } from './senders.ts';
-import { type Shown, shownIn } from './shown.ts';
+import { readShown, type Shown } from './shown.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Origin } from './wire-basics.ts';
 
@@ -8,7 +8,7 @@ export interface ReadMessage {
   readonly message: WireMessage;
   /** The message that this one answers, if a person chose it. */
   readonly answered: Answered | undefined;
-  /** Where it was forwarded from; undefined where its sender wrote it. */
+  /** The origin of a forwarded message; undefined where its sender wrote it. */
   readonly origin: Origin | undefined;
   readonly shown: Shown;
 }
@@ -19,7 +19,7 @@ export function readMessage(message: WireMessage, me: BotIdentity): ReadMessage 
     message,
     answered: answeredMessage(message),
     origin: forwardOrigin(message),
-    shown: shownIn(message, me),
+    shown: readShown(message, me),
   };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { locationText } from './cards.ts';
 import { lenientList } from './lenient.ts';
-import { momentOf, personLink } from './text.ts';
+import { isoFromSeconds, personLink } from './text.ts';
 import { Media } from './wire-basics.ts';
 import { Point } from './wire-cards.ts';
 
@@ -44,11 +44,11 @@ const MAX_NESTING = 200;
 /** All whom a rich message names, wherever in it; a command with the name of a bot names that bot. */
 export function mentionsInRich(rich: unknown, depth = 0): Mentioned[] {
   if (depth >= MAX_NESTING || typeof rich !== 'object' || rich === null) return [];
-  const { type, user, username, bot_command: command } = recordOf(rich);
+  const { type, user, username, bot_command: command } = toRecord(rich);
   const inside = Object.values(rich).flatMap((part) => mentionsInRich(part, depth + 1));
   switch (type) {
     case 'text_mention': {
-      const { id } = recordOf(user);
+      const { id } = toRecord(user);
       return typeof id === 'number' ? [{ id }, ...inside] : inside;
     }
     case 'mention':
@@ -76,7 +76,7 @@ function innerText(block: Record<string, unknown>, seen: Seen, depth: number): s
 }
 
 function blockText(block: Block, seen: Seen, depth: number): string {
-  const text = inline(block.text);
+  const text = renderInline(block.text);
   switch (block.type) {
     case 'heading':
       return `${'#'.repeat(Math.min(6, Math.max(1, Number(block.size) || 1)))} ${text}`;
@@ -100,18 +100,23 @@ function blockText(block: Block, seen: Seen, depth: number): string {
     case 'expandable_blockquote':
     case 'pullquote':
       seen.quotes = true;
-      return quoted(joined(text, innerText(block, seen, depth), credit(block)));
+      return quoteLines(joinLines(text, innerText(block, seen, depth), renderCredit(block)));
     case 'table':
-      return joined(tableText(block.cells), inline(block.caption));
+      return joinLines(renderTable(block.cells), renderInline(block.caption));
     case 'details':
-      return joined(inline(block.summary), innerText(block, seen, depth));
+      return joinLines(renderInline(block.summary), innerText(block, seen, depth));
     case 'map':
-      return joined(mapText(block.location), captionText(block.caption));
+      return joinLines(mapText(block.location), captionText(block.caption));
     case 'buttons':
       return buttonsText(block.buttons);
     default: {
       const files = filesText(block, seen);
-      const words = joined(text, innerText(block, seen, depth), files, captionText(block.caption));
+      const words = joinLines(
+        text,
+        innerText(block, seen, depth),
+        files,
+        captionText(block.caption),
+      );
       return words === '' && !WORDLESS.has(block.type)
         ? '[something that cannot be read here]'
         : words;
@@ -128,21 +133,21 @@ function itemText(item: Record<string, unknown>, seen: Seen, depth: number): str
   return `${wordOf(item.label)} ${box}${text}`;
 }
 
-function quoted(text: string): string {
+function quoteLines(text: string): string {
   return text
     .split('\n')
     .map((line) => `> ${line}`)
     .join('\n');
 }
 
-function credit(block: Block): string {
-  const text = inline(block.credit);
+function renderCredit(block: Block): string {
+  const text = renderInline(block.credit);
   return text === '' ? '' : `— ${text}`;
 }
 
-function tableText(cells: unknown): string {
+function renderTable(cells: unknown): string {
   const rows = Rows.parse(cells).map(
-    (row) => `| ${row.map(({ text }) => inline(text)).join(' | ')} |`,
+    (row) => `| ${row.map(({ text }) => renderInline(text)).join(' | ')} |`,
   );
   return rows.join('\n');
 }
@@ -153,10 +158,10 @@ function mapText(location: unknown): string {
 }
 
 function captionText(caption: unknown): string {
-  const { text, credit: by } = recordOf(caption);
-  return joined(
-    inline(text ?? (typeof caption === 'string' ? caption : '')),
-    by === undefined ? '' : `— ${inline(by)}`,
+  const { text, credit: by } = toRecord(caption);
+  return joinLines(
+    renderInline(text ?? (typeof caption === 'string' ? caption : '')),
+    by === undefined ? '' : `— ${renderInline(by)}`,
   );
 }
 
@@ -184,20 +189,20 @@ function buttonsText(buttons: unknown): string {
 
 function buttonText(button: Record<string, unknown>): string {
   const { url } = button;
-  const label = inline(button.text);
+  const label = renderInline(button.text);
   return typeof url === 'string' ? `${label} (${url})` : label;
 }
 
 /** Words with formats inside; what an address, a person or a moment is written as stands behind its words. */
-function inline(rich: unknown, depth = 0): string {
+function renderInline(rich: unknown, depth = 0): string {
   if (typeof rich === 'string') return rich;
   if (depth >= MAX_DEPTH) return CUT;
-  if (Array.isArray(rich)) return rich.map((part) => inline(part, depth + 1)).join('');
-  const part = recordOf(rich);
-  if (part.type === 'button') return `[${buttonText(recordOf(part.button))}]`;
+  if (Array.isArray(rich)) return rich.map((part) => renderInline(part, depth + 1)).join('');
+  const part = toRecord(rich);
+  if (part.type === 'button') return `[${buttonText(toRecord(part.button))}]`;
   if (part.type === 'custom_emoji') return wordOf(part.alternative_text);
   if (part.type === 'mathematical_expression') return wordOf(part.expression);
-  const words = inline(part.text ?? '', depth + 1);
+  const words = renderInline(part.text ?? '', depth + 1);
   const hidden = hiddenIn(part);
   return hidden === undefined || hidden === words ? words : `${words} (${hidden})`;
 }
@@ -207,11 +212,11 @@ function hiddenIn(part: Record<string, unknown>): string | undefined {
     case 'url':
       return wordOf(part.url) || undefined;
     case 'text_mention': {
-      const { id } = recordOf(part.user);
+      const { id } = toRecord(part.user);
       return typeof id === 'number' ? personLink(id) : undefined;
     }
     case 'date_time':
-      return momentOf(typeof part.unix_time === 'number' ? part.unix_time : undefined);
+      return isoFromSeconds(typeof part.unix_time === 'number' ? part.unix_time : undefined);
     case 'email_address':
       return wordOf(part.email_address) || undefined;
     case 'phone_number':
@@ -221,7 +226,7 @@ function hiddenIn(part: Record<string, unknown>): string | undefined {
   }
 }
 
-function joined(...texts: readonly string[]): string {
+function joinLines(...texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('\n');
 }
 
@@ -229,7 +234,7 @@ function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function recordOf(value: unknown): Record<string, unknown> {
+function toRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value))
     : {};

@@ -13,15 +13,22 @@ import {
   type CallFailure,
   callFailureOf,
   nextAttempt,
-  sendErrorOf,
+  telegramSendError,
 } from './failures.ts';
 import { DOCUMENT, fileMethodOf, openUpload } from './files.ts';
-import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, richContent } from './format.ts';
+import {
+  fitsCaption,
+  keyboardOf,
+  MAX_CAPTION,
+  plainPartText,
+  replyTo,
+  richContent,
+} from './format.ts';
 import type { Grown } from './growing.ts';
 import { answerGuest } from './guest.ts';
 import { createMessageCapability } from './messages.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { messageIdIn, placeFields, placeOf } from './places.ts';
+import { messageIdIn, placeFields, placeOfThread } from './places.ts';
 
 /** `note` reports to operators. */
 interface SendDeps {
@@ -39,7 +46,7 @@ interface Call {
   readonly payload: object;
 }
 
-/** What sending a part in whose place something has grown needs besides. */
+/** The additional services of sending a part that replaces a growing answer. */
 interface SendPartDeps extends SendFileDeps {
   readonly api: Pick<TelegramApi, 'send' | 'call'>;
   /** Called once the grown message is not there any more. */
@@ -61,7 +68,7 @@ export async function sendPart(
     // A grown message belongs to a turn.
     await deps.forget(part.turnId ?? '');
   }
-  const place = placeOf(part.route.threadId);
+  const place = placeOfThread(part.route.threadId);
   if (place.kind === 'guest') return answerGuest(deps, part, place.query, signal);
   return part.file ? sendFile(deps, part, part.file, signal) : sendText(deps, part, signal);
 }
@@ -122,7 +129,7 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
     const place = { ...destinationOf(deps, part, attempt), ...keyboard };
     if (attempt.rich !== undefined)
       return { method: 'sendRichMessage', payload: { ...richContent(attempt.rich), ...place } };
-    const text = attempt.html ? part.body.text : plainText(part.body);
+    const text = attempt.html ? part.body.text : plainPartText(part.body);
     return {
       method: 'sendMessage',
       payload: { text, ...markupOf(attempt), ...previews, ...place },
@@ -153,7 +160,7 @@ function destinationOf(
   return { chat_id: chatId, ...placeFields(route.threadId), ...replyTo(quoted) };
 }
 
-/** How the text of an attempt is parsed. */
+/** The parse mode of an attempt. */
 function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
   return html ? { parse_mode: 'HTML' } : {};
 }
@@ -190,7 +197,7 @@ async function sendCall(
       const next = nextAttempt(attempt, failure);
       if (next === undefined && attempt.alone !== undefined && failure.kind === 'refused')
         throw notShownAlone(failure, attempt, thrown);
-      if (next === undefined) throw sendErrorOf(failure, attempt.chatId, thrown);
+      if (next === undefined) throw telegramSendError(failure, attempt.chatId, thrown);
       note({ part: part.id, chatId, reason: failure.reason }, next.because);
       if (next.attempt.chatId !== attempt.chatId) await moved.note(chatId, next.attempt.chatId);
       attempt = next.attempt;
@@ -204,7 +211,7 @@ function notShownAlone(
   { chatId }: Attempt,
   cause: unknown,
 ): ChannelError {
-  if (![400, 403].includes(failure.code)) return sendErrorOf(failure, chatId, cause);
+  if (![400, 403].includes(failure.code)) return telegramSendError(failure, chatId, cause);
   const why = `Telegram shows it neither in the group nor in their direct chat: ${failure.reason}`;
   return new ChannelError({ kind: 'refused' }, `A private answer is not sent: ${why}.`, cause);
 }
@@ -216,7 +223,7 @@ function notStarted(chatId: string): ChannelError {
   );
 }
 
-/** What sending files needs besides. */
+/** The additional services of sending files. */
 interface SendFileDeps extends SendDeps {
   readonly maxFileBytes: number;
   readonly values: AdapterValues;
@@ -235,17 +242,17 @@ async function sendFile(
   file: OutboundFile,
   signal: AbortSignal,
 ): Promise<Receipt> {
-  if (fitsCaption(part.body)) return upload(deps, part, file, signal);
+  if (fitsCaption(part.body)) return uploadFile(deps, part, file, signal);
   // What is wrong with the buttons must be known before the file is out.
   keyboardOf(part.buttons);
   const sent = await deps.values.get(FILE_SENT, [part.id]);
   if (!sent.has(part.id)) await sendFirst(deps, part, file, signal);
   try {
     const receipt = await sendText(deps, part, signal);
-    await forget(deps, part);
+    await removeSentFileNote(deps, part);
     return receipt;
   } catch (thrown) {
-    if (!(thrown instanceof ChannelError && thrown.retryable)) await forget(deps, part);
+    if (!(thrown instanceof ChannelError && thrown.retryable)) await removeSentFileNote(deps, part);
     throw thrown;
   }
 }
@@ -258,7 +265,7 @@ async function sendFirst(
 ): Promise<void> {
   const { buttons: _below, ...bare } = part;
   const silent = { ...bare, body: { text: '', plain: '' } };
-  const { platformMessageId } = await upload(deps, silent, file, signal);
+  const { platformMessageId } = await uploadFile(deps, silent, file, signal);
   try {
     await deps.values.set([{ kind: FILE_SENT, id: part.id, value: platformMessageId }]);
   } catch (error) {
@@ -267,8 +274,11 @@ async function sendFirst(
   }
 }
 
-/** What is left behind when this fails is one row that is not read again. */
-async function forget({ values, note }: SendFileDeps, part: OutboundPart): Promise<void> {
+/** Forgets the state of a part. A failure leaves one row that is not read again. */
+async function removeSentFileNote(
+  { values, note }: SendFileDeps,
+  part: OutboundPart,
+): Promise<void> {
   try {
     await values.set([{ kind: FILE_SENT, id: part.id, value: null }]);
   } catch (error) {
@@ -276,7 +286,7 @@ async function forget({ values, note }: SendFileDeps, part: OutboundPart): Promi
   }
 }
 
-async function upload(
+async function uploadFile(
   deps: SendFileDeps,
   part: OutboundPart,
   file: OutboundFile,
@@ -285,7 +295,7 @@ async function upload(
   const media = await openUpload(file, deps.maxFileBytes);
   const make = (attempt: Attempt): Call => {
     const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, media.size);
-    const caption = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
+    const caption = attempt.html ? part.body.text : plainPartText(part.body, MAX_CAPTION);
     const payload = {
       ...destinationOf(deps, part, attempt),
       ...(caption === '' ? {} : { caption, ...markupOf(attempt) }),

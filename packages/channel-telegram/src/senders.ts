@@ -5,18 +5,18 @@ import type { Origin, WireChat, WireUser } from './wire-basics.ts';
 type Sender = InboundMessage['sender'];
 
 /**
- * Who wrote. An anonymous administrator, a person who speaks as their channel and the author of a post are people of
- * whom only the chat is known, and count as that chat. What a channel forwards by itself, what came through this bot,
- * and what a bot wrote in the name of a business account has no author (F07).
+ * The author of a message. An anonymous administrator, a person who speaks as their channel and the author of a post
+ * are people of whom only the chat is known, and count as that chat. What a channel forwards by itself, what came
+ * through this bot, and what a bot wrote in the name of a business account has no author (F07).
  */
-export function senderOf(message: WireMessage, me: BotIdentity): Sender {
+export function messageSender(message: WireMessage, me: BotIdentity): Sender {
   const { from, sender_chat, chat, author_signature } = message;
   const hasNoAuthor =
     message.is_automatic_forward === true ||
     message.via_bot?.id === me.id ||
     message.sender_business_bot !== undefined;
   if (sender_chat === undefined && from !== undefined) {
-    const person = personOf(from);
+    const person = toSender(from);
     return { ...person, isBot: person.isBot || hasNoAuthor };
   }
   const sender = chatSender(sender_chat ?? chat);
@@ -29,7 +29,7 @@ export function chatSender({ id, title = '' }: WireChat): Sender {
 }
 
 /** A user as the core knows people. */
-export function personOf(user: WireUser): Sender {
+export function toSender(user: WireUser): Sender {
   const { id, username, is_bot } = user;
   return {
     id: String(id),
@@ -53,7 +53,7 @@ type Forwarded = Pick<
   | 'forward_signature'
 >;
 
-/** Where a message that is passed on comes from; undefined for any other. */
+/** The origin of a forwarded message; undefined for any other. */
 export function forwardOrigin(message: Forwarded): Origin | undefined {
   const { forward_origin: origin, forward_date: date } = message;
   if (origin !== undefined || date === undefined) return origin;
@@ -65,8 +65,8 @@ export function forwardOrigin(message: Forwarded): Origin | undefined {
   };
 }
 
-/** Who wrote what is passed on or quoted from elsewhere, as far as Telegram says. */
-export function originOf(origin: Origin): {
+/** The author of a forwarded or quoted message, as far as Telegram tells. */
+export function originAuthor(origin: Origin): {
   readonly name: string | undefined;
   readonly id: string | undefined;
 } {

@@ -81,7 +81,7 @@ interface MenuEntry {
  */
 const MAX_BYTES = 7_000;
 
-/** What Telegram takes as a menu (https://core.telegram.org/bots/api#botcommand). */
+/** Telegram's limits of a menu (https://core.telegram.org/bots/api#botcommand). */
 export const TELEGRAM_MENU = {
   commands: 100,
   description: { max: 256, unit: 'utf16' },
@@ -91,7 +91,7 @@ export const TELEGRAM_MENU = {
 } satisfies MenuLimits;
 
 /** The items as Telegram names their parts. */
-export function entriesOf(items: readonly MenuItem[]): readonly MenuEntry[] {
+export function toMenuEntries(items: readonly MenuItem[]): readonly MenuEntry[] {
   return items.map(({ name, description }) => ({ command: name, description }));
 }
 
@@ -103,7 +103,7 @@ export function groupEntriesOf(items: readonly MenuItem[]): readonly MenuEntry[]
   }));
 }
 
-/** What a command is called in Telegram's menu: a hyphen becomes `_`, and is read back when the command comes in. */
+/** The name of a command in Telegram's menu: a hyphen becomes `_`, and is read back when the command comes in. */
 export function menuName(name: string): string {
   return name.replaceAll('-', '_');
 }

@@ -1,11 +1,11 @@
 import { unreadText } from '@parley/channels';
 import type { Attachment, ChatType } from '@parley/core';
-import { filesIn } from './attachments.ts';
+import { shownFiles } from './attachments.ts';
 import { type Cards, cardsOf } from './cards.ts';
 import { checklistText } from './checklist.ts';
 import { eventReason, hasContent, unknownContent } from './message-fields.ts';
 import { richTextOf } from './rich-text.ts';
-import { type Marked, withAddresses } from './text.ts';
+import { type Marked, spellOutHidden } from './text.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Media } from './wire-basics.ts';
 
@@ -25,20 +25,20 @@ export type Showing = Cards &
     >
   >;
 
-/** What a message shows, apart from its files. */
+/** The visible content of a message, apart from its files. */
 export interface Shown {
-  /** What was typed: a text, a caption, or the text of a formatted message. */
+  /** The typed words: a text, a caption, or the text of a formatted message. */
   readonly words: string;
   readonly cards: readonly string[];
-  /** What cannot be read, with its article. */
+  /** Unreadable content, with its article. */
   readonly unread: string | undefined;
 }
 
 /** Reads a message; `me` is left out where it is named without an address of its own. */
-export function shownIn(message: Showing, me?: BotIdentity): Shown {
+export function readShown(message: Showing, me?: BotIdentity): Shown {
   const { rich_message: rich, checklist } = message;
   const words = [
-    withAddresses(wordsOf(message), 0, me),
+    spellOutHidden(messageText(message), 0, me),
     rich === undefined ? '' : richTextOf(rich).text,
   ];
   const list = checklist === undefined ? [] : [checklistText(checklist)];
@@ -50,7 +50,7 @@ export function shownIn(message: Showing, me?: BotIdentity): Shown {
 }
 
 /** The text of a message, or the caption below a picture or file. */
-export function wordsOf({ text, entities, caption, caption_entities }: Showing): Marked {
+export function messageText({ text, entities, caption, caption_entities }: Showing): Marked {
   if (text !== undefined) return { text, entities: entities ?? [] };
   return { text: caption ?? '', entities: caption_entities ?? [] };
 }
@@ -63,7 +63,7 @@ function unreadIn(message: Showing): string | undefined {
     return sticker.emoji === undefined
       ? 'an animated sticker'
       : `an animated sticker (${sticker.emoji})`;
-  const isPaidFor = filesIn({ paid_media: message.paid_media }).length > 0;
+  const isPaidFor = shownFiles({ paid_media: message.paid_media }).length > 0;
   const field = UNREAD.find((name) => name in message && !(name === 'paid_media' && isPaidFor));
   return field === undefined ? undefined : unknownContent({ [field]: true });
 }
@@ -75,9 +75,9 @@ export function textOfMessage(
   type: ChatType,
 ): string {
   const { cards, unread } = shown;
-  const isNothing = words === '' && cards.length === 0 && filesIn(message).length === 0;
+  const isNothing = words === '' && cards.length === 0 && shownFiles(message).length === 0;
   const named = unread ?? (isNothing ? unknownContent(message) : undefined);
-  return joined([words, ...cards, named === undefined ? '' : unreadText(named, type)]);
+  return joinPresent([words, ...cards, named === undefined ? '' : unreadText(named, type)]);
 }
 
 const LABELS: Readonly<Record<Attachment['kind'], string>> = {
@@ -89,20 +89,24 @@ const LABELS: Readonly<Record<Attachment['kind'], string>> = {
   sticker: 'sticker',
 };
 
-/** What a message that is answered or quoted shows; of one without words, the kinds of its files, or that it is new. */
+/**
+ * The visible text of a message that is answered or quoted; of one without words, the kinds of its files, or that it
+ * is new.
+ */
 export function textOfQuoted(message: Showing | Answered, me?: BotIdentity): string {
-  const { words, cards, unread } = shownIn(message, me);
+  const { words, cards, unread } = readShown(message, me);
   const named = unread === undefined ? '' : unreadText(unread, 'group');
-  const text = joined([words, ...cards, named]) || filesIn(message).map(labelOf).join(' ');
+  const text =
+    joinPresent([words, ...cards, named]) || shownFiles(message).map(attachmentLabel).join(' ');
   const isUnknown = text === '' && eventReason(message) === undefined && hasContent(message);
   return isUnknown ? unreadText(unknownContent(message), 'group') : text;
 }
 
-function labelOf({ kind, name }: Attachment): string {
+function attachmentLabel({ kind, name }: Attachment): string {
   return name === undefined ? `[${LABELS[kind]}]` : `[${LABELS[kind]}: ${name}]`;
 }
 
 /** One below the other, without those that say nothing. */
-export function joined(texts: readonly (string | undefined)[]): string {
+export function joinPresent(texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== '').join('\n');
 }

@@ -1,6 +1,6 @@
 import type { InboundMessage } from '@parley/core';
-import { chatOf } from './places.ts';
-import { personOf } from './senders.ts';
+import { toChat } from './places.ts';
+import { toSender } from './senders.ts';
 import type { WireStop } from './wire.ts';
 
 /**
@@ -17,12 +17,12 @@ export function stopToInbound(
     channel: 'telegram',
     account,
     messageId: `stop:${draft_id}`,
-    chat: chatOf({
+    chat: toChat({
       chat,
       message_thread_id,
       is_topic_message: message_thread_id !== undefined,
     }),
-    sender: personOf({ ...chat, first_name: chat.first_name ?? '', is_bot: false }),
+    sender: toSender({ ...chat, first_name: chat.first_name ?? '', is_bot: false }),
     text: '/stop',
     authored: { text: true },
     mentions: [],

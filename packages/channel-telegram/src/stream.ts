@@ -5,7 +5,7 @@ import type { TelegramApi } from './api.ts';
 import { isAlone } from './ephemeral.ts';
 import { callFailureOf } from './failures.ts';
 import type { GrowingMessages } from './growing.ts';
-import { isElsewhere, placeFields, placeOf } from './places.ts';
+import { isForeignChat, placeFields, placeOfThread } from './places.ts';
 import type { WireMessage } from './wire.ts';
 
 export interface DraftsDeps {
@@ -55,7 +55,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
         const text = parts.at(-1)?.text;
         if (text === undefined) return;
         const draft = { chat_id: chatId, text, parse_mode: 'HTML', ...placeFields(threadId) };
-        await show(deps, state, { turnId, chatId }, draft);
+        await sendDraft(deps, state, { turnId, chatId }, draft);
       });
       underWay.set(turnId, showing);
       await showing.finally(() => underWay.delete(turnId));
@@ -80,7 +80,7 @@ function isStopped({ stopped }: DraftState, turnId: string): boolean {
   return stopped.has(draftId(turnId));
 }
 
-/** What earlier drafts have taught. */
+/** The knowledge from earlier drafts. */
 interface DraftState {
   /** The server knows drafts. */
   known: boolean;
@@ -92,7 +92,7 @@ interface DraftState {
   readonly stopped: BoundedMap<number, true>;
 }
 
-async function show(
+async function sendDraft(
   { api, log, monotonic, stopping, holdsAccount }: DraftsDeps,
   state: DraftState,
   { turnId, chatId }: { readonly turnId: string; readonly chatId: string },
@@ -124,13 +124,13 @@ export function streamingOf(
     ...drafts,
     pace(address, length) {
       // Drafts take no business connection, and a guest writes one message.
-      if (isElsewhere(address.threadId)) return null;
+      if (isForeignChat(address.threadId)) return null;
       return isPrivate(address.chatId) ? drafts : growing.pace(address, length);
     },
     update: (address, turnId, answer) =>
       (isPrivate(address.chatId) ? drafts : growing).update(address, turnId, answer),
     async end(address, turnId, comes) {
-      if (isElsewhere(address.threadId)) return;
+      if (isForeignChat(address.threadId)) return;
       if (isPrivate(address.chatId)) await drafts.end(address, turnId, comes);
       else if (comes === 'nothing') await growing.discard(address, turnId);
     },
@@ -171,7 +171,7 @@ export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSign
       const { chatId, threadId } = address;
       // Telegram shows it neither in direct messages of a channel nor for a guest; in a group everyone would see that
       // one person is being answered.
-      const { kind } = placeOf(threadId);
+      const { kind } = placeOfThread(threadId);
       if (kind === 'subscriber' || kind === 'guest' || isAlone(address)) return;
       const isForum = kind !== 'business' && forums.has(chatId);
       const place = isForum ? { message_thread_id: 1 } : {};

@@ -11,7 +11,7 @@ export interface Marked {
  * A text as the agent reads it, from a place on: behind words that hide an address, a person or a moment follows what
  * they hide. Everything else is as it was written.
  */
-export function withAddresses({ text, entities }: Marked, from = 0, me?: BotIdentity): string {
+export function spellOutHidden({ text, entities }: Marked, from = 0, me?: BotIdentity): string {
   let read = text;
   const behind = hiddenIn({ text, entities }, me).filter(({ at }) => at > from);
   for (const { at, hidden } of behind.toReversed())
@@ -57,7 +57,7 @@ function hiddenBehind(
     case 'text_mention':
       return user === undefined || user.id === me?.id ? undefined : personLink(user.id);
     case 'date_time':
-      return momentOf(unix_time);
+      return isoFromSeconds(unix_time);
     default:
       return undefined;
   }
@@ -74,12 +74,12 @@ export function linkedPerson(url: string | undefined): string | undefined {
 }
 
 /** Seconds since 1970 as people and models read them; undefined beyond what a date can be. */
-export function momentOf(seconds: number | undefined): string | undefined {
+export function isoFromSeconds(seconds: number | undefined): string | undefined {
   const date = new Date((seconds ?? Number.NaN) * 1000);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString().replace(/\.000Z$/, 'Z');
 }
 
-/** Where words are an address themselves, nothing is hidden. */
+/** The bare form of an address. Words that are an address themselves hide nothing. */
 export function bareAddress(address: string): string {
   return address
     .trim()

@@ -1,4 +1,4 @@
-/** What of a vCard is no name, number or picture, in the order in which a reader wants it. */
+/** The fields of a vCard besides name, number and picture, in the order that a reader wants. */
 const SHOWN: ReadonlyMap<string, string> = new Map([
   ['TEL', 'phone'],
   ['EMAIL', 'email'],

@@ -69,7 +69,7 @@ export const WireChat = z.object({
 });
 export type WireChat = z.infer<typeof WireChat>;
 
-/** Who wrote what is forwarded or quoted: a person, one who hides, a group or a channel. */
+/** The author of a forwarded or quoted message: a person, one who hides, a group or a channel. */
 export const Origin = z.object({
   sender_user: lenient(User),
   sender_user_name: Text,

@@ -5,7 +5,7 @@ import { Entities, Media, mediaFields, Text, User, WireChat } from './wire-basic
 export const Point = z.object({
   latitude: z.number(),
   longitude: z.number(),
-  /** How long it is kept up to date, in seconds. */
+  /** The time for which it is kept up to date, in seconds. */
   live_period: lenient(z.number()),
   /** In degrees. */
   heading: lenient(z.number()),
@@ -116,7 +116,7 @@ const SharedPerson = z.object({
   username: Text,
 });
 
-/** What a message shows besides text and files; those it answers or quotes may have the same. */
+/** The content of a message besides text and files; messages that it answers or quotes may have the same. */
 export const cardFields = {
   poll: lenient(Poll),
   checklist: lenient(Checklist),
@@ -132,7 +132,7 @@ export const cardFields = {
   paid_media: lenient(PaidMedia),
 };
 
-/** What only a message itself may have. */
+/** The content that only a message itself may have. */
 export const ownCardFields = {
   gift: lenient(Gift),
   unique_gift: lenient(Gift),

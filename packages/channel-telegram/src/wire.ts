@@ -8,7 +8,7 @@ const Topic = lenient(z.object({ name: Text }));
 
 const content = {
   message_id: z.int(),
-  /** Of a message that one person and the bot see; its `message_id` is 0. */
+  /** The number of a message that only one person and the bot see; its `message_id` is 0. */
   ephemeral_message_id: z.int().optional(),
   forum_topic_created: Topic,
   from: User.optional(),
@@ -50,7 +50,7 @@ const LAST_DATE = 8_640_000_000_000;
 
 const ConnectionId = z.string().min(1).max(200);
 
-/** What says where a message is, besides its chat. */
+/** The fields of a message's place, besides its chat. */
 const place = {
   message_thread_id: z.int().optional(),
   is_topic_message: z.boolean().optional(),
@@ -60,7 +60,7 @@ const place = {
   guest_query_id: ConnectionId.optional(),
 };
 
-/** What Parley reads of a message; unknown fields stay, so that new kinds can be recognized. */
+/** The fields of a message that Parley reads; unknown fields stay, so that new kinds can be recognized. */
 export const WireMessage = z.looseObject({
   ...content,
   ...place,
@@ -120,13 +120,13 @@ export const WireMembership = z.object({
   new_chat_member: z.object({ status: z.string(), can_send_messages: z.boolean().optional() }),
 });
 
-/** What one person's reactions to a message are now; the bot's own are not reported. */
+/** The current reactions of one person to a message; the bot's own are not reported. */
 export const WireReaction = z.object({
   chat: WireChat,
   message_id: z.int(),
   date: z.int().nonnegative().max(LAST_DATE).catch(0),
   user: User.optional(),
-  /** Who reacts as a chat: an anonymous administrator, or a person as their channel. */
+  /** The chat as which a person reacts: an anonymous administrator, or a person as their channel. */
   actor_chat: WireChat.optional(),
   new_reaction: lenientList(z.object({ type: z.string(), emoji: Text, custom_emoji_id: Text })),
 });

@@ -4,9 +4,9 @@ import type { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { createBusinessAccounts } from './business.ts';
 import { ignoredReason, toInbound } from './content.ts';
-import { messageIdOf } from './ephemeral.ts';
+import { toMessageId } from './ephemeral.ts';
 import { type MovedChats, moveText } from './moved-chats.ts';
-import { isElsewhere, messageIdIn, placeOfMessage, threadIdOf } from './places.ts';
+import { isForeignChat, messageIdIn, placeOfMessage, threadIdOf } from './places.ts';
 import { type BotIdentity, type WireConnection, type WireDeletion, WireMessage } from './wire.ts';
 
 export interface MessageDeps
@@ -37,14 +37,14 @@ export function createMessageReaders(
 ) {
   const { account, commands, revise, seen, moved } = deps;
   const business = createBusinessAccounts(deps);
-  /** What a person wrote, for `then`; what says nothing to the agent is noted. */
+  /** Passes a person's message to `then`; messages without meaning for the agent are noted. */
   const admit = async (
     message: WireMessage,
     me: BotIdentity,
     then: (inbound: InboundMessage) => Promise<unknown>,
   ): Promise<void> => {
     // Elsewhere messages have numbers of their own.
-    if (!isElsewhere(threadIdOf(placeOfMessage(message)))) seen(message);
+    if (!isForeignChat(threadIdOf(placeOfMessage(message)))) seen(message);
     await admitMove(deps, message);
     const reason = ignoredReason(message);
     if (reason !== undefined) return noteMessage(deps, message, reason);
@@ -83,7 +83,7 @@ async function noteMessage(
   const threadId = threadIdOf(placeOfMessage(message));
   const event = {
     chatId,
-    messageId: moved.idOf(chatId, messageIdIn(threadId, messageIdOf(message))),
+    messageId: moved.idOf(chatId, messageIdIn(threadId, toMessageId(message))),
     ...(message.from && { senderId: String(message.from.id) }),
     at: message.date * 1000,
   };

@@ -1,7 +1,7 @@
 import { type AdapterValues, BoundedMap } from '@parley/core';
 import { z } from 'zod';
 
-/** What the account remembers of a chat, because its answers depend on it. */
+/** The facts that the account remembers of a chat, because its answers depend on it. */
 const ChatFacts = z.object({
   /** The address that its person last wrote under, if that is not the id of the chat. */
   address: z.string().optional(),
@@ -12,7 +12,7 @@ const ChatFacts = z.object({
 });
 export type ChatFacts = z.infer<typeof ChatFacts>;
 
-/** What a message tells about its chat; absent: nothing. */
+/** The news of a message about its chat; absent: none. */
 export interface ChatNews {
   readonly address?: string | undefined;
   /** 0: messages stay. */
@@ -25,8 +25,8 @@ const KIND = 'chat';
 const REMEMBERED = 2_000;
 
 /**
- * How to answer in a chat: under the address that the person used, and disappearing where their messages do. Stored only
- * where that differs from what a chat is by default, and only when it changes.
+ * The way to answer in a chat: under the address that the person used, and disappearing where their messages do.
+ * Stored only where that differs from what a chat is by default, and only when it changes.
  */
 export class Chats {
   readonly #values: AdapterValues;
@@ -37,9 +37,9 @@ export class Chats {
   }
 
   /** Uses the news from now on. `keep` stores them: not before the person is one who is answered, as where `isKept`. */
-  async hear(chatId: string, news: ChatNews): Promise<HeardNews> {
+  async hear(chatId: string, news: ChatNews): Promise<StoredNews> {
     const before = await this.#find(chatId);
-    const facts = changed(before.facts, chatId, news);
+    const facts = mergeNews(before.facts, chatId, news);
     this.#known.set(chatId, { ...before, facts });
     return { keep: () => this.#keep(chatId), isKept: before.stored !== null };
   }
@@ -64,14 +64,14 @@ export class Chats {
 
   async #keep(chatId: string): Promise<void> {
     const { facts, stored } = await this.#find(chatId);
-    const value = textOf(facts);
+    const value = storedFacts(facts);
     if (value === stored) return;
     await this.#values.set([{ kind: KIND, id: chatId, value }]);
     this.#known.set(chatId, { facts, stored: value });
   }
 }
 
-interface HeardNews {
+interface StoredNews {
   readonly keep: () => Promise<void>;
   /** Something is stored of the chat. */
   readonly isKept: boolean;
@@ -83,7 +83,7 @@ interface Known {
   readonly stored: string | null;
 }
 
-/** What cannot be read counts as nothing: the next message tells it again. */
+/** Reads the stored facts. Unreadable ones count as none: the next message tells it again. */
 function readFacts(stored: string | null): ChatFacts {
   try {
     return ChatFacts.safeParse(JSON.parse(stored ?? '{}')).data ?? {};
@@ -93,7 +93,7 @@ function readFacts(stored: string | null): ChatFacts {
 }
 
 /** The facts after the news; an older timer than the known one, from a message on its way, changes nothing. */
-function changed(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts {
+function mergeNews(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts {
   const { address = before.address ?? chatId, expiration, setAt } = news;
   const isOld = setAt !== undefined && before.setAt !== undefined && setAt < before.setAt;
   const timer =
@@ -108,6 +108,6 @@ function changed(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts {
 }
 
 /** Null removes the row of a chat that is as all others. */
-function textOf(facts: ChatFacts): string | null {
+function storedFacts(facts: ChatFacts): string | null {
   return Object.keys(facts).length === 0 ? null : JSON.stringify(facts);
 }

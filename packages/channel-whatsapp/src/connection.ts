@@ -26,7 +26,7 @@ import {
 import { z } from 'zod';
 import { loadCredentials, saveCredentials } from './credentials.ts';
 import type { EncryptedMessages } from './decrypt.ts';
-import { afterConnectionFailure, codeOf, FIX, WhatsAppError } from './failures.ts';
+import { afterConnectionFailure, baileysCode, FIX, WhatsAppError } from './failures.ts';
 import { baileysLogger, withoutNumbers } from './logs.ts';
 import { type Groups, isGroup, personJid } from './people.ts';
 import type { SentMessages } from './send.ts';
@@ -48,11 +48,11 @@ interface ConnectionDeps extends ChannelEnv {
   readonly monotonic: Monotonic;
 }
 
-/** How one socket ended. */
+/** The end of one socket. */
 interface Ending {
   readonly code: number | undefined;
   readonly reason: string;
-  /** How long it lasted, in ms. */
+  /** Its life, in ms. */
   readonly lasted: number;
 }
 
@@ -131,7 +131,7 @@ export class Connection {
       this.#isOpen = false;
       signal.removeEventListener('abort', stop);
       const reason = withoutNumbers(error?.message ?? 'the connection ended');
-      resolve({ code: codeOf(error, 'status'), reason, lasted: monotonic() - startedAt });
+      resolve({ code: baileysCode(error, 'status'), reason, lasted: monotonic() - startedAt });
     };
     // Baileys waits until the other side has closed as well, which it may never do.
     const end = (error: Error | undefined) => {
@@ -291,13 +291,13 @@ function orderSocket(
   wrapListeners<BinaryNode>(ws, 'CB:message', (handle) => (stanza) => {
     const noted = note(stanza);
     // A promise only where there is nothing to decrypt, so that nothing else comes out of order.
-    const handled = noted?.then(() => handle(queued(stanza))) ?? handle(queued(stanza));
+    const handled = noted?.then(() => handle(markOffline(stanza))) ?? handle(markOffline(stanza));
     handled.catch(breakOff);
   });
 }
 
 /** Baileys queues messages that have this attribute. */
-function queued({ attrs, ...stanza }: BinaryNode): BinaryNode {
+function markOffline({ attrs, ...stanza }: BinaryNode): BinaryNode {
   return { ...stanza, attrs: { offline: '0', ...attrs } };
 }
 
@@ -341,9 +341,9 @@ export class PairingCode implements HttpCapability {
   }
 }
 
-/** What tests replace. */
+/** The environment, which tests replace. */
 export interface WhatsAppEnv extends ChannelEnv {
-  /** How long the server may take to answer a message, in ms. */
+  /** The deadline of the server to acknowledge a message, in ms. */
   readonly ackTimeoutMs: number;
 }
 

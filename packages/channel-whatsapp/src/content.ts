@@ -4,22 +4,22 @@ import { proto } from '@whiskeysockets/baileys';
 import {
   isPassedOn,
   type Look,
-  lookAt,
   lookAtQuoted,
+  readMessage,
   type Shown,
-  unreadable,
+  unreadableMessage,
   unwrap,
 } from './look.ts';
-import { mentions, shortName, withNames } from './mentions.ts';
+import { mentionsPerson, shortName, withNames } from './mentions.ts';
 import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';
 import {
-  filesOf,
+  filesOrQuoted,
   isId,
   type Quoted,
   type QuoteFacts,
   quotationOf,
   quotedIn,
-  replyOf,
+  readReply,
 } from './quoted.ts';
 
 /** A decrypted message with its envelope. */
@@ -98,17 +98,17 @@ export function toInbound(message: RawMessage, known: MessageFacts): Inbound {
   const facts = { ...known, chat: message.chat };
   const quoted = quotedIn(shown.context, facts);
   const type = isGroup(message.chat) ? 'group' : 'direct';
-  const files = filesOf(shown, quoted).slice(0, MAX_FILES);
-  const words = wordsOf(shown, known);
+  const files = filesOrQuoted(shown, quoted).slice(0, MAX_FILES);
+  const words = wordsWithOrigin(shown, known);
   const checked = InboundMessage.safeParse({
     ...placeAndSender(message, known),
     messageId: message.id,
-    text: textOf(words, shown, type),
-    authored: authoredIn(shown, quoted, message, known),
+    text: withUnreadNames(words, shown, type),
+    authored: findAuthored(shown, quoted, message, known),
     ...(files.length === 0 ? {} : { attachments: files }),
     ...(isId(shown.albumId) && { albumId: shown.albumId }),
     ...commentOf(shown, known),
-    ...replyOf(shown.context, quoted, known),
+    ...readReply(shown.context, quoted, known),
     ...quotationOf(shown, quoted, facts),
     mentions: mentionsOf(shown, known),
     addressed: type === 'direct' || isAddressed(shown, known),
@@ -125,19 +125,21 @@ const MAX_FILES = 32;
 
 function lookIn(message: RawMessage): Look {
   const { unread, content } = message;
-  return unread === undefined ? lookAt(content, placeOf(message)) : unreadable(unread);
+  return unread === undefined
+    ? readMessage(content, mediaLocation(message))
+    : unreadableMessage(unread);
 }
 
-/** What it says, with the names of people for mentions, and where it was passed on from. */
-function wordsOf(shown: Shown, { nameOf }: Pick<MessageFacts, 'nameOf'>): string {
+/** The words of a message, with the names of people for mentions, and its origin if forwarded. */
+function wordsWithOrigin(shown: Shown, { nameOf }: Pick<MessageFacts, 'nameOf'>): string {
   const words = withNames(shown.words, shown.context, nameOf);
-  const origin = originOf(shown.context);
+  const origin = originText(shown.context);
   const isMarked = origin !== '' && (words !== '' || origin !== '[Forwarded]');
   return isMarked ? [origin, words].filter((part) => part !== '').join('\n') : words;
 }
 
 /** Forwarded text is marked: it is another person's, neither a command nor a request of the sender. */
-function originOf(context: proto.IContextInfo | undefined): string {
+function originText(context: proto.IContextInfo | undefined): string {
   const channel = context?.forwardedNewsletterMessageInfo;
   const assistant = context?.forwardedAiBotMessageInfo;
   const name = shortName(channel?.newsletterName ?? assistant?.botName ?? '');
@@ -146,7 +148,7 @@ function originOf(context: proto.IContextInfo | undefined): string {
   return isPassedOn(context) ? '[Forwarded]' : '';
 }
 
-function textOf(words: string, { unread }: Shown, type: ChatType): string {
+function withUnreadNames(words: string, { unread }: Shown, type: ChatType): string {
   const names = unread.map((what) => unreadText(what, type));
   return [words, ...names].filter((part) => part !== '').join('\n');
 }
@@ -209,12 +211,12 @@ export function withEdit(
   content: proto.IMessage,
   known: Pick<MessageFacts, 'me' | 'people' | 'commands' | 'nameOf'>,
 ): InboundMessage | undefined {
-  const look = lookAt(content, { chat: old.chat.id, id: old.messageId });
+  const look = readMessage(content, { chat: old.chat.id, id: old.messageId });
   const shown = look.kind === 'shown' ? look.shown : undefined;
-  const words = shown === undefined ? '' : wordsOf(shown, known);
+  const words = shown === undefined ? '' : wordsWithOrigin(shown, known);
   // An edit has a caption without its file, which the message has itself where it could be read.
   const isNamed = shown !== undefined && old.attachments === undefined;
-  const text = isNamed ? textOf(words, shown, old.chat.type) : words;
+  const text = isNamed ? withUnreadNames(words, shown, old.chat.type) : words;
   if (text === '' && old.attachments === undefined) return undefined;
   const addressed = old.addressed || (shown !== undefined && isAddressed(shown, known));
   const mentioned = shown ? mentionsOf(shown, known) : old.mentions;
@@ -232,10 +234,10 @@ function authoredAfterEdit(
 }
 
 /**
- * What the sender typed or spoke. A quotation counts where it is of their own text, or of ours in a direct chat; the
- * recording of a quoted message never counts as spoken.
+ * The text that the sender typed or spoke. A quotation counts where it is of their own text, or of ours in a direct
+ * chat; the recording of a quoted message never counts as spoken.
  */
-function authoredIn(
+function findAuthored(
   { isTyped, unread, context, files }: Shown,
   quoted: Quoted | undefined,
   { chat, from }: Pick<RawMessage, 'chat' | 'from'>,
@@ -253,7 +255,7 @@ function authoredIn(
   };
 }
 
-function placeOf({ chat, id, from }: RawMessage) {
+function mediaLocation({ chat, id, from }: RawMessage) {
   const sender = from.lid ?? from.pn;
   return isGroup(chat) && sender !== undefined ? { chat, id, writer: sender } : { chat, id };
 }
@@ -271,7 +273,7 @@ function isAddressed(
   const isCalled = parseCommand(words) !== null || isCommand(words, commands);
   const isOurs = isCalled && !isPassedOn(context);
   const answers = [context?.participant, target?.participant];
-  return mentions(words, context, me) || isOurs || answers.some((jid) => isPerson(jid, me));
+  return mentionsPerson(words, context, me) || isOurs || answers.some((jid) => isPerson(jid, me));
 }
 
 function mentionsOf({ context }: Shown, { people }: Pick<MessageFacts, 'people'>): string[] {
@@ -279,7 +281,7 @@ function mentionsOf({ context }: Shown, { people }: Pick<MessageFacts, 'people'>
   return [...new Set(jids.map((jid) => publicId(people.get(jid) ?? jid)))];
 }
 
-/** What a message does to an earlier one of the same chat, or to the chat. */
+/** The change of a message to an earlier one of the same chat, or to the chat. */
 export type Change =
   | { readonly kind: 'edited'; readonly id: string; readonly content: proto.IMessage }
   | { readonly kind: 'deleted'; readonly id: string }

@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { initAuthCreds, proto, type SignalDataSet } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { keyStore, loadCredentials, saveCredentials } from './credentials.ts';

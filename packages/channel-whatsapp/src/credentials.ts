@@ -22,8 +22,8 @@ const CREDENTIALS = 'credentials';
 export async function loadCredentials(values: AdapterValues): Promise<AuthenticationCreds> {
   const stored = (await values.get(CREDENTIALS, [CREDENTIALS])).get(CREDENTIALS);
   if (stored === undefined) return initAuthCreds();
-  const value: unknown = decode(stored, CREDENTIALS);
-  if (!isCredentials(value)) throw damaged(CREDENTIALS);
+  const value: unknown = decodeCredential(stored, CREDENTIALS);
+  if (!isCredentials(value)) throw damagedStateError(CREDENTIALS);
   return value;
 }
 
@@ -69,9 +69,9 @@ export function keyStore(
 ): SignalKeyStore {
   const read = <Kind extends keyof SignalDataTypeMap>(kind: Kind, text: string) => {
     try {
-      const checked = KEY_SHAPES[kind].safeParse(decode(text, kind));
+      const checked = KEY_SHAPES[kind].safeParse(decodeCredential(text, kind));
       if (checked.success) return checked.data;
-      throw damaged(kind, checked.error);
+      throw damagedStateError(kind, checked.error);
     } catch (thrown) {
       if (thrown instanceof WhatsAppError) onDamage(thrown);
       throw thrown;
@@ -83,12 +83,12 @@ export function keyStore(
       for (const [id, text] of await values.get(kind, ids)) found[id] = read(kind, text);
       return found;
     },
-    set: (data) => values.set(changesOf(data)),
+    set: (data) => values.set(toAdapterValues(data)),
     clear: () => values.clear(),
   };
 }
 
-function changesOf(data: SignalDataSet): AdapterValue[] {
+function toAdapterValues(data: SignalDataSet): AdapterValue[] {
   return Object.entries(data).flatMap(([kind, entries]) =>
     Object.entries(entries).map(([id, value]) => ({
       kind,
@@ -102,11 +102,11 @@ function encode(value: unknown): string {
   return JSON.stringify(value, BufferJSON.replacer);
 }
 
-function decode(text: string, kind: string): unknown {
+function decodeCredential(text: string, kind: string): unknown {
   try {
     return JSON.parse(text, BufferJSON.reviver);
   } catch (thrown) {
-    throw damaged(kind, thrown);
+    throw damagedStateError(kind, thrown);
   }
 }
 
@@ -115,7 +115,7 @@ function isCredentials(value: unknown): value is AuthenticationCreds {
 }
 
 /** The cause says where, never what: it is a key. */
-function damaged(kind: string, cause?: unknown): WhatsAppError {
+function damagedStateError(kind: string, cause?: unknown): WhatsAppError {
   return new WhatsAppError(
     'whatsapp-state-damaged',
     `The stored link to WhatsApp is damaged (${kind}). Restore the database from a backup; or give the account another name below channels.whatsapp.accounts, and link it again.`,

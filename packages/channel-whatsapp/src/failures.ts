@@ -28,7 +28,7 @@ const Boom = z.object({
  * The code in an error of Baileys: `status` is why a connection ended, `data` the server's response to a
  * request.
  */
-export function codeOf(thrown: unknown, where: 'status' | 'data'): number | undefined {
+export function baileysCode(thrown: unknown, where: 'status' | 'data'): number | undefined {
   const boom = Boom.safeParse(thrown);
   if (!boom.success) return undefined;
   if (where === 'status') return boom.data.output?.statusCode;
@@ -51,14 +51,14 @@ export type SendFailure =
 
 /** Reads an error that Baileys threw before it sent anything; the code is that of a refused request. */
 export function notSent(thrown: unknown): SendFailure {
-  const code = codeOf(thrown, 'data');
+  const code = baileysCode(thrown, 'data');
   if (code !== undefined && code >= 400 && code < 500) return { kind: 'refused', code };
   const reason = thrown instanceof Error ? withoutNumbers(thrown.message) : 'unknown';
   return { kind: 'not-sent', reason };
 }
 
 /** A failure as the error that delivery handles. */
-export function sendErrorOf(failure: SendFailure, cause?: unknown): ChannelError {
+export function whatsAppSendError(failure: SendFailure, cause?: unknown): ChannelError {
   switch (failure.kind) {
     case 'away':
       return new ChannelError(
@@ -79,13 +79,13 @@ export function sendErrorOf(failure: SendFailure, cause?: unknown): ChannelError
         cause,
       );
     case 'refused': {
-      const [kind, reason] = meaningOf(failure.code);
+      const [kind, reason] = refusalMeaning(failure.code);
       return new ChannelError(kind, `WhatsApp refuses the message (${failure.code}): ${reason}`);
     }
   }
 }
 
-function meaningOf(code: number): [ChannelFailure, string] {
+function refusalMeaning(code: number): [ChannelFailure, string] {
   switch (code) {
     case 401:
     case 403:
@@ -120,7 +120,7 @@ interface Closing {
   readonly reason: string;
   /** Failures in a row before this one. */
   readonly failures: number;
-  /** Of those, how many were a 500. */
+  /** The number of those with a 500. */
   readonly brokenSessions: number;
 }
 
@@ -133,7 +133,7 @@ export function afterConnectionFailure(closing: Closing, random: number): AfterC
   const { code, reason, failures, brokenSessions } = closing;
   if (code === 515) return { kind: 'retry', afterMs: 0, reason: 'WhatsApp asks to connect again' };
   if (code === 500 && brokenSessions + 1 >= BROKEN_SESSION_LIMIT) {
-    return giveUp('WhatsApp ends the connection with 500 again and again', UNLINK);
+    return giveUpDecision('WhatsApp ends the connection with 500 again and again', UNLINK);
   }
   const final = code === undefined ? undefined : FINAL.get(code);
   if (final !== undefined) return final;
@@ -143,31 +143,34 @@ export function afterConnectionFailure(closing: Closing, random: number): AfterC
 const UNLINK = `The link is broken: remove Parley under "Linked devices" on the phone, then ${RECONNECT}.`;
 
 const FINAL: ReadonlyMap<number, AfterClose> = new Map([
-  [401, giveUp('the phone, or WhatsApp, has unlinked this account', RELINK, true)],
-  [403, giveUp('WhatsApp has blocked this account', 'Open WhatsApp on the phone to see why.')],
+  [401, giveUpDecision('the phone, or WhatsApp, has unlinked this account', RELINK, true)],
+  [
+    403,
+    giveUpDecision('WhatsApp has blocked this account', 'Open WhatsApp on the phone to see why.'),
+  ],
   [
     405,
-    giveUp(
+    giveUpDecision(
       'WhatsApp no longer takes this version of its client (405)',
       'Update Parley, or set channels.whatsapp.version to the version of WhatsApp Web.',
     ),
   ],
   [
     411,
-    giveUp(
+    giveUpDecision(
       'the phone does not support linked devices (411)',
       `Update WhatsApp on the phone, then ${RECONNECT}.`,
     ),
   ],
   [
     440,
-    giveUp(
+    giveUpDecision(
       'another program uses the same link to WhatsApp',
       `Stop the other one, or link each with the phone on its own; then ${RECONNECT}.`,
     ),
   ],
 ]);
 
-function giveUp(reason: string, fix: string, forget = false): AfterClose {
+function giveUpDecision(reason: string, fix: string, forget = false): AfterClose {
   return { kind: 'give-up', reason, fix, forget };
 }

@@ -9,7 +9,7 @@ import {
   type WASocket,
 } from '@whiskeysockets/baileys';
 import { type MediaRef, readRef } from './media-ref.ts';
-import { isLoopback } from './settings.ts';
+import { isLoopbackUrl } from './settings.ts';
 
 /** WhatsApp's apps limit pictures, videos and recordings to 100 MB; larger documents stay on the phone. */
 const LARGEST_BYTES = 100 * 1024 * 1024;
@@ -19,7 +19,7 @@ interface FilesDeps {
   readonly socket: () => WASocket | undefined;
   /** The account's server; see `mediaAddress`. */
   readonly server: string;
-  /** How long the phone may take to upload a file again, in ms. */
+  /** The deadline of the phone to upload a file again, in ms. */
   readonly patienceMs: number;
 }
 
@@ -29,20 +29,20 @@ export function createFiles(deps: FilesDeps): FilesCapability {
     maxBytes: LARGEST_BYTES,
     async fetch(text, limit, signal) {
       const ref = readRef(text);
-      if (ref === undefined) throw refused('its reference is not one of this channel');
-      if (ref.size !== undefined && ref.size > limit) throw tooLarge(limit);
+      if (ref === undefined) throw fileRefusedError('its reference is not one of this channel');
+      if (ref.size !== undefined && ref.size > limit) throw fileTooLargeError(limit);
       const terms = { server: deps.server, limit, signal };
       const first = await fetchEncrypted(ref.address, terms);
       if (first.kind === 'encrypted') return decryptFile(ref, first.bytes);
-      const second = await fetchEncrypted(await askAgain(deps, ref, signal), terms);
-      if (second.kind === 'gone') throw gone();
+      const second = await fetchEncrypted(await requestReupload(deps, ref, signal), terms);
+      if (second.kind === 'gone') throw fileGoneError();
       return decryptFile(ref, second.bytes);
     },
   };
 }
 
 /** Returns the URL under which the phone has uploaded the file again. */
-async function askAgain(
+async function requestReupload(
   { socket: open, patienceMs }: FilesDeps,
   ref: MediaRef,
   signal: AbortSignal,
@@ -52,19 +52,19 @@ async function askAgain(
     const text = 'WhatsApp is not connected, and a file has to be requested; it is retried.';
     throw new ChannelError({ kind: 'transient' }, text);
   }
-  const message = messageOf(ref);
+  const message = reuploadMessage(ref);
   try {
-    await Promise.race([socket.updateMediaMessage(message), timeout(patienceMs, signal)]);
+    await Promise.race([socket.updateMediaMessage(message), rejectAfter(patienceMs, signal)]);
   } catch (thrown) {
-    throw gone(thrown);
+    throw fileGoneError(thrown);
   }
   const path = message.message?.[`${ref.kind}Message`]?.directPath;
-  if (!path) throw gone();
+  if (!path) throw fileGoneError();
   return `https://${new URL(ref.address).host}${path}`;
 }
 
 /** The part of the message that the phone needs. */
-function messageOf({ kind, key, chat, id, writer, fromMe }: MediaRef): WAMessage {
+function reuploadMessage({ kind, key, chat, id, writer, fromMe }: MediaRef): WAMessage {
   const content: proto.IMessage = {
     [`${kind}Message`]: { mediaKey: Buffer.from(key, 'base64') },
   };
@@ -75,7 +75,7 @@ function messageOf({ kind, key, chat, id, writer, fromMe }: MediaRef): WAMessage
   };
 }
 
-function timeout(ms: number, signal: AbortSignal): Promise<never> {
+function rejectAfter(ms: number, signal: AbortSignal): Promise<never> {
   const over = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
   return new Promise((_, reject) => {
     if (over.aborted) reject(over.reason);
@@ -83,7 +83,7 @@ function timeout(ms: number, signal: AbortSignal): Promise<never> {
   });
 }
 
-function gone(cause?: unknown): ChannelError {
+function fileGoneError(cause?: unknown): ChannelError {
   const message =
     'WhatsApp no longer keeps this file, and the phone did not upload it again. Ask for it again.';
   return new ChannelError({ kind: 'gone' }, message, cause);
@@ -119,16 +119,16 @@ async function fetchEncrypted(address: string, terms: FetchTerms): Promise<Encry
   let next = address;
   for (let steps = 0; steps < MAX_REDIRECTS; steps += 1) {
     const url = mediaAddress(next, terms.server);
-    if (url === undefined) throw refused('its address is not one of WhatsApp');
-    const response = await ask(url, terms.signal);
+    if (url === undefined) throw fileRefusedError('its address is not one of WhatsApp');
+    const response = await requestFile(url, terms.signal);
     const onwards = response.headers.get('location');
     if (response.status < 300 || response.status >= 400 || onwards === null) {
-      return read(response, terms);
+      return readEncryptedFile(response, terms);
     }
     await response.body?.cancel();
     next = URL.canParse(onwards, url.href) ? new URL(onwards, url.href).href : '';
   }
-  throw refused('its URL redirects too often');
+  throw fileRefusedError('its URL redirects too often');
 }
 
 /**
@@ -137,14 +137,14 @@ async function fetchEncrypted(address: string, terms: FetchTerms): Promise<Encry
  */
 async function decryptFile(ref: MediaRef, encrypted: Uint8Array): Promise<Uint8Array> {
   const { iv, cipherKey } = await getMediaKeys(Buffer.from(ref.key, 'base64'), ref.kind);
-  const plain = open(encrypted.subarray(0, -MAC_BYTES), cipherKey, iv);
+  const plain = decryptBytes(encrypted.subarray(0, -MAC_BYTES), cipherKey, iv);
   const hash = createHash('sha256').update(plain).digest('base64');
-  if (hash !== ref.hash) throw changed();
-  if (ref.size !== undefined && ref.size !== plain.length) throw changed();
+  if (hash !== ref.hash) throw fileChangedError();
+  if (ref.size !== undefined && ref.size !== plain.length) throw fileChangedError();
   return plain;
 }
 
-async function ask(url: URL, signal: AbortSignal): Promise<Response> {
+async function requestFile(url: URL, signal: AbortSignal): Promise<Response> {
   try {
     return await fetch(url.href, {
       signal,
@@ -152,47 +152,50 @@ async function ask(url: URL, signal: AbortSignal): Promise<Response> {
       headers: { origin: DEFAULT_ORIGIN },
     });
   } catch (thrown) {
-    throw unreached(thrown);
+    throw unreachedError(thrown);
   }
 }
 
-async function read(response: Response, { limit }: FetchTerms): Promise<EncryptedFile> {
+async function readEncryptedFile(
+  response: Response,
+  { limit }: FetchTerms,
+): Promise<EncryptedFile> {
   const { status, body } = response;
   if (!response.ok || body === null) {
     await body?.cancel();
     if (GONE.has(status)) return { kind: 'gone' };
-    if (status >= 500 || status === 429) throw unreached(`it answers ${status}`);
-    throw refused(`WhatsApp answers ${status}`);
+    if (status >= 500 || status === 429) throw unreachedError(`it answers ${status}`);
+    throw fileRefusedError(`WhatsApp answers ${status}`);
   }
   const bytes = await readUpTo(body, limit + OVERHEAD_BYTES).catch((thrown: unknown) => {
-    throw unreached(thrown);
+    throw unreachedError(thrown);
   });
-  if (bytes === undefined) throw tooLarge(limit);
+  if (bytes === undefined) throw fileTooLargeError(limit);
   return { kind: 'encrypted', bytes };
 }
 
-function open(ciphertext: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer {
+function decryptBytes(ciphertext: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer {
   const decipher = createDecipheriv('aes-256-cbc', key, iv);
   try {
     return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
   } catch {
-    throw changed();
+    throw fileChangedError();
   }
 }
 
-function tooLarge(limit: number): ChannelError {
-  return refused(`it is larger than ${Math.floor(limit / 1024)} KiB`);
+function fileTooLargeError(limit: number): ChannelError {
+  return fileRefusedError(`it is larger than ${Math.floor(limit / 1024)} KiB`);
 }
 
-function refused(why: string): ChannelError {
+function fileRefusedError(why: string): ChannelError {
   return new ChannelError({ kind: 'refused' }, `A file from WhatsApp is not fetched: ${why}.`);
 }
 
-function changed(): ChannelError {
-  return refused('it is not the one that was sent');
+function fileChangedError(): ChannelError {
+  return fileRefusedError('it is not the one that was sent');
 }
 
-function unreached(thrown: unknown): ChannelError {
+function unreachedError(thrown: unknown): ChannelError {
   const why = typeof thrown === 'string' ? `: ${thrown}` : '';
   const text = `WhatsApp's file server was not reached${why}; it is retried.`;
   return new ChannelError({ kind: 'transient' }, text, thrown);
@@ -210,7 +213,7 @@ export function mediaAddress(address: string, server: string): URL | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
   if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return undefined;
-  if (isLoopback(address)) return isLoopback(server) ? url : undefined;
+  if (isLoopbackUrl(address)) return isLoopbackUrl(server) ? url : undefined;
   const isOwn = url.hostname.endsWith(OWN_HOSTS) && url.port === '';
   return isOwn ? url : undefined;
 }

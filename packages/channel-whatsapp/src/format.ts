@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { ChannelError, type OutboundFile, pathOf, reasonOf } from '@parley/core';
+import { ChannelError, type OutboundFile, outboundFilePath, reasonOf } from '@parley/core';
 import { pixelsOf } from '@parley/tools/documents';
 import {
   type AnyMediaMessageContent,
@@ -8,7 +8,7 @@ import {
   prepareWAMessageMedia,
   type proto,
 } from '@whiskeysockets/baileys';
-import { notSent, sendErrorOf } from './failures.ts';
+import { notSent, whatsAppSendError } from './failures.ts';
 import { personIds } from './people.ts';
 
 /** Longest caption of WhatsApp's apps; a longer text is sent before the file. In UTF-16 units. */
@@ -34,20 +34,22 @@ export async function fileMessage(
   caption: string,
   { upload }: Pick<MediaGenerationOptions, 'upload'>,
 ): Promise<proto.IMessage> {
-  const handle = await open(pathOf(file)).catch((thrown: unknown) => {
-    throw unreadable(file, reasonOf(thrown), thrown);
+  const handle = await open(outboundFilePath(file)).catch((thrown: unknown) => {
+    throw unreadableFileError(file, reasonOf(thrown), thrown);
   });
   try {
-    if (!(await handle.stat()).isFile()) throw unreadable(file, 'it is not a file');
+    if (!(await handle.stat()).isFile()) throw unreadableFileError(file, 'it is not a file');
     // A stream, never a path: Baileys reads any URL or path.
     const preview = file.kind === 'image' && (await isPreviewed(handle));
-    const content = contentOf(file, caption, preview, { stream: handle.createReadStream() });
+    const content = fileMessageContent(file, caption, preview, {
+      stream: handle.createReadStream(),
+    });
     return await prepareWAMessageMedia(content, {
       upload,
       mediaUploadTimeoutMs: UPLOAD_TIMEOUT_MS,
     });
   } catch (thrown) {
-    throw thrown instanceof ChannelError ? thrown : sendErrorOf(notSent(thrown), thrown);
+    throw thrown instanceof ChannelError ? thrown : whatsAppSendError(notSent(thrown), thrown);
   } finally {
     await handle.close();
   }
@@ -62,7 +64,7 @@ async function isPreviewed(handle: FileHandle): Promise<boolean> {
   return pixels !== null && pixels <= MAX_PREVIEWED_PIXELS;
 }
 
-function contentOf(
+function fileMessageContent(
   file: OutboundFile,
   text: string,
   preview: boolean,
@@ -92,7 +94,7 @@ function voice(mimetype: string): { readonly mimetype: string; readonly ptt?: tr
     : { mimetype };
 }
 
-function unreadable({ name }: OutboundFile, why: string, cause?: unknown): ChannelError {
+function unreadableFileError({ name }: OutboundFile, why: string, cause?: unknown): ChannelError {
   const message = `The file ${name} cannot be read, so it is not sent: ${why}.`;
   return new ChannelError({ kind: 'refused' }, message, cause);
 }

@@ -14,7 +14,7 @@ const HOME_ZERO = new RegExp(
 const IDENTITY = /^\d+(?:_\d+)?(?::\d+)?@(?:hosted\.)?lid$/;
 
 /** A number with its country code as digits; undefined: this is none. */
-function numberIn(written: string): string | undefined {
+function findPhoneNumber(written: string): string | undefined {
   const bare = bareId(written).replace(/^(?:tel:|@)/i, '');
   const linked =
     /^(?:(?:https?:\/\/)?(?:wa\.me\/|(?:api|web)\.whatsapp\.com\/send\/?\?phone=)|(?:whatsapp:)?\/\/send\/?\?phone=)([+%\dB]+)/i.exec(
@@ -38,7 +38,7 @@ function identityIn(written: string): string | undefined {
   return IDENTITY.test(bare) ? `${/^\d+/.exec(bare)?.[0]}@lid` : undefined;
 }
 
-function explain(written: string): string | undefined {
+function explainWrongId(written: string): string | undefined {
   const bare = bareId(written);
   if (/@g\.us$|^120363\d+$/i.test(bare)) return 'this is the id of a group';
   if (/^-\d/.test(bare)) return 'this is the id of a group in Telegram';
@@ -61,8 +61,8 @@ const HOW =
 const person: IdForm = {
   expected: EXPECTED,
   howToFind: HOW,
-  explain,
-  normalize: (written) => numberIn(written) ?? identityIn(written) ?? null,
+  explain: explainWrongId,
+  normalize: (written) => findPhoneNumber(written) ?? identityIn(written) ?? null,
   suggest(written) {
     const digits = bareId(written).replaceAll(/[().-]/g, '');
     return /^89\d{9}$/.test(digits) ? `7${digits.slice(1)}` : undefined;
@@ -73,7 +73,7 @@ const person: IdForm = {
 const direct: IdForm = {
   ...person,
   normalize(written) {
-    const number = numberIn(written);
+    const number = findPhoneNumber(written);
     return number === undefined ? (identityIn(written) ?? null) : `${number}@s.whatsapp.net`;
   },
 };

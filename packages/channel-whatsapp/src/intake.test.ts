@@ -1,5 +1,6 @@
 import type { ChannelContext, IngressOutcome } from '@parley/channels';
-import { type InboundMessage, memoryValues, silentRuntime } from '@parley/core';
+import type { InboundMessage } from '@parley/core';
+import { memoryValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { Chats } from './chats.ts';
@@ -18,7 +19,7 @@ const NOW = 7_000;
 
 interface Core {
   readonly outcome?: IngressOutcome;
-  /** What is stored from before a restart. */
+  /** The message stored before a restart. */
   readonly stored?: Awaited<ReturnType<ChannelContext<unknown>['message']>>;
 }
 

@@ -14,8 +14,8 @@ import {
   withEdit,
 } from './content.ts';
 import type { Envelope } from './decrypt.ts';
-import { numberOf } from './kinds/reading.ts';
-import { contextOf, unwrap } from './look.ts';
+import { toSafeInteger } from './kinds/reading.ts';
+import { findContextInfo, unwrap } from './look.ts';
 import type { Names } from './names.ts';
 import {
   type Contacts,
@@ -28,7 +28,7 @@ import {
   publicId,
 } from './people.ts';
 import { isStoredFor, type RecentMessages } from './quotes.ts';
-import { timeOf } from './times.ts';
+import { messageSeconds } from './times.ts';
 
 /** Baileys' mapping of identities to numbers. */
 type KnownPeople = Pick<
@@ -46,12 +46,12 @@ export async function readMessage(
   people: KnownPeople,
   clock: Clock,
 ): Promise<RawMessage | undefined> {
-  const decoded = contentOf(plain);
+  const decoded = decodeContent(plain);
   if (decoded === undefined) return undefined;
   return rawMessage(envelope, decoded, people, clock);
 }
 
-/** What was decrypted. */
+/** The decrypted content. */
 type Decoded = Pick<RawMessage, 'content' | 'unread'>;
 
 /** A message with its envelope; undefined for an envelope without a sender or an id. */
@@ -72,7 +72,7 @@ export async function rawMessage(
     sender_lid,
   );
   const from = await withNumber(written, people);
-  const time = timeOf(Number(t), clock);
+  const time = messageSeconds(Number(t), clock);
   return { chat, id, participant, from, name: notify, time, ...decoded };
 }
 
@@ -85,7 +85,7 @@ async function withNumber(person: PersonIds, people: KnownPeople): Promise<Perso
 }
 
 /** Baileys handles what it cannot read either: it asks for the message again. */
-function contentOf(plain: Uint8Array): Decoded | undefined {
+function decodeContent(plain: Uint8Array): Decoded | undefined {
   try {
     const bytes = unpadRandomMax16(plain);
     const content = proto.Message.decode(bytes);
@@ -140,14 +140,18 @@ export async function admitMessage(
   const title = deps.groups.title(raw.chat);
   const reaction = toReaction(raw, { account, sender, title });
   if (reaction !== undefined) return reacted(reaction);
-  const people = await namesOf(deps, peopleIn(raw), known);
-  const facts = { account, me, sender, title, people, commands, ...lookups(deps) };
+  const people = await lookUpNames(deps, peopleIn(raw), known);
+  const facts = { account, me, sender, title, people, commands, ...nameLookups(deps) };
   const inbound = toInbound(raw, facts);
-  if (inbound.kind === 'message') return admit(deps, { raw, sender }, inbound.message);
+  if (inbound.kind === 'message') return receiveMessage(deps, { raw, sender }, inbound.message);
   if (inbound.reason !== undefined) await noteIgnored(deps, { raw, sender }, inbound.reason);
 }
 
-async function admit(deps: IntakeDeps, sent: Sent, message: InboundMessage): Promise<void> {
+async function receiveMessage(
+  deps: IntakeDeps,
+  sent: Sent,
+  message: InboundMessage,
+): Promise<void> {
   const { raw } = sent;
   if (!deps.recent.remember(message, raw.from)) return noteIgnored(deps, sent, OTHERS_ID);
   const { keep } = await deps.chats.hear(message.chat.id, newsIn(raw));
@@ -163,16 +167,16 @@ async function admit(deps: IntakeDeps, sent: Sent, message: InboundMessage): Pro
 
 /** The address a person used, and the timer on their message. */
 export function newsIn({ chat, content }: RawMessage): ChatNews {
-  const { expiration, ephemeralSettingTimestamp } = contextOf(unwrap(content).content) ?? {};
+  const { expiration, ephemeralSettingTimestamp } = findContextInfo(unwrap(content).content) ?? {};
   return {
     address: isGroup(chat) ? undefined : personJid(chat),
     // Apps write no timer where there is none; a message without one, of an older app, says nothing.
     expiration: expiration || undefined,
-    setAt: numberOf(ephemeralSettingTimestamp),
+    setAt: toSafeInteger(ephemeralSettingTimestamp),
   };
 }
 
-function lookups({ names, groups }: IntakeDeps) {
+function nameLookups({ names, groups }: IntakeDeps) {
   return {
     nameOf: (jid: string) => names.of(jid),
     titleOf: (jid: string) => groups.title(jid),
@@ -224,8 +228,8 @@ async function admitChange(
     return;
   }
   const named = peopleIn({ ...raw, content: change.content });
-  const people = await namesOf(deps, named, known);
-  const here = { me: deps.me(), people, commands: context.commands, ...lookups(deps) };
+  const people = await lookUpNames(deps, named, known);
+  const here = { me: deps.me(), people, commands: context.commands, ...nameLookups(deps) };
   const message = withEdit(old.message, change.content, here);
   if (message === undefined) {
     return noteIgnored(deps, { raw, sender }, 'a change after which nothing is left to read');
@@ -237,7 +241,7 @@ async function admitChange(
 /** In a group WhatsApp itself says how long messages stay; see `Groups`. */
 async function admitTimer(deps: IntakeDeps, { raw, sender }: Sent, seconds: number): Promise<void> {
   const { content, time: setAt } = raw;
-  const stated = numberOf(unwrap(content).content.protocolMessage?.ephemeralSettingTimestamp);
+  const stated = toSafeInteger(unwrap(content).content.protocolMessage?.ephemeralSettingTimestamp);
   const news = { expiration: seconds, setAt: stated || setAt };
   const chatId = chatIdOf(raw.chat, sender);
   const { keep, isKept } = await deps.chats.hear(chatId, news);
@@ -261,7 +265,7 @@ async function mayChange(
   return kind === 'deleted' && isGroup(chat) && groups.isAdmin(chat, from);
 }
 
-async function namesOf(
+async function lookUpNames(
   { contacts }: IntakeDeps,
   jids: readonly string[],
   known: KnownPeople,

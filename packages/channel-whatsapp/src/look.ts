@@ -11,9 +11,9 @@ import { albumText } from './kinds/media.ts';
 import type { Beside, Kind, Reading } from './kinds/reading.ts';
 import { attachmentOf, type MediaMessage, nameOfFile } from './media-ref.ts';
 
-/** What a message shows. */
+/** The visible content of a message. */
 export interface Shown {
-  /** What its sender typed, else what it shows in words; empty for a file alone. */
+  /** The words that its sender typed, else its content in words; empty for a file alone. */
   readonly words: string;
   /** Names of what cannot be read, with articles. */
   readonly unread: readonly string[];
@@ -110,25 +110,25 @@ const SECOND_COPIES: ReadonlySet<number> = new Set([
 ]);
 
 /** Reads everything that a message shows, whatever it is wrapped in. */
-export function lookAt(wrapped: proto.IMessage, place: MediaMessage): Look {
+export function readMessage(wrapped: proto.IMessage, place: MediaMessage): Look {
   const opened = unwrap(wrapped);
   const { content } = opened;
   const album = associationOf(wrapped, content);
   if (SECOND_COPIES.has(album?.associationType ?? 0)) {
     return { kind: 'nothing', reason: 'the same picture or video in another quality' };
   }
-  const readings = readAll(content);
+  const readings = readFields(content);
   if (readings.length === 0) return readNothing(opened);
   const isAlbum = album?.associationType === AssociationType.MEDIA_ALBUM;
   const albumId = (isAlbum && album.parentMessageKey?.id) || undefined;
-  const shown = shownIn(readings, opened, place);
-  if (!isEmpty(shown)) return { kind: 'shown', shown: { ...shown, albumId } };
+  const shown = combineReadings(readings, opened, place);
+  if (!showsNothing(shown)) return { kind: 'shown', shown: { ...shown, albumId } };
   const isText = fieldsOf(content).some((field) => TEXTS.has(field));
-  return isText ? readNothing(opened) : unreadable('a message without content');
+  return isText ? readNothing(opened) : unreadableMessage('a message without content');
 }
 
 /** Without words a message may still quote something, or come from an advertisement. */
-function isEmpty({ words, files, unread, beside, context }: Shown): boolean {
+function showsNothing({ words, files, unread, beside, context }: Shown): boolean {
   const quotes = context?.quotedMessage ?? context?.externalAdReply ?? context?.quotedAd;
   return words === '' && files.length + unread.length + beside.length === 0 && quotes == null;
 }
@@ -167,22 +167,23 @@ const NOTHING: Shown = {
 };
 
 /** A message of which only a name is known. */
-export function unreadable(what: string): Look {
+export function unreadableMessage(what: string): Look {
   return { kind: 'shown', shown: { ...NOTHING, unread: [what] } };
 }
 
 /** A kind may be read in its quotation only: an album has its files in other messages. */
 export function lookAtQuoted(wrapped: proto.IMessage, place: MediaMessage): Shown | undefined {
-  const look = lookAt(wrapped, place);
+  const look = readMessage(wrapped, place);
   if (look.kind === 'shown') return look.shown;
   const { albumMessage, protocolMessage } = unwrap(wrapped).content;
   // Some apps quote an edited message by its edit.
-  const edited = protocolMessage?.editedMessage && lookAt(protocolMessage.editedMessage, place);
+  const edited =
+    protocolMessage?.editedMessage && readMessage(protocolMessage.editedMessage, place);
   if (edited?.kind === 'shown') return edited.shown;
   return albumMessage ? { ...NOTHING, unread: [albumText(albumMessage)] } : undefined;
 }
 
-function readAll(content: proto.IMessage): Reading[] {
+function readFields(content: proto.IMessage): Reading[] {
   const readings = fieldsOf(content).flatMap((field) => readField(content, field));
   const protocol = content.protocolMessage && protocolKind(content.protocolMessage);
   return protocol?.is === 'named' ? [...readings, { unread: protocol.what }] : readings;
@@ -208,8 +209,12 @@ function protocolKind({ type }: proto.Message.IProtocolMessage): ProtocolKind {
   return isProtocolType(name) ? PROTOCOL_KINDS[name] : NEWER;
 }
 
-function shownIn(readings: readonly Reading[], opened: Unwrapped, place: MediaMessage): Shown {
-  const context = withOrigin(contextOf(opened.content), opened.origin);
+function combineReadings(
+  readings: readonly Reading[],
+  opened: Unwrapped,
+  place: MediaMessage,
+): Shown {
+  const context = markForwarded(findContextInfo(opened.content), opened.origin);
   const isViewOnce = opened.isViewOnce || readings.some((reading) => reading.isViewOnce === true);
   const found = readings.flatMap(({ files = [] }) => files);
   const files = found.map((file) => attachmentOf(file, place, isViewOnce));
@@ -224,8 +229,8 @@ function shownIn(readings: readonly Reading[], opened: Unwrapped, place: MediaMe
     ),
     ...(isUnreadable && opened.holds !== undefined ? [opened.holds] : []),
   ];
-  const typed = textsOf(readings.map((reading) => reading.typed));
-  const words = textsOf([typed, ...readings.map((reading) => reading.shown)]);
+  const typed = joinTexts(readings.map((reading) => reading.typed));
+  const words = joinTexts([typed, ...readings.map((reading) => reading.shown)]);
   return {
     words,
     unread: [...new Set(unread)],
@@ -238,12 +243,12 @@ function shownIn(readings: readonly Reading[], opened: Unwrapped, place: MediaMe
   };
 }
 
-function textsOf(texts: readonly (string | null | undefined)[]): string {
+function joinTexts(texts: readonly (string | null | undefined)[]): string {
   return texts.filter((text) => typeof text === 'string' && text !== '').join('\n');
 }
 
 /** Mentions, the quoted message and what else stands beside an unwrapped content. */
-export function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
+export function findContextInfo(content: proto.IMessage): proto.IContextInfo | undefined {
   for (const field of fieldsOf(content)) {
     const value = content[field];
     if (typeof value !== 'object' || value === null || !('contextInfo' in value)) continue;
@@ -252,7 +257,7 @@ export function contextOf(content: proto.IMessage): proto.IContextInfo | undefin
   return undefined;
 }
 
-function withOrigin(
+function markForwarded(
   context: proto.IContextInfo | undefined,
   origin: string | undefined,
 ): proto.IContextInfo | undefined {

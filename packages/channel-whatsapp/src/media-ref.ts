@@ -49,10 +49,10 @@ export function attachmentOf(
   place: MediaMessage,
   isViewOnce: boolean,
 ): Attachment | undefined {
-  const address = addressOf(fields);
+  const address = mediaUrl(fields);
   const { mediaKey, fileSha256, mimetype, fileName, title } = fields;
   if (address === undefined || !mediaKey?.length || !fileSha256?.length) return undefined;
-  const size = sizeOf(fields);
+  const size = mediaSize(fields);
   const ref = JSON.stringify({
     kind: media,
     address,
@@ -82,19 +82,19 @@ const NOUNS: Readonly<Record<Attachment['kind'], string>> = {
   sticker: 'sticker',
 };
 
-/** What a file is called, without an article: `view-once picture`. */
+/** The name of a file, without an article: `view-once picture`. */
 export function nameOfFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOnce'>): string {
   return viewOnce === true ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
 }
 
 /** The path has priority; older apps send a whole URL. */
-function addressOf({ url, directPath }: FileFields): string | undefined {
+function mediaUrl({ url, directPath }: FileFields): string | undefined {
   const host = url && URL.canParse(url) ? new URL(url).host : DEFAULT_HOST;
   const address = directPath ? `https://${host}${directPath}` : url;
   return address && address.length <= MAX_ADDRESS ? address : undefined;
 }
 
-function sizeOf({ fileLength }: FileFields): { readonly size?: number } {
+function mediaSize({ fileLength }: FileFields): { readonly size?: number } {
   if (fileLength === null || fileLength === undefined) return {};
   const size = toNumber(fileLength);
   return Number.isSafeInteger(size) && size >= 0 ? { size } : {};

@@ -44,7 +44,7 @@ export function withNames(
 }
 
 /** Whether a text or its list of mentions names one of these ids. */
-export function mentions(text: string, context: Naming, person: PersonIds): boolean {
+export function mentionsPerson(text: string, context: Naming, person: PersonIds): boolean {
   if (context?.mentionedJid?.some((jid) => isPerson(jid, person)) === true) return true;
   const own = [person.lid, person.pn].flatMap((jid) => (jid === undefined ? [] : [userOf(jid)]));
   return [...text.matchAll(MENTION)].some(([, user = '', server]) => !server && own.includes(user));

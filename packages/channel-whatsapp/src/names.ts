@@ -22,7 +22,7 @@ export class Names {
     return this.#names.get(personJid(jid) ?? jid);
   }
 
-  /** What Baileys tells of people. How the phone's owner calls them in the address book is nobody else's business. */
+  /** Listens for the names of people. Names in the phone's address book are private to its owner. */
   listen({ ev }: Pick<WASocket, 'ev'>): void {
     const note = guarded('contacts', (contacts: readonly Named[]) => {
       for (const { id, lid, phoneNumber, notify, verifiedName } of contacts) {

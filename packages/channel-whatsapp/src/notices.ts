@@ -3,9 +3,9 @@ import { type Logger, reasonOf } from '@parley/core';
 import type { BaileysEventMap, BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { RawMessage } from './content.ts';
 import { isGroup, personIds, personJid, publicId } from './people.ts';
-import { timeOf } from './times.ts';
+import { messageSeconds } from './times.ts';
 
-/** What a stanza holds that Baileys does not decrypt. */
+/** The content of a stanza that Baileys does not decrypt. */
 export type Unseen =
   /** Nothing for this account alone. */
   | { readonly kind: 'ignored'; readonly reason: string }
@@ -67,7 +67,7 @@ export async function noteStanza(
     chatId,
     messageId,
     ...(sender === undefined ? {} : { senderId: publicId(sender) }),
-    at: timeOf(Number(attrs.t), context.clock) * 1_000,
+    at: messageSeconds(Number(attrs.t), context.clock) * 1_000,
   };
   await context.ignored(event, reason).catch((thrown: unknown) => {
     log.debug({ reason: reasonOf(thrown) }, 'the reason for ignoring an event was not stored');
@@ -110,7 +110,7 @@ function callIn(call: Call, { nameOf, context }: NoticeDeps): RawMessage | undef
     id,
     from: personIds(from, callerPn),
     name: nameOf(chat) ?? '',
-    time: timeOf(date.getTime() / 1_000, context.clock),
+    time: messageSeconds(date.getTime() / 1_000, context.clock),
     content: {},
     unread: isVideo === true ? 'a video call' : 'a voice call',
     isNotice: true,

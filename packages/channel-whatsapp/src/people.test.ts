@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { Contacts, isGroup, isPerson, personIds, personJid, publicId } from './people.ts';
 

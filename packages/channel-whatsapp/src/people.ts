@@ -76,7 +76,7 @@ export class Contacts {
 }
 
 type Named = readonly { readonly id?: string; readonly subject?: string }[];
-type Asked = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'>;
+type GroupSource = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'>;
 
 /** Groups whose members are kept in memory: about 0.3 kB for each member. */
 const GROUPS = 200;
@@ -90,7 +90,7 @@ export class Groups {
   readonly #titles = new Map<string, string>();
   readonly #members = new BoundedMap<string, GroupMetadata>(GROUPS);
   readonly #log: Logger;
-  #socket: Asked | undefined;
+  #socket: GroupSource | undefined;
   /** Counts changes, so that an outdated response is not kept. */
   #changes = 0;
 
@@ -103,7 +103,7 @@ export class Groups {
   }
 
   /** Uses a new socket; changes in between are unknown, so all entries are dropped. */
-  listen(socket: Asked & Pick<WASocket, 'ev' | 'ws'>): void {
+  listen(socket: GroupSource & Pick<WASocket, 'ev' | 'ws'>): void {
     this.#socket = socket;
     this.#members.clear();
     this.#changes += 1;

@@ -1,5 +1,6 @@
 import { conversationIdOf } from '@parley/channels';
-import { type InboundMessage, memoryValues, silentRuntime } from '@parley/core';
+import type { InboundMessage } from '@parley/core';
+import { memoryValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -17,7 +18,7 @@ interface Someone {
   readonly isKnown: boolean;
 }
 
-/** How an envelope names its sender. */
+/** The form in which an envelope names its sender. */
 interface Envelope {
   readonly by: 'lid' | 'pn';
   readonly device: number;

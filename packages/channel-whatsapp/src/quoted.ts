@@ -5,7 +5,7 @@ import { nameOfFile } from './media-ref.ts';
 import { shortName, withNames } from './mentions.ts';
 import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';
 
-/** What is needed to read a quotation. */
+/** The facts that are needed to read a quotation. */
 export interface QuoteFacts {
   /** All ids of the account. */
   readonly me: PersonIds;
@@ -22,10 +22,10 @@ export interface QuoteFacts {
 /** The message that another one answers or quotes. */
 export interface Quoted {
   readonly shown: Shown | undefined;
-  /** What the model reads of it; empty where the quotation shows nothing. */
+  /** The text that the model reads; empty where the quotation has none. */
   readonly text: string;
   readonly senderJid: string | undefined;
-  /** Where it is from, if that is another chat: a status, a group; undefined for this chat. */
+  /** Its origin, if that is another chat: a status, a group; undefined for this chat. */
   readonly elsewhere: string | undefined;
 }
 
@@ -86,7 +86,7 @@ export function isId(id: string | null | undefined): id is string {
 }
 
 /** A quoted message of this chat. */
-export function replyOf(
+export function readReply(
   context: proto.IContextInfo | undefined,
   quoted: Quoted | undefined,
   { people }: Pick<QuoteFacts, 'people'>,
@@ -125,7 +125,7 @@ export function quotationOf(
   return { quotation: { text, ...sender } };
 }
 
-/** What is quoted from elsewhere, or without an id by which it could be answered. */
+/** A quotation from elsewhere, or one without an id by which it could be answered. */
 function elsewhereIn(
   context: proto.IContextInfo | undefined,
   quoted: Quoted | undefined,
@@ -178,6 +178,6 @@ function advertisementsIn(context: proto.IContextInfo | undefined): Quotation[] 
 }
 
 /** The files of the quoted message, where the message itself has none: "what is this?" below a picture. */
-export function filesOf(shown: Shown, quoted: Quoted | undefined): readonly Attachment[] {
+export function filesOrQuoted(shown: Shown, quoted: Quoted | undefined): readonly Attachment[] {
   return shown.files.length > 0 ? shown.files : (quoted?.shown?.files ?? []);
 }

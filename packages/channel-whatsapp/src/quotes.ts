@@ -23,7 +23,7 @@ export class RecentMessages {
    * ids of others. Nothing of the earlier one changes.
    */
   remember(message: InboundMessage, from: PersonIds): boolean {
-    const key = keyOf(message.chat.id, message.messageId);
+    const key = quoteKey(message.chat.id, message.messageId);
     const before = this.#messages.get(key)?.from;
     if (before !== undefined && !isPerson(from.lid, before) && !isPerson(from.pn, before)) {
       return false;
@@ -35,15 +35,15 @@ export class RecentMessages {
 
   /** The text of a refused sender is not kept. */
   forget({ chat, messageId }: InboundMessage): void {
-    this.#messages.delete(keyOf(chat.id, messageId));
+    this.#messages.delete(quoteKey(chat.id, messageId));
   }
 
   find(chatId: string, messageId: string): Remembered | undefined {
-    return this.#messages.get(keyOf(chatId, messageId));
+    return this.#messages.get(quoteKey(chatId, messageId));
   }
 }
 
-function keyOf(chatId: string, messageId: string): string {
+function quoteKey(chatId: string, messageId: string): string {
   return `${chatId} ${messageId}`;
 }
 

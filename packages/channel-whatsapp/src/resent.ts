@@ -2,7 +2,7 @@ import { proto } from '@whiskeysockets/baileys';
 import type { RawMessage } from './content.ts';
 import type { Envelope } from './decrypt.ts';
 import { UNKNOWN } from './intake.ts';
-import { numberOf } from './kinds/reading.ts';
+import { toSafeInteger } from './kinds/reading.ts';
 import { isPerson, type PersonIds } from './people.ts';
 
 /** A message that the phone of the account sent once more. */
@@ -29,7 +29,7 @@ export function resentIn({ from, content }: RawMessage, me: PersonIds): readonly
 }
 
 function readResent(bytes: Uint8Array): Resent | undefined {
-  const info = decode(bytes);
+  const info = decodeMessageInfo(bytes);
   const { remoteJid: from, id, participant, fromMe } = info?.key ?? {};
   if (!info?.message || !from || !id || fromMe === true) return undefined;
   const sender = participant || info.participant;
@@ -38,14 +38,14 @@ function readResent(bytes: Uint8Array): Resent | undefined {
     id,
     ...(sender ? { participant: sender } : {}),
     notify: info.pushName ?? '',
-    t: String(numberOf(info.messageTimestamp) ?? 0),
+    t: String(toSafeInteger(info.messageTimestamp) ?? 0),
   };
   // Bytes of a kind that is newer than Baileys are decoded as nothing.
   const isUnknown = Object.keys(info.message).every((name) => name === 'messageContextInfo');
   return { envelope, content: info.message, ...(isUnknown && { unread: UNKNOWN }) };
 }
 
-function decode(bytes: Uint8Array): proto.IWebMessageInfo | undefined {
+function decodeMessageInfo(bytes: Uint8Array): proto.IWebMessageInfo | undefined {
   try {
     return proto.WebMessageInfo.decode(bytes);
   } catch {

@@ -1,12 +1,12 @@
-import { memoryValues } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { messageIdOf, SentMessages } from './send.ts';
+import { partMessageId, SentMessages } from './send.ts';
 
 describe('what was sent', () => {
   it('[D04] has the same id for the same part, in the form phones give', () => {
-    expect(messageIdOf('k')).toBe(messageIdOf('k'));
-    expect(messageIdOf('k')).not.toBe(messageIdOf('l'));
-    expect(messageIdOf('k')).toMatch(/^3EB0[0-9A-F]{18}$/);
+    expect(partMessageId('k')).toBe(partMessageId('k'));
+    expect(partMessageId('k')).not.toBe(partMessageId('l'));
+    expect(partMessageId('k')).toMatch(/^3EB0[0-9A-F]{18}$/);
   });
 
   it('is there after a restart, and only under its own id', async () => {

@@ -17,7 +17,7 @@ import {
 } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import type { Chats } from './chats.ts';
-import { notSent, type SendFailure, sendErrorOf } from './failures.ts';
+import { notSent, type SendFailure, whatsAppSendError } from './failures.ts';
 import { canBeCaption, fileMessage, mentionedIn } from './format.ts';
 import { isGroup } from './people.ts';
 import { type AddressedChat, findMessage, type QuoteDeps } from './quotes.ts';
@@ -39,7 +39,7 @@ export async function sendPart(
 ): Promise<Receipt> {
   const { socket } = openConnection(deps, signal);
   const { text } = part.body;
-  const messageId = messageIdOf(part.idempotencyKey);
+  const messageId = partMessageId(part.idempotencyKey);
   await deps.pause(part.route.chatId, text.length, signal);
   if (part.file === undefined) {
     await sendContent(deps, { part, messageId, content: await textMessage(deps, part) }, signal);
@@ -47,7 +47,7 @@ export async function sendPart(
   }
   const isCaption = canBeCaption(part.file, text);
   if (!isCaption && text !== '') {
-    const first = { part, messageId: messageIdOf(`${part.idempotencyKey} text`) };
+    const first = { part, messageId: partMessageId(`${part.idempotencyKey} text`) };
     await sendContent(deps, { ...first, content: await textMessage(deps, part) }, signal);
   }
   const caption = isCaption ? text : '';
@@ -83,7 +83,10 @@ async function addressed({ chats }: TransmitDeps, chatId: string): Promise<Addre
   return { chatId, address: await chats.addressOf(chatId) };
 }
 
-/** How long a message of the chat stays, as the contexts of messages say it; undefined: until it is deleted. */
+/**
+ * The time for which a message of the chat stays, as the contexts of messages state it; undefined: until it is
+ * deleted.
+ */
 async function timerOf(
   { chats, groups }: TransmitDeps & Pick<QuoteDeps, 'groups'>,
   chatId: string,
@@ -106,7 +109,7 @@ function withTimer(content: proto.IMessage, timer: proto.IContextInfo | undefine
   return { ...content, [kind]: { ...content[kind], contextInfo } };
 }
 
-/** What this account sends; phones remove a deletion and a reaction together with the message they are about. */
+/** The messages of this account; phones remove a deletion and a reaction together with the message they are about. */
 const TIMED = [
   'extendedTextMessage',
   'imageMessage',
@@ -115,7 +118,7 @@ const TIMED = [
   'documentMessage',
 ] as const;
 
-/** Where the settings allow it, mentioned members of a group are notified (M05). */
+/** A text message. Where the settings allow it, mentioned members of a group are notified (M05). */
 async function textMessage(
   { groups }: SendDeps,
   { body: { text }, route }: OutboundPart,
@@ -172,7 +175,7 @@ export function createMessageCapability(deps: MessageDeps): Required<MessageCapa
     },
     async react({ chatId }, messageId, emoji = '') {
       const chat = await addressed(deps, chatId);
-      const key = await keyOf(deps, chat, messageId);
+      const key = await readMessageKey(deps, chat, messageId);
       const reactionMessage = { key, text: emoji, senderTimestampMs: deps.clock() };
       await send(chat.address, { content: { reactionMessage } });
     },
@@ -180,7 +183,7 @@ export function createMessageCapability(deps: MessageDeps): Required<MessageCapa
 }
 
 /** The key of a message in a group includes its sender. */
-async function keyOf(
+async function readMessageKey(
   deps: MessageDeps,
   chat: AddressedChat,
   id: string,
@@ -199,7 +202,7 @@ interface TransmitDeps {
   readonly socket: () => WASocket | undefined;
   readonly sent: SentMessages;
   readonly chats: Pick<Chats, 'of' | 'addressOf'>;
-  /** How long the server may take to answer, in ms. */
+  /** The deadline of the server to answer, in ms. */
   readonly ackTimeoutMs: number;
 }
 
@@ -221,7 +224,7 @@ function openConnection({ socket: open }: TransmitDeps, signal: AbortSignal, to 
   const { id, lid } = socket?.user ?? {};
   const userJid = to.endsWith('@lid') ? (lid ?? id) : id;
   if (socket === undefined || userJid === undefined || signal.aborted) {
-    throw sendErrorOf({ kind: 'away' });
+    throw whatsAppSendError({ kind: 'away' });
   }
   return { socket, userJid };
 }
@@ -241,11 +244,11 @@ async function transmit(
     await socket.relayMessage(to, content, { messageId, additionalAttributes });
   } catch (thrown) {
     answer.abort();
-    throw sendErrorOf(notSent(thrown), thrown);
+    throw whatsAppSendError(notSent(thrown), thrown);
   }
   const timer = setTimeout(() => answer.abort(), deps.ackTimeoutMs);
   const problem = await failure.finally(() => clearTimeout(timer));
-  if (problem !== undefined) throw sendErrorOf(problem);
+  if (problem !== undefined) throw whatsAppSendError(problem);
 }
 
 /** Baileys has no event for the server's answer; it is read from the raw socket. */
@@ -282,7 +285,7 @@ const SLOTS = 2_048;
 const Sent = z.object({ id: z.string(), content: z.base64() });
 
 /** The message id of a part: the same for the same key, so that it is shown once. */
-export function messageIdOf(idempotencyKey: string): string {
+export function partMessageId(idempotencyKey: string): string {
   const hash = createHash('sha256').update(`parley ${idempotencyKey}`).digest('hex');
   return `3EB0${hash.slice(0, 18).toUpperCase()}`;
 }

@@ -47,13 +47,13 @@ export type WhatsAppSettings = z.infer<typeof WhatsAppSettings>;
 /** Only TLS authenticates the server: Baileys accepts any certificate inside. */
 function isSafe(address: string): boolean {
   if (!URL.canParse(address)) return true;
-  return new URL(address).protocol !== 'ws:' || isLoopback(address);
+  return new URL(address).protocol !== 'ws:' || isLoopbackUrl(address);
 }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** Whether the host of a URL is this machine. */
-export function isLoopback(url: string): boolean {
+export function isLoopbackUrl(url: string): boolean {
   return URL.canParse(url) && LOOPBACK.has(new URL(url).hostname);
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '@parley/core';
 const LAST_SECOND = 8_640_000_000_000;
 
 /** In whole seconds since 1970; a message without a readable time is as old as its arrival. */
-export function timeOf(seconds: number, clock: Clock): number {
+export function messageSeconds(seconds: number, clock: Clock): number {
   const isTime = seconds >= 1 && seconds <= LAST_SECOND;
   return Math.floor(isTime ? seconds : clock() / 1_000);
 }

@@ -1,4 +1,4 @@
-import { type ChannelAdapter, type ChannelEnv, shortened } from '@parley/channels';
+import { type ChannelAdapter, type ChannelEnv, jitterDelay } from '@parley/channels';
 import type { WASocket } from '@whiskeysockets/baileys';
 
 /** Phones show "typing" for about 25 s, in ms. */
@@ -9,10 +9,10 @@ const OVER_AFTER_MS = 15_000;
 /** Typing before a message: longer for long ones, up to a limit. In ms. */
 const PAUSE = { least: 400, perCharacter: 12, most: 3_000 };
 
-/** How long a person would type, shortened by up to half by chance; `random` is in [0, 1). In ms. */
+/** The time that a person would type, jitterDelay by up to half by chance; `random` is in [0, 1). In ms. */
 export function typingTimeMs(characters: number, random: number): number {
   const full = Math.min(PAUSE.most, PAUSE.least + characters * PAUSE.perCharacter);
-  return shortened(full, random);
+  return jitterDelay(full, random);
 }
 
 interface TypingDeps extends ChannelEnv {

@@ -19,7 +19,7 @@ import type { CommandInfo, CommandUses, MenuLimits } from './menu.ts';
 import type { ChannelProbe, ProbeEnv } from './probe.ts';
 import type { ChatsCapability, HistoryEntry } from './shown-chats.ts';
 
-/** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
+/** The state of a channel account, for `parley status`, `/readyz` and the start banner. */
 export type ChannelState =
   | { readonly kind: 'starting' }
   /**
@@ -36,12 +36,12 @@ export type ChannelState =
   | { readonly kind: 'failed'; readonly reason: string; readonly fix: string }
   | { readonly kind: 'stopped' };
 
-/** What a person did to a message they had sent before. */
+/** An edit or deletion of a message that a person had sent before. */
 export type Revision =
   | { readonly kind: 'edited'; readonly message: InboundMessage }
   | { readonly kind: 'deleted'; readonly chatId: string; readonly messageId: string };
 
-/** What an adapter can find out about a message and its sender, only when it is needed. */
+/** Facts that an adapter can find out about a message and its sender, only when it is needed. */
 export interface SenderFacts {
   /**
    * Whether the sender is an administrator of the message's group. It is given up after
@@ -51,8 +51,8 @@ export interface SenderFacts {
   /** The roles of the sender, where the message itself does not say; asked for only if roles decide who may write. */
   readonly roles?: ((signal: AbortSignal) => Promise<readonly string[]>) | undefined;
   /**
-   * What was said in the group just before the message, oldest first; asked for only when it gets a turn. Absent:
-   * the settings want none, or the core has it.
+   * The group's messages just before this one, oldest first; read only when it gets a turn. Absent: the settings want
+   * none, or the core has it.
    */
   readonly earlier?: ((signal: AbortSignal) => Promise<readonly InboundMessage[]>) | undefined;
 }
@@ -67,7 +67,7 @@ export interface IgnoredEvent {
   readonly at: number;
 }
 
-/** What the core gives an adapter. */
+/** The services of the core for an adapter. */
 export interface ChannelContext<Settings> {
   readonly account: string;
   readonly settings: Settings;
@@ -76,7 +76,7 @@ export interface ChannelContext<Settings> {
   readonly monotonic: Monotonic;
   /** Other gateways may serve this account at the same time (`servedByAll`). */
   readonly isShared?: boolean;
-  /** What this account must remember between starts. */
+  /** Values that this account keeps between starts. */
   readonly values: AdapterValues;
   /**
    * False once another gateway may serve this account. Decided by the clock, so it is right also after a stall,
@@ -106,7 +106,7 @@ export interface ChannelContext<Settings> {
   /** A message that waits for its turn is changed or dropped; a later change is too late and ignored. */
   revise(revision: Revision): Promise<void>;
   /**
-   * What a person's reactions to a message are now. Never starts a turn; resolves when it is stored or ignored.
+   * Takes a person's current reactions to a message. Never starts a turn; resolves when it is stored or ignored.
    * Rejects when it could not be stored.
    */
   reacted(reaction: InboundReaction): Promise<void>;
@@ -114,7 +114,10 @@ export interface ChannelContext<Settings> {
   message(chatId: string, messageId: string): Promise<StoredMessage | null>;
   /** The commands there are, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
-  /** How often each command was typed recently, for a menu without room for all. Rejects when that cannot be read. */
+  /**
+   * The number of times each command was typed recently, for a menu without room for all. Rejects when that cannot be
+   * read.
+   */
   commandUses?(): Promise<CommandUses>;
   /**
    * Sends the owner a note, where they last wrote in a direct chat; once for each `key`. For what only a person
@@ -123,7 +126,7 @@ export interface ChannelContext<Settings> {
   notifyOwner(key: string, markdown: string): Promise<void>;
   /** Reports the state of the connection to the core. */
   report(state: ChannelState): void;
-  /** What was said in a chat, oldest first, at most `limit` entries; for channels that show it themselves. */
+  /** The messages of a chat, oldest first, at most `limit` entries; for channels that show it themselves. */
   history(chatId: string, limit: number): Promise<readonly HistoryEntry[]>;
   /** A stored message's outcome and its answer, from the tables; null: it is not stored. */
   answer?(chatId: string, messageId: string): Promise<MessageAnswer | null>;
@@ -149,7 +152,7 @@ export interface ChatAddress {
  */
 export type GrowingAnswer = Pick<PrefixRenderer, 'show'>;
 
-/** How often an unfinished answer is shown. */
+/** The pace at which an unfinished answer is shown. */
 export interface StreamPace {
   readonly minIntervalMs: number;
   /** Answers that are complete sooner after their first text are not streamed; 0 when absent. In ms. */
@@ -235,7 +238,7 @@ export interface ChannelAdapter {
     before: BeforePart,
     signal: AbortSignal,
   ): Promise<string | undefined>;
-  /** How people call a chat and its thread, for notes to the owner; undefined where that is not known. */
+  /** The names that people know a chat and its thread by, for notes to the owner; undefined where that is not known. */
   chatName?(address: ChatAddress): Promise<string | undefined>;
   /** `send` calls `onStart`: what it has not been called for did not arrive, also after a crash. */
   readonly reportsStart?: true;
@@ -247,7 +250,7 @@ export interface ChannelAdapter {
   readonly http?: HttpCapability;
 }
 
-/** What a channel package exports: cheap to import, the platform library comes with `load` only (F03). */
+/** The export of a channel package: cheap to import, the platform library comes with `load` only (F03). */
 export interface ChannelDefinition<Settings = unknown> {
   readonly id: string;
   /** Checks one account's settings. An operator reads its error messages behind "SETTING must be": `an https address`. */
@@ -256,7 +259,7 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly answersStrangers?: boolean;
   /** The forms of its ids, so that settings which can never match are refused; absent: any text may be one. */
   readonly ids?: ChannelIds;
-  /** What its menu of commands takes; absent: it has none, or one without limits. */
+  /** The limits of its menu of commands; absent: it has none, or one without limits. */
   readonly menu?: MenuLimits;
   /** True: any number of gateways may serve an account at the same time. By default one does (D09). */
   readonly servedByAll?: boolean;
@@ -285,7 +288,7 @@ export type IngressOutcome =
       readonly name: string;
       /** Why it was declined, for the sender; the chat gets the same text. */
       readonly declined?: string;
-      /** What was asked is decided: buttons below the question do nothing any more. */
+      /** The question is decided: buttons below the question do nothing any more. */
       readonly settled?: true;
       /** The words after it wait for a turn, as a message does. */
       readonly continues?: true;

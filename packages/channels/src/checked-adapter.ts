@@ -38,7 +38,7 @@ const Shape = z.looseObject({
   http: z.looseObject({ fetch: Work }).optional(),
 });
 
-/** What is wrong with the form of an adapter that was just made, for people; empty where nothing is. */
+/** Problems with the shape of an adapter that was just made, for people; empty when there are none. */
 export function shapeProblems(adapter: unknown): readonly string[] {
   const { error } = Shape.safeParse(adapter);
   return (error?.issues ?? []).map(({ path, message }) =>
@@ -62,11 +62,11 @@ export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): Chann
       checkedSend(defects, part, signal, () => adapter.send(part, signal, onStart)),
     ...(findSent && {
       findSent: async (...asked) =>
-        accepted(defects, 'findSent', Id.optional(), await findSent(...asked), undefined),
+        checkReturned(defects, 'findSent', Id.optional(), await findSent(...asked), undefined),
     }),
     ...(chatName && {
       chatName: async (address) =>
-        accepted(defects, 'chatName', Name.optional(), await chatName(address), undefined),
+        checkReturned(defects, 'chatName', Name.optional(), await chatName(address), undefined),
     }),
     ...(reportsStart && { reportsStart }),
     ...(typing && { typing }),
@@ -106,7 +106,7 @@ async function checkedSend(
     throw readThrown(defects, thrown);
   }
   const unread = { platformMessageId: unknownId(part) };
-  return accepted(defects, 'send', ReceiptShape, returned, unread);
+  return checkReturned(defects, 'send', ReceiptShape, returned, unread);
 }
 
 const Kind = <Name extends ChannelFailure['kind']>(kind: Name) =>
@@ -138,7 +138,7 @@ function readThrown(defects: Defects, thrown: unknown): ChannelError {
   return new ChannelError({ kind: 'unknown-outcome' }, reason, thrown);
 }
 
-function accepted<Result, Otherwise>(
+function checkReturned<Result, Otherwise>(
   defects: Defects,
   what: string,
   shape: z.ZodType<Result>,
@@ -167,7 +167,7 @@ function checkedStreaming(streaming: StreamingCapability, defects: Defects): Str
     firstAfterMs: streaming.firstAfterMs,
     maxLength,
     ...(pace && {
-      pace: (...asked) => accepted(defects, 'pace', Pace, pace.apply(streaming, asked), null),
+      pace: (...asked) => checkReturned(defects, 'pace', Pace, pace.apply(streaming, asked), null),
     }),
     update: (...of) => streaming.update(...of),
     ...(call && { call: (...of) => call.apply(streaming, of) }),
@@ -182,7 +182,7 @@ function checkedFiles(files: FilesCapability, defects: Defects): FilesCapability
     maxBytes: files.maxBytes,
     async fetch(ref, limit, signal) {
       const fetched = await files.fetch(ref, limit, signal);
-      const bytes = accepted(defects, 'files.fetch', Bytes, fetched, null);
+      const bytes = checkReturned(defects, 'files.fetch', Bytes, fetched, null);
       if (bytes !== null && bytes.length <= limit) return bytes;
       if (bytes !== null)
         defects.note('files.fetch', 'it returned more bytes than it was asked for');
@@ -202,7 +202,7 @@ function checkedHttp(http: HttpCapability, defects: Defects): HttpCapability {
   return {
     ...(open && { open }),
     async fetch(request) {
-      const answer = accepted(defects, 'http.fetch', Answer, await http.fetch(request), null);
+      const answer = checkReturned(defects, 'http.fetch', Answer, await http.fetch(request), null);
       return answer ?? new Response('The channel gave no answer.\n', { status: 502 });
     },
   };
@@ -221,7 +221,7 @@ const State: z.ZodType<ChannelState> = z.discriminatedUnion('kind', [
 
 /** A state that an adapter reports; undefined: it is none, and is ignored. */
 export function checkedState(state: unknown, defects: Defects): ChannelState | undefined {
-  return accepted(defects, 'report', State, state, undefined);
+  return checkReturned(defects, 'report', State, state, undefined);
 }
 
 /** Facts about a sender that give rights: only what is exactly true grants anything. */
@@ -230,14 +230,21 @@ export function checkedFacts(facts: SenderFacts | undefined, defects: Defects): 
   return {
     ...(isAdministrator && {
       isAdministrator: async (signal) =>
-        accepted(defects, 'isAdministrator', z.boolean(), await isAdministrator(signal), false),
+        checkReturned(
+          defects,
+          'isAdministrator',
+          z.boolean(),
+          await isAdministrator(signal),
+          false,
+        ),
     }),
     ...(roles && {
-      roles: async (signal) => accepted(defects, 'roles', z.array(Id), await roles(signal), []),
+      roles: async (signal) =>
+        checkReturned(defects, 'roles', z.array(Id), await roles(signal), []),
     }),
     ...(earlier && {
       earlier: async (signal) =>
-        accepted(defects, 'earlier', z.array(InboundMessage), await earlier(signal), []),
+        checkReturned(defects, 'earlier', z.array(InboundMessage), await earlier(signal), []),
     }),
   };
 }

@@ -1,5 +1,5 @@
-import { memoryValues, silentLogger, systemTime } from '@parley/core';
-import { CAPABILITIES } from '@parley/core/testing';
+import { silentLogger, systemTime } from '@parley/core';
+import { CAPABILITIES, memoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
 import { blameAdapter, guardAdapter } from './guard.ts';

@@ -105,10 +105,10 @@ function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: st
 }
 
 /**
- * Where an adapter has what it does not declare, or declares what it does not have (F04). Empty: it
- * the declaration is right. What the core offers people follows the declaration alone.
+ * The differences between an adapter and its declaration (F04); empty when there are none. The core offers people
+ * only what is declared.
  */
-export function undeclared(adapter: ChannelAdapter): readonly string[] {
+export function findUndeclared(adapter: ChannelAdapter): readonly string[] {
   const { capabilities, typing, streaming, messages } = adapter;
   const pairs: readonly [name: string, declared: boolean, there: boolean][] = [
     ['typing', capabilities.typing, typing !== undefined],

@@ -2,12 +2,12 @@ import { CAPABILITIES } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { conversationIdOf, routeOf } from './ingress/route.ts';
+import { answerRoute, conversationIdOf } from './ingress/route.ts';
 import { chatHistory } from './known-chats.ts';
 import { aMessage } from './testing/ingress-scene.ts';
 
 const CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
-const route = routeOf(aMessage(), CAPABILITIES, { mentions: 'dead', numbered: false });
+const route = answerRoute(aMessage(), CAPABILITIES, { mentions: 'dead', numbered: false });
 let store: Store;
 beforeEach(async () => {
   store = await openMemoryStore({ clock: () => 0 });

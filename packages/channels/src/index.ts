@@ -59,11 +59,11 @@ export { withPartFile } from './delivery/part-file.ts';
 export { bootOfMachine, openSendNotes, type SendNotes } from './delivery/send-notes.ts';
 export {
   blameAdapter,
+  findUndeclared,
   guardAdapter,
   guarded,
   handling,
   type OnFault,
-  undeclared,
   withoutNulls,
 } from './guard.ts';
 export { resolveAgent, routeAgent } from './ingress/agent-route.ts';
@@ -73,7 +73,7 @@ export type { IngressDeps } from './ingress/ingress-deps.ts';
 export { GIVEN_UP } from './ingress/notices.ts';
 export { APPROVAL_CODE_LENGTH, CODE_LENGTH, oneTimeCode } from './ingress/one-time-code.ts';
 export { createReacted } from './ingress/reactions.ts';
-export { conversationIdOf, partsOf, routeOf } from './ingress/route.ts';
+export { answerRoute, conversationIdOf, renderNoticeParts } from './ingress/route.ts';
 export type { AgentRoute, AgentRules, DecisionRules } from './ingress/rules.ts';
 export { personId } from './ingress/sender.ts';
 export { createIgnored, createSkipped } from './ingress/skipped.ts';
@@ -101,11 +101,11 @@ export { startPresence } from './presence/presence.ts';
 export {
   type AfterConnectionFailure,
   type ChannelEnv,
+  jitterDelay,
   RECONNECT,
   realEnv,
   reconnectBackoff,
   reportAndWait,
-  shortened,
 } from './reconnect.ts';
 export { sameSecret } from './same-secret.ts';
 export { callOutcome } from './send-outcome.ts';

@@ -116,7 +116,7 @@ export interface SenderNow {
   readonly refusal: string | null;
 }
 
-/** What looking them up needs: the rules of the account that they wrote to. */
+/** The services for looking senders up: the rules of the account that they wrote to. */
 export interface SenderNowDeps {
   readonly store: SenderRightsDeps['store'];
   readonly rules: DecisionRules;

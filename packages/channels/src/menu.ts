@@ -10,7 +10,7 @@ export interface CommandInfo {
   readonly takes?: string;
 }
 
-/** What one platform takes as its menu of commands. */
+/** The limits of a platform's menu of commands. */
 export interface MenuLimits {
   /** Commands in all. */
   readonly commands: number;
@@ -20,7 +20,7 @@ export interface MenuLimits {
   readonly size?: { readonly max: number; readonly of: (items: readonly MenuItem[]) => number };
   /** Names that the platform takes. */
   readonly name: RegExp;
-  /** What a command is called there, where that differs. */
+  /** The name of a command there, where it differs. */
   readonly nameOf?: (name: string) => string;
 }
 
@@ -46,7 +46,7 @@ export interface FittedMenu {
   readonly shortenedTo: number | null;
 }
 
-/** How often commands were typed lately; names that are missing were not. */
+/** The number of times commands were typed lately; missing names were not typed. */
 export type CommandUses = ReadonlyMap<string, number>;
 
 /** Descriptions are not shortened below this length to make room; commands are left out instead. */
@@ -104,7 +104,7 @@ function legalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
         .toWellFormed()
         .replaceAll(/[\s\p{Cc}]+/gu, ' ')
         .trim();
-      const description = cut(summary === '' ? name : summary, limits.description);
+      const description = cutDescription(summary === '' ? name : summary, limits.description);
       const item = { name, description, ...(command.private && { private: command.private }) };
       legal.push({ command, item, nth });
     } else leftOut.push({ name: command.name, why });
@@ -112,7 +112,7 @@ function legalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
   return { legal, leftOut };
 }
 
-function cut(text: string, { max, unit }: MenuLimits['description']): string {
+function cutDescription(text: string, { max, unit }: MenuLimits['description']): string {
   if (unit === 'codepoint') return [...text].slice(0, max).join('');
   return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -1,4 +1,5 @@
-import { memoryValues, type OutboundPart, silentLogger } from '@parley/core';
+import { type OutboundPart, silentLogger } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ChannelDefinition, ChannelState } from './adapter.ts';

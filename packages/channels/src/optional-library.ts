@@ -8,11 +8,11 @@ export interface OptionalLibrary {
   readonly name: string;
   /** Its own parts that may be missing as well. */
   readonly parts?: readonly string[];
-  /** What a person should know before it is installed; empty: nothing. */
+  /** A note for people before they install it; empty: none. */
   readonly note?: string;
   /** As the person who configures the channel calls the platform. */
   readonly platform: string;
-  /** What of the channel holds without the library: answers are written in its format until then. */
+  /** Capabilities of the channel that are known without the library: answers are written in its format until then. */
   readonly capabilities: Pick<Capabilities, 'target' | 'idempotentSend'>;
 }
 
@@ -32,8 +32,8 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
         try {
           return await probe(...args);
         } catch (thrown) {
-          if (!isMissing(thrown, library)) throw thrown;
-          return { kind: 'problem', ...adviceFor(library), retryable: false };
+          if (!isLibraryMissing(thrown, library)) throw thrown;
+          return { kind: 'problem', ...libraryAdvice(library), retryable: false };
         }
       },
     }),
@@ -41,7 +41,7 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
       try {
         return await definition.load();
       } catch (thrown) {
-        if (!isMissing(thrown, library)) throw thrown;
+        if (!isLibraryMissing(thrown, library)) throw thrown;
         return (context: ChannelContext<unknown>) => accountWithout(library, context);
       }
     },
@@ -49,14 +49,14 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
 }
 
 /** Whether this is Node's error for the library, or one of its parts, that is not installed. */
-function isMissing(thrown: unknown, { name, parts = [] }: OptionalLibrary): boolean {
+function isLibraryMissing(thrown: unknown, { name, parts = [] }: OptionalLibrary): boolean {
   if (!(thrown instanceof Error) || !('code' in thrown)) return false;
   if (thrown.code !== 'ERR_MODULE_NOT_FOUND' && thrown.code !== 'MODULE_NOT_FOUND') return false;
   const [, missing = ''] = /'((?:@[^/']+\/)?[^/']+)/.exec(thrown.message) ?? [];
   return [name, ...parts].includes(missing);
 }
 
-function adviceFor({ name, platform, note }: OptionalLibrary): { reason: string; fix: string } {
+function libraryAdvice({ name, platform, note }: OptionalLibrary): { reason: string; fix: string } {
   return {
     reason: `${platform} needs the library ${name}, which is not installed`,
     fix: `Run "${installLine([name])}"${note === undefined ? '' : ` (${note})`}, and start Parley again.`,
@@ -81,7 +81,7 @@ function accountWithout(
       media: [],
     },
     async start() {
-      report({ kind: 'failed', ...adviceFor(library) });
+      report({ kind: 'failed', ...libraryAdvice(library) });
     },
     async stop() {
       report({ kind: 'stopped' });

@@ -1,6 +1,6 @@
 import type { AdapterValues, Clock } from '@parley/core';
 
-/** What a probe may use. It must end when `signal` is aborted, and must change nothing. */
+/** The means of a probe. It must end when `signal` is aborted, and must change nothing. */
 export interface ProbeEnv {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface ProbeWarning {
   readonly fix: string;
 }
 
-/** How far the clock of this machine is ahead of a server's, by the `Date` header of its answer. */
+/** The lead of this machine's clock over a server's, by the `Date` header of its answer. */
 export interface ClockReading {
   /** Host of the server. */
   readonly server: string;

@@ -21,10 +21,10 @@ const MAX_BACKOFF_MS = 60_000;
 
 /** 1 s, 2 s, 4 s … 60 s, each shortened by up to half so that many accounts do not reconnect at once. */
 export function reconnectBackoff(failures: number, random: number): number {
-  return shortened(Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures), random);
+  return jitterDelay(Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures), random);
 }
 
-/** What to do after a connection failed or ended. */
+/** The decision after a connection failed or ended. */
 export type AfterConnectionFailure =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
   /** It does not recover by itself. */
@@ -55,6 +55,6 @@ export async function reportAndWait(
 }
 
 /** Shortens a delay (ms) by up to half; `random` is in [0, 1). */
-export function shortened(ms: number, random: number): number {
+export function jitterDelay(ms: number, random: number): number {
   return Math.round(ms * (0.5 + random / 2));
 }

@@ -1,6 +1,6 @@
-/** What is known about a call that has no result. */
+/** The facts about a call that has no result. */
 export interface CallFacts {
-  /** What was thrown; its causes are looked at, too. */
+  /** The error that was thrown; its causes are examined, too. */
   readonly error: unknown;
   /** The HTTP status, where there was an answer. */
   readonly status?: number | undefined;

@@ -2,9 +2,9 @@ import type { Button, OutboundFile, RenderedPart, ToolCallOfTurn } from '@parley
 import type { KeptFile, StoredAttachment } from '@parley/store';
 import type { MediaLimits } from './attachments/fetch-plan.ts';
 
-/** What a channel that is a page of our own shows besides a history. */
+/** The chats that a channel with a page of its own shows besides a history. */
 export interface ChatsCapability {
-  /** How much of files may be taken in. */
+  /** Bounds of the files that are taken in. */
   readonly media: MediaLimits;
   /**
    * Whether `needed` more bytes may be kept; old files make room. `person`: their sender, who has a share of it; null for

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 
-/** What a request without a route is answered. */
+/** The answer to a request without a route. */
 export interface WrongAddress {
   readonly status: 404 | 405;
   readonly message: string;

@@ -1,4 +1,4 @@
-/** What says how much time has passed. Moments are ms since 1970. */
+/** The witnesses of how much time has passed. Moments are ms since 1970. */
 export interface AgeWitnesses {
   /** On the clock of this process. */
   readonly now: number;
@@ -22,7 +22,7 @@ export interface LastRemoval {
 /** From when ages are counted, and what keeps that behind the clock of this process. */
 export interface AgingDecision {
   readonly countFrom: number;
-  /** How far that is behind `now`, in ms; 0: all agree. */
+  /** The lag behind `now`, in ms; 0: all agree. */
   readonly heldMs: number;
   readonly heldBy: 'database-clock' | 'newest' | 'last-removal' | null;
 }
@@ -61,7 +61,7 @@ export function countFromNewest(now: number, newest: number | null): number {
   return decideAging({ now, newest, last, measuredMs: null }).countFrom;
 }
 
-/** How far the moment may move: what was measured counts, else what both clocks say, for a day at most. */
+/** The most that the moment may advance: by the measured time, else by both clocks, for a day at most. */
 function allowance({ now, database = now, last, measuredMs }: AgeWitnesses): number {
   const passed = measuredMs ?? Math.min(now, database) - (last?.at ?? now);
   return DAYS_PER_DAY * Math.max(0, Math.min(passed, DAY_MS));

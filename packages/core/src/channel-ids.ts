@@ -1,8 +1,8 @@
 /** The ids of one kind on one platform, as people write them into the settings. */
 export interface IdForm {
-  /** What is expected, with an example: `a user id such as 123456789`. */
+  /** The expected form, with an example: `a user id such as 123456789`. */
   readonly expected: string;
-  /** How a person finds the right one; a sentence without its full stop. */
+  /** Instructions for finding the right one; a sentence without its full stop. */
   readonly howToFind: string;
   /** The id as the platform's messages carry it; null: what is written can never be one. Pure. */
   normalize(written: string): string | null;
@@ -26,7 +26,7 @@ export interface ChannelIds {
   readonly thread: IdForm | null;
 }
 
-/** What a written id is. */
+/** The result of reading a written id. */
 export type IdReading =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'wrong'; readonly expected: string; readonly nearest?: string | undefined };

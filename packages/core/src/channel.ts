@@ -6,13 +6,13 @@ import { ChatType } from './inbound-message.ts';
 export const Dialect = z.enum(['telegram', 'discord', 'whatsapp', 'plain', 'html', 'markdown']);
 export type Dialect = z.infer<typeof Dialect>;
 
-/** How one platform wants text: dialect, longest part, and the unit in which it counts. */
+/** The form of text for one platform: dialect, longest part, and the unit in which it counts. */
 export const RenderTarget = z.strictObject({
   dialect: Dialect,
   /** Longest part, in `unit`. Telegram: 4,096 after entity parsing. */
   maxLength: z.int().positive(),
   unit: z.enum(['utf16', 'codepoint', 'byte']),
-  /** What looks like a mention may ping people; absent, it is shown but dead (M05). */
+  /** Text that looks like a mention may ping people; absent, it is shown but pings nobody (M05). */
   mentions: z.literal('live').optional(),
   /** Telegram: what an ordinary message cannot show (tables, headings, formulas) is printed as a rich one, too. */
   rich: z.literal(true).optional(),
@@ -25,7 +25,7 @@ export type RenderTarget = z.infer<typeof RenderTarget>;
 export const Rate = z.strictObject({ burst: z.int().positive(), everyMs: z.number().positive() });
 export type Rate = z.infer<typeof Rate>;
 
-/** What an adapter declares it can do (F04); the core offers nothing that is not declared. */
+/** The declared capabilities of an adapter (F04); the core offers nothing that is not declared. */
 export const Capabilities = z.strictObject({
   target: RenderTarget,
   /** The platform drops a second send with the same idempotency key, so a part may be sent again. */
@@ -45,21 +45,21 @@ export const Capabilities = z.strictObject({
   /** Most buttons of a part; eight when absent. */
   maxButtons: z.int().min(8).optional(),
   /**
-   * How an unfinished answer is shown: not at all, by replacing what was shown before, or by adding to it. What was
-   * shown stays there with `append`, so that an answer has the texts of all steps of its turn.
+   * The display of an unfinished answer: none, replacing the text before, or adding to it. Shown text stays with
+   * `append`, so that an answer has the texts of all steps of its turn.
    */
   streaming: z.enum(['none', 'replace', 'append']),
   media: z.array(z.enum(['image', 'audio', 'voice', 'video', 'document'])),
   /** Largest file that can be sent, in bytes; absent: none can. */
   maxFileBytes: z.int().positive().optional(),
-  /** How fast the core may send (D05); undefined where the library or platform needs no help. */
+  /** The rates at which the core may send (D05); undefined where the library or platform needs no help. */
   rates: z
     .strictObject({ account: Rate.optional(), direct: Rate.optional(), group: Rate.optional() })
     .optional(),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 
-/** Where an answer goes (F11): fixed when the message arrives, stored with it, never looked up again. */
+/** The destination of an answer (F11): fixed when the message arrives, stored with it, never looked up again. */
 export const ReplyRoute = z.strictObject({
   channel: z.string(),
   account: z.string(),
@@ -68,13 +68,16 @@ export const ReplyRoute = z.strictObject({
   threadId: z.string().optional(),
   /** The message being answered, where the platform can quote it. */
   replyToMessageId: z.string().optional(),
-  /** Of the inbound message; counts only together with `replyToMessageId`, for what does not answer it has neither. */
+  /**
+   * The platform's token of the inbound message; counts only with `replyToMessageId`, since parts that do not answer
+   * it have neither.
+   */
   response: z.string().optional(),
   /** The platform can quote; the agent may choose another message (G10). */
   quotes: z.literal(true).optional(),
   /** Answers are shown there while they are written. */
   streams: z.literal(true).optional(),
-  /** What was shown there cannot be taken back: the answer has the texts of all steps of its turn. */
+  /** Shown text cannot be taken back there: the answer has the texts of all steps of its turn. */
   appends: z.literal(true).optional(),
   /** Largest file that can be sent there, in bytes; absent: none can. */
   maxFileBytes: z.int().positive().optional(),
@@ -86,7 +89,7 @@ export const ReplyRoute = z.strictObject({
   voice: z.literal(true).optional(),
   /** An emoji that is put on a message while it is answered. */
   acknowledge: z.string().optional(),
-  /** What can be done there besides sending. */
+  /** The actions there besides sending. */
   acts: z.array(z.enum(['react', 'edit', 'delete'])).optional(),
   target: RenderTarget,
 });
@@ -106,7 +109,7 @@ export const Button = z.strictObject({
   label: z.string().min(1).max(64),
   /** At most 64 bytes: Telegram's limit, the shortest. */
   data: z.string().min(1).max(64),
-  /** How much it stands out, where the platform has colors: `success` agrees, `danger` refuses. Absent: as any button. */
+  /** Its prominence, where the platform has colors: `success` agrees, `danger` refuses. Absent: as any button. */
   style: z.enum(['primary', 'success', 'danger']).optional(),
   /**
    * Pressing it asks for words, under this name: the person writes `data`, a space and the words. Only on routes with
@@ -128,16 +131,19 @@ export const OutboundFile = z.strictObject({
 });
 export type OutboundFile = z.infer<typeof OutboundFile>;
 
-/** Where an adapter reads the file that it sends. @throws ChannelError where delivery could not provide it. */
-export function pathOf({ name, path }: OutboundFile): string {
+/**
+ * The path at which an adapter reads the file that it sends. @throws ChannelError where delivery could not provide
+ * it.
+ */
+export function outboundFilePath({ name, path }: OutboundFile): string {
   if (path !== undefined) return path;
   const message = `The file ${name} is not kept any more, so it is not sent. Ask for it again.`;
   throw new ChannelError({ kind: 'refused' }, message);
 }
 
 /**
- * What a part does to a message of its chat instead of being sent: a reaction to any, a new text for an own one, or
- * its end. Each may be repeated. A new text takes the buttons away: they were about the old one.
+ * The action of a part on a message of its chat, instead of being sent: a reaction to any, a new text for an own one,
+ * or its end. Each may be repeated. A new text takes the buttons away: they were about the old one.
  */
 export const PartAct = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('react'), messageId: z.string(), emoji: z.string() }),
@@ -149,7 +155,7 @@ export type PartAct = z.infer<typeof PartAct>;
 /** Most buttons of a part on any platform: Discord has menus of 25, and two more can stand below one. */
 const MAX_BUTTONS = 27;
 
-/** What a part may carry besides text, on platforms that declare it. */
+/** The content of a part besides text, on platforms that declare it. */
 export const PartExtras = z.strictObject({
   buttons: z.array(Button).min(1).max(MAX_BUTTONS).optional(),
   /** The part's text becomes its caption. */
@@ -175,7 +181,7 @@ export interface OutboundPart extends PartExtras {
   readonly body: RenderedPart;
 }
 
-/** What the platform said when it took a part. */
+/** The platform's receipt for a part. */
 export interface Receipt {
   readonly platformMessageId: string;
 }
@@ -223,8 +229,8 @@ export interface AdapterValue {
 }
 
 /**
- * What one channel account must remember and the core never reads: session keys, offsets. As durable
- * as messages. Values are text, so an adapter decides how to write and check its own.
+ * Values that one channel account keeps and the core never reads: session keys, offsets. As durable as messages.
+ * Values are text, so an adapter decides how to write and check its own.
  */
 export interface AdapterValues {
   /** The values there are, by id; ids without one are missing from the answer. */
@@ -233,26 +239,4 @@ export interface AdapterValues {
   set(changes: readonly AdapterValue[]): Promise<void>;
   /** Forgets everything of this account: it was logged out. */
   clear(): Promise<void>;
-}
-
-/** For tests: what an adapter remembers, in memory. */
-export function memoryValues(): AdapterValues {
-  const all = new Map<string, string>();
-  return {
-    async get(kind, ids) {
-      const found = new Map<string, string>();
-      for (const id of ids) {
-        const value = all.get(`${kind}\n${id}`);
-        if (value !== undefined) found.set(id, value);
-      }
-      return found;
-    },
-    async set(changes) {
-      for (const { kind, id, value } of changes) {
-        if (value === null) all.delete(`${kind}\n${id}`);
-        else all.set(`${kind}\n${id}`, value);
-      }
-    },
-    clear: async () => all.clear(),
-  };
 }

@@ -1,28 +1,34 @@
 import type { InboundMessage } from './inbound-message.ts';
 
-/** Of an answered message, in characters: it is mostly part of the context itself. */
+/** The longest quotation of an answered message, in characters: it is mostly part of the context itself. */
 const MAX_ANSWERED = 200;
 
-type Heard = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation'>;
+type ContextMessage = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation'>;
 
 /**
- * What the next turn of a group reads of a message that did not address the bot (F06): its words, its files by kind and
- * name, the start of the message it answers, and what it quotes. Empty where it says nothing of its own.
+ * The text of a message that did not address the bot, as the next turn of the group reads it (F06): its words, its
+ * files by kind and name, the start of the message it answers, and what it quotes. Empty where it says nothing of its
+ * own.
  */
-export function contextText({ text, attachments = [], replyTo, quotation }: Heard): string {
+export function contextText({
+  text,
+  attachments = [],
+  replyTo,
+  quotation,
+}: ContextMessage): string {
   const files = attachments.map(({ kind, name }) => `[${[kind, name].filter(Boolean).join(': ')}]`);
   const own = [...(text.trim() === '' ? [] : [text]), ...files];
   if (own.length === 0 && quotation === undefined) return '';
   const from = quotation?.from === undefined ? '' : ` ${quotation.from}`;
   return [
     ...own,
-    ...(replyTo?.text ? [`[Replies to: ${startOf(replyTo.text)}]`] : []),
+    ...(replyTo?.text ? [`[Replies to: ${shortenQuoted(replyTo.text)}]`] : []),
     ...(quotation === undefined ? [] : [`[Quotes${from}: ${quotation.text}]`]),
   ].join(' ');
 }
 
 /** A cut text says so, with its length (P10). */
-function startOf(text: string): string {
+function shortenQuoted(text: string): string {
   if (text.length <= MAX_ANSWERED) return text;
   const start = text.slice(0, MAX_ANSWERED).toWellFormed();
   return `${start}… [cut: ${MAX_ANSWERED} of ${text.length} characters]`;

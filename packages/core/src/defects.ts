@@ -9,7 +9,7 @@ export interface Defect {
   readonly at: number;
 }
 
-/** What is shown of a part that does not keep its contract. */
+/** The summary of a part that does not keep its contract. */
 export interface DefectSummary {
   readonly count: number;
   readonly last: Defect;

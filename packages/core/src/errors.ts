@@ -1,8 +1,8 @@
-/** What every Parley error carries: `code` for programs, `retryable` for callers, `message` for people. */
+/** The fields of every Parley error: `code` for programs, `retryable` for callers, `message` for people. */
 export interface ParleyErrorInit {
   /** Stable kebab-case identifier, for example `store-newer`. */
   readonly code: string;
-  /** What happened, to what, and what to do about it, in one or two sentences. */
+  /** The event, its object and the remedy, in one or two sentences. */
   readonly message: string;
   /** True when the same call may succeed later without anyone changing anything. */
   readonly retryable: boolean;
@@ -35,7 +35,12 @@ export function reasonOf(thrown: unknown): string {
 }
 
 /** The same of what `fetch` threw: it says no more than "fetch failed"; why is in its cause. */
-export function failureOf(thrown: unknown): string {
+export function fetchFailureReason(thrown: unknown): string {
   const deeper = thrown instanceof Error ? thrown.cause : undefined;
   return reasonOf(deeper ?? thrown);
+}
+
+/** Whether a call of the file system failed because there is no such file. */
+export function isMissingFile(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
 }

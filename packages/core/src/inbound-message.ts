@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { StoredResponseFormat } from './json-schema/answer-check.ts';
 
 /**
- * What of a message its sender typed or spoke in this chat, as the adapter knows it. What is not named here is text of
- * outsiders, no matter who passed it on: forwarded messages and their captions, contact cards, places, polls, games, texts of
- * inline bots, what a platform or the adapter itself writes about a message, files, stickers.
+ * The parts of a message that its sender typed or spoke in this chat, as the adapter knows them. Anything else is
+ * text of outsiders, no matter who passed it on: forwarded messages and their captions, contact cards, places, polls,
+ * games, texts of inline bots, what a platform or the adapter itself writes about a message, files, stickers.
  */
 export const Authored = z.strictObject({
   /** All of `text`: typed, dictated into the app, or the button of this bot that they pressed. */
@@ -32,12 +32,15 @@ export const Chat = z.strictObject({
   separate: z.literal(true).optional(),
   /** The id by which the platform knows it since it moved; inside Parley it keeps `id`. */
   movedTo: Id.optional(),
-  /** What it is one of many parts of, where an access list may name that: a business account, the questions of a guest. */
+  /**
+   * The whole that it is one of many parts of, where an access list may name that: a business account, the questions
+   * of a guest.
+   */
   within: Id.optional(),
 });
 export type Chat = z.infer<typeof Chat>;
 
-/** Who wrote, as the platform knows them. `name` is chosen by that person and never trusted. */
+/** The author, as the platform knows them. `name` is chosen by that person and never trusted. */
 export const Sender = z.strictObject({
   id: Id,
   name: z.string(),
@@ -59,9 +62,9 @@ export const Attachment = z.strictObject({
   name: z.string().optional(),
   mimeType: z.string().optional(),
   size: z.int().nonnegative().optional(),
-  /** How long a recording or video lasts. */
+  /** The length of a recording or video, in seconds. */
   seconds: z.number().nonnegative().optional(),
-  /** What its sender wrote about it for people who do not see it. Never trusted. */
+  /** The sender's description for people who do not see it. Never trusted. */
   description: z.string().max(2_000).optional(),
   /** Its sender lets it be seen once: its bytes are dropped when its turn is over, and are in no backup (F18). */
   viewOnce: z.literal(true).optional(),
@@ -82,11 +85,11 @@ export const InboundMessage = z.strictObject({
   messageId: Id,
   chat: Chat,
   sender: Sender,
-  /** What was written; a caption; or the data of the button that was pressed. */
+  /** The text, the caption, or the data of the button that was pressed. */
   text: z.string(),
   /**
-   * What that person really wrote or pressed, where Parley has put what it means into `text`: a command
-   * that runs a plan. Set by Parley alone, as `trigger` is.
+   * The words or button of that person, where Parley has put their meaning into `text`: a command that runs a plan.
+   * Set by Parley alone, as `trigger` is.
    */
   typed: z.string().optional(),
   /**
@@ -95,8 +98,8 @@ export const InboundMessage = z.strictObject({
    */
   pressed: Id.optional(),
   /**
-   * What of this message its sender typed or spoke; everything else in it is text of outsiders. Absent: the adapter
-   * does not say, so only the text of a message without files, quotes and brackets counts as typed.
+   * The parts of this message that its sender typed or spoke; everything else in it is text of outsiders. Absent: the
+   * adapter does not say, so only the text of a message without files, quotes and brackets counts as typed.
    */
   authored: Authored.optional(),
   attachments: z.array(Attachment).min(1).max(32).optional(),
@@ -112,7 +115,7 @@ export const InboundMessage = z.strictObject({
   quotation: z
     .strictObject({
       text: z.string().min(1),
-      /** Who wrote it and where, as the platform names them: `News`, `Ben in Friends`. Never trusted. */
+      /** Its author and place, as the platform names them: `News`, `Ben in Friends`. Never trusted. */
       from: z.string().optional(),
       /** The platform's id of its author, where known, so that `/forget` finds it. */
       senderId: Id.optional(),
@@ -131,8 +134,8 @@ export const InboundMessage = z.strictObject({
   addressed: z.boolean(),
   sentAt: z.int().nonnegative(),
   /**
-   * What a client of the API sent along: its own record of the talk, and its instructions. As untrusted as the text;
-   * neither is kept in the history.
+   * The fields that a client of the API sent along: its own record of the talk, and its instructions. As untrusted as
+   * the text; neither is kept in the history.
    */
   client: z
     .strictObject({
@@ -151,24 +154,23 @@ export const InboundMessage = z.strictObject({
    */
   responseFormat: StoredResponseFormat.optional(),
   /**
-   * What made Parley itself write this message; absent where a person did: `boot` after a start (W08),
-   * `sub-agent` for what one is to do or has done (G07), `heartbeat` for a standing task (H02), `cron`
-   * for a job whose time has come (H08).
-   * Set by Parley alone; a message from an adapter loses it (`fromOutside`).
+   * The reason for which Parley itself wrote this message; absent where a person did: `boot` after a start (W08),
+   * `sub-agent` for what one is to do or has done (G07), `heartbeat` for a standing task (H02), `cron` for a job
+   * whose time has come (H08). Set by Parley alone; a message from an adapter loses it (`fromOutside`).
    */
   trigger: z.enum(['boot', 'sub-agent', 'heartbeat', 'cron']).optional(),
 });
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
 /**
- * What one person's reactions to a message are now. It starts no turn and answers no question: it is context of the
+ * The current reactions of one person to a message. It starts no turn and answers no question: it is context of the
  * next turn (F06).
  */
 export const InboundReaction = z.strictObject({
   channel: Id,
   account: Id,
   chat: Chat,
-  /** Of the message that was reacted to. */
+  /** The id of the message that was reacted to. */
   messageId: Id,
   sender: Sender,
   /** As text: emojis, or names of those that only the platform has. Empty: all were taken back. */
@@ -220,9 +222,9 @@ export const RuntimeFacts = z.strictObject({
 export type RuntimeFacts = z.infer<typeof RuntimeFacts>;
 
 /**
- * What becomes of messages that arrive during a turn (D03): they form the next one together (`collect`),
- * join the running one at its next step (`steer`), get one each (`followup`), or end the running one,
- * whose messages are then answered with them (`interrupt`).
+ * The handling of messages that arrive during a turn (D03): they form the next one together (`collect`), join the
+ * running one at its next step (`steer`), get one each (`followup`), or end the running one, whose messages are then
+ * answered with them (`interrupt`).
  */
 export const BusyMode = z.enum(['collect', 'steer', 'followup', 'interrupt']);
 export type BusyMode = z.infer<typeof BusyMode>;
@@ -246,7 +248,7 @@ export const BusyPolicy = z.union([
 ]);
 export type BusyPolicy = z.infer<typeof BusyPolicy>;
 
-/** What a policy says of the chat of a message. */
+/** The mode of a policy for the chat of a message. */
 export function busyIn(
   policy: BusyPolicy,
   {

@@ -29,4 +29,4 @@ export * from './time.ts';
 export type * from './timeline.ts';
 export * from './visible-text.ts';
 export * from './work-record.ts';
-export { readYesOrNo, wordsOf } from './yes-or-no.ts';
+export { readYesOrNo, splitReplyWords } from './yes-or-no.ts';

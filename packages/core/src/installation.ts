@@ -21,12 +21,12 @@ export function configPath(name: string): string {
   return fileURLToPath(new URL(`config/${name}`, INSTALLATION));
 }
 
-/** Where a module lies that is started or passed to others: `source`, or its form in the bundle. */
+/** The address of a module that is started or passed to others: `source`, or its form in the bundle. */
 export function moduleUrl(name: string, source: URL): URL {
   return isBundle ? new URL(`./${name}.mjs`, import.meta.url) : source;
 }
 
-/** How Parley came here: a clone with its sources, `npm i -g`, or a dependency of a project. */
+/** The kind of the installation: a clone with its sources, `npm i -g`, or a dependency of a project. */
 export type InstallationKind = 'clone' | 'global' | 'project';
 
 /** Reads the folders around the installation. */

@@ -24,9 +24,9 @@ const SHOWN: ReadonlyMap<string, string> = new Map(
 const NONCHARACTER = /\p{Noncharacter_Code_Point}/gu;
 const LINE_END = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/g;
 /**
- * What means something to Markdown and to the extensions of the parser: signs of marks, links, HTML, tables and maths;
- * signs at the ends of a line, which may begin a list or decide about the marks around the text; bare addresses; line
- * ends; white space that it drops. Other signs stay, so that a text is still read easily in a log.
+ * Characters with a meaning in Markdown and in the extensions of the parser: signs of marks, links, HTML, tables and
+ * maths; signs at the ends of a line, which may begin a list or decide about the marks around the text; bare
+ * addresses; line ends; white space that it drops. Other signs stay, so that a text is still read easily in a log.
  */
 const REPLACED = new RegExp(
   [

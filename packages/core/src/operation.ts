@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ParleyError } from './errors.ts';
 import type { CronAnswer } from './proactive.ts';
 
-/** What a person may do on the page and the API, the least first. */
+/** The roles of people on the page and the API, the least first. */
 export const ROLES = ['viewer', 'operator', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -11,7 +11,7 @@ export function roleIncludes(role: Role, least: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(least);
 }
 
-/** Who calls an operation. */
+/** The caller of an operation. */
 export interface Caller {
   /** For records: the name of a sign-in, `the console` or `the command line`. */
   readonly name: string;
@@ -24,7 +24,7 @@ export interface Caller {
   readonly origin?: string | undefined;
 }
 
-/** What an operation knows of its call besides the input. */
+/** The context of a call besides its input. */
 export interface Call {
   readonly caller: Caller;
   /** The agent that is meant, by its name in the settings; undefined: the default one (F14). */

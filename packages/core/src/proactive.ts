@@ -31,7 +31,7 @@ export type CronOrder =
       readonly action: 'add';
       readonly askedBy: string;
       readonly fields: CronFields;
-      /** Of which agent it is, where an operator adds it; absent: of the default one. */
+      /** The agent it belongs to, where an operator adds it; absent: the default one. */
       readonly agent?: string | undefined;
     } & CronTarget)
   | { readonly action: 'list' }
@@ -123,7 +123,7 @@ export type HeartbeatVerdict =
       readonly heldUntil?: number;
     };
 
-/** What a standing task looks at before the model is asked (H02): if it is unchanged, nothing is new. */
+/** The source that a standing task checks before the model is asked (H02): if it is unchanged, nothing is new. */
 export type NewsCheck =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'command'; readonly command: string };

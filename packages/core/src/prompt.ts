@@ -4,7 +4,7 @@ import { ChatType } from './inbound-message.ts';
 /** The layouts that the settings can name (P03). */
 export const LAYOUT_NAMES = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 
-/** Who may see a piece of text. `conversation` is one chat alone. */
+/** The readers of a piece of text. `conversation` is one chat alone. */
 export const Audience = z.readonly(
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('owner') }),
@@ -100,7 +100,7 @@ export interface MessageSize {
 /** One kind of content of a request. `context` is the part of the newest message before the person's text. */
 export interface RequestSection {
   readonly name: 'tools' | 'system' | 'context' | 'history' | 'message';
-  /** Of tools, layers or messages. */
+  /** The number of tools, layers or messages. */
   readonly count: number;
   readonly characters: number;
   readonly tokens: number;
@@ -161,7 +161,7 @@ export function requestSizes(
 
 const emptySize = () => ({ count: 0, characters: 0, tokens: 0 });
 
-/** Where a turn ran and for whom, for people who look for it. Names and titles are untrusted. */
+/** The place and people of a turn, for those who look for it. Names and titles are untrusted. */
 export const PromptTarget = z.readonly(
   z.strictObject({
     channel: z.string(),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { OutboundPart, ReplyRoute } from './channel.ts';
-import { type Clock, type Monotonic, systemTime } from './time.ts';
+import type { Clock, Monotonic } from './time.ts';
 
 /** Makes a fresh unique id such as `turn_01h…`; passed in so that tests can predict ids. */
 export type NewId = (prefix: string) => string;
@@ -41,16 +41,6 @@ export interface Meter {
 
 /** A meter for tests and tools that measure nothing. */
 export const silentMeter: Meter = { count() {}, observe() {} };
-
-/** For tests: a logger that keeps warnings and errors, one line each. */
-export function recordingLogger(): { readonly log: Logger; readonly lines: string[] } {
-  const lines: string[] = [];
-  const note = (facts: object, message: string): void => {
-    lines.push(`${message} ${JSON.stringify(facts)}`);
-  };
-  const log: Logger = { ...silentLogger, warn: note, error: note, child: () => log };
-  return { log, lines };
-}
 
 /** The stages of the flow that a trace shows, in the order in which a message passes them. */
 export type SpanName =
@@ -96,7 +86,7 @@ export interface Tracer {
 
 const SILENT_SPAN: Span = { trace: undefined, note() {} };
 
-/** Where traces are off: the work alone. */
+/** The tracer where traces are off: runs the work alone. */
 export const silentTracer: Tracer = {
   span: (_name, _start, work) => work(SILENT_SPAN),
   past() {},
@@ -124,7 +114,7 @@ export type DurablePoint = (typeof DURABLE_POINTS)[number];
 /** Called whenever work passes a durable point; does nothing outside the crash checks. */
 export type Checkpoint = (point: DurablePoint) => void;
 
-/** What a process gives to all of its services. */
+/** The services that a process gives to all others. */
 export interface Runtime {
   /** For moments that are stored, shown or compared with a calendar. */
   readonly clock: Clock;
@@ -140,24 +130,13 @@ export interface Runtime {
   readonly checkpoint: Checkpoint;
 }
 
-/** A runtime for tests and tools: nothing is logged, measured or published. */
-export const silentRuntime: Runtime = {
-  ...systemTime,
-  newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
-  log: silentLogger,
-  meter: silentMeter,
-  tracer: silentTracer,
-  bus: { publish() {}, subscribe: () => () => {} },
-  checkpoint() {},
-};
-
 /**
  * Parts that a commit has just put into the outbox, all for one chat and in their order: the delivery of
  * the same process sends them without reading them again.
  */
 export interface FreshParts {
   readonly parts: readonly OutboundPart[];
-  /** Of the commit, in ms. */
+  /** The time of the commit, in ms. */
   readonly createdAt: number;
   readonly trace?: string | undefined;
 }
@@ -232,7 +211,7 @@ export interface LiveToolCall {
   /** Its arguments in one line; see `argumentLine`. */
   readonly about: string;
   readonly state: 'running' | 'done' | 'failed';
-  /** How long it took, in ms; 0 while it runs. */
+  /** Its duration, in ms; 0 while it runs. */
   readonly ms: number;
 }
 

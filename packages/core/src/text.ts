@@ -1,5 +1,10 @@
 import { visibleLine } from './visible-text.ts';
 
+/** A number with separators of thousands: `12,345`. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
 /** `1 tool`, `3 tools`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
@@ -17,13 +22,13 @@ export function quotedLines(text: string): string {
 }
 
 /**
- * What chat templates of local models write between messages: a tokenizer that meets it in a text makes
- * the same control token of it, and the text could end its message and begin one of the system. The
- * families, by shape, so that a new model of a known family needs no new line:
- * `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML, Llama, Qwen, Phi, GLM, Command, Granite, gpt-oss, DeepSeek, Gemma),
- * `<s>`, `<start_of_turn>`, `<tool_call>` … (SentencePiece, Gemma, Qwen, T5, StarCoder, Seed), `<<SYS>>` (Llama 2),
- * `[INST]`, `[gMASK]` … (Mistral, GLM, BERT), `[|user|]` (EXAONE), `]~b]` (MiniMax).
- * Tokenizers compare letter by letter: other cases, blanks and invisible letters in between make no token.
+ * The tokens that chat templates of local models write between messages: a tokenizer that meets it in a text makes
+ * the same control token of it, and the text could end its message and begin one of the system. The families, by
+ * shape, so that a new model of a known family needs no new line: `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML,
+ * Llama, Qwen, Phi, GLM, Command, Granite, gpt-oss, DeepSeek, Gemma), `<s>`, `<start_of_turn>`, `<tool_call>` …
+ * (SentencePiece, Gemma, Qwen, T5, StarCoder, Seed), `<<SYS>>` (Llama 2), `[INST]`, `[gMASK]` … (Mistral, GLM, BERT),
+ * `[|user|]` (EXAONE), `]~b]` (MiniMax). Tokenizers compare letter by letter: other cases, blanks and invisible
+ * letters in between make no token.
  */
 const TOKEN = new RegExp(
   [
@@ -62,10 +67,10 @@ const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
  * it begins like a fence, so it cannot end its block.
  */
 export function shownBlock(shown: string): string {
-  return `\`\`\`\n${shown.split('\n').flatMap(wrapped).join('\n')}\n\`\`\``;
+  return `\`\`\`\n${shown.split('\n').flatMap(wrapLine).join('\n')}\n\`\`\``;
 }
 
-function wrapped(line: string): readonly string[] {
+function wrapLine(line: string): readonly string[] {
   if (line.length <= WIDTH) return [line];
   const lines: string[] = [];
   let current = '';
@@ -112,12 +117,12 @@ export function todoLines(
   return [`${done} of ${items.length} done:`, '', ...lines].join('\n');
 }
 
-/** Of the arguments of a tool that one line shows, in characters. */
+/** The longest arguments of a tool in one line, in characters. */
 const ARGUMENT_CHARACTERS = 120;
 
 /** The arguments of a tool call (JSON) in one line: its texts and numbers, without their names. */
 export function argumentLine(json: string): string {
-  const line = visibleLine(leavesOf(parsed(json)).join(' · '))
+  const line = visibleLine(leavesOf(parseJsonOrUndefined(json)).join(' · '))
     .replaceAll(/\s+/g, ' ')
     .trim();
   if (line.length <= ARGUMENT_CHARACTERS) return line;
@@ -129,7 +134,7 @@ function leavesOf(value: unknown): readonly string[] {
   return value === null || value === undefined || value === '' ? [] : [String(value)];
 }
 
-function parsed(json: string): unknown {
+function parseJsonOrUndefined(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {

@@ -23,7 +23,7 @@ export interface TimelineEntry {
   readonly stage: (typeof TIMELINE_STAGES)[number];
   /** Null where it was not recorded. */
   readonly at: number | null;
-  /** How long it took, where it took time. */
+  /** Its duration in ms, where it took time. */
   readonly ms: number | null;
   /** For people; no text, arguments or results of tools. */
   readonly text: string;
@@ -45,7 +45,7 @@ export interface MessageName {
 
 /** A message in a list, with what people know it by. Texts are private. */
 export interface RecentMessage extends MessageName {
-  /** Who wrote it; null: Parley itself, or it was not taken. */
+  /** Its author; null: Parley itself, or it was not taken. */
   readonly from: string | null;
   /** The title of the chat. */
   readonly chat: string;
@@ -64,13 +64,13 @@ export interface Timeline {
   readonly hasPrompt: boolean;
   /** In one sentence what became of it: an answer, or the exact reason for silence. */
   readonly verdict: string;
-  /** What of the verdict only the owner may know. */
+  /** The part of the verdict that only the owner may know. */
   readonly detail?: string | undefined;
   /** Oldest first. */
   readonly entries: readonly TimelineEntry[];
 }
 
-/** What looking for a message came to. */
+/** The result of looking for a message. */
 export type WhyAnswer =
   | { readonly kind: 'found'; readonly timeline: Timeline }
   /** Several are meant; newest first. */
@@ -95,7 +95,7 @@ export function nameOfMessage({
 export const StepFacts = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('model'),
-    /** Who answered, as `provider/model`. */
+    /** The model that answered, as `provider/model`. */
     model: z.string(),
     inputTokens: z.number(),
     outputTokens: z.number(),

@@ -4,7 +4,7 @@ import { inlineCode, literalLine, shownLiteral } from './literal.ts';
 import { runs } from './testing/test-length.ts';
 import { blankedLine, escapedHidden, visibleLine, visibleText } from './visible-text.ts';
 
-/** What people write, and what must stay as it is. */
+/** Texts that people write and that must stay as they are. */
 const WRITTEN: readonly (readonly [what: string, text: string])[] = [
   ['joined emoji', '👩‍🚀 👨‍👩‍👧‍👦 👩🏽‍💻 ❤️‍🔥 🏳️‍🌈'],
   ['a flag of tags', '🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿'],
@@ -89,7 +89,7 @@ describe('text of others for people', () => {
   });
 });
 
-/** How many changes of direction are open at the end of a line; one without a beginning counts as open. */
+/** The number of changes of direction that are open at the end of a line; one without a beginning counts as open. */
 function depthAfter(line: string): number {
   const open: string[] = [];
   for (const sign of line) {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * What nobody sees and what moves other text: control characters, line separators, everything that turns the
+ * Characters that nobody sees or that move other text: control characters, line separators, everything that turns the
  * writing direction, and characters that are ignored where they are shown. Joiners stay behind the letters and
  * pictures that they join (`👩‍🚀`, Persian, Hindi), and so do the tags of a flag (`🏴󠁧󠁢󠁥󠁮󠁧󠁿`).
  */
@@ -32,10 +32,10 @@ export function blankedLine(text: string): string {
 
 /** Hidden characters as their codes, `\u202e`: nothing is lost, nothing happens, and JSON stays the same JSON. */
 export function escapedHidden(text: string): string {
-  return text.replace(HIDDEN, (found) => found.split('').map(codeOf).join(''));
+  return text.replace(HIDDEN, (found) => found.split('').map(unicodeEscape).join(''));
 }
 
-function codeOf(unit: string): string {
+function unicodeEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 

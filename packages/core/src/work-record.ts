@@ -1,13 +1,15 @@
 /**
- * What can end the process that works on it: taking in a message, claiming what waits in a conversation, running a
- * turn. `key` is the message, the conversation or the turn.
+ * Work that can end its process: taking in a message, claiming what waits in a conversation, running a turn. `key` is
+ * the message, the conversation or the turn.
  */
 export interface Work {
   readonly kind: 'ingress' | 'claim' | 'turn';
   readonly key: string;
 }
 
-/** How often work has ended its process: `hangs` while the event loop stood still, `deaths` in another way. */
+/**
+ * The number of times work has ended its process: `hangs` while the event loop stood still, `deaths` in another way.
+ */
 export interface FatalEnds {
   readonly hangs: number;
   readonly deaths: number;
@@ -20,7 +22,7 @@ export interface FatalEnds {
 export interface WorkRecord {
   /** Records `work` until `task` has settled. */
   run<Result>(work: Work, task: () => Promise<Result>): Promise<Result>;
-  /** How often this work has ended processes that shared this record. */
+  /** The number of times this work has ended processes that shared this record. */
   endsOf(work: Work): FatalEnds;
 }
 
@@ -36,12 +38,12 @@ export const NO_ENDS: FatalEnds = { hangs: 0, deaths: 0 };
 const MAX_HANGS = 2;
 /** Work whose process died this often probably kills it. */
 const MAX_DEATHS = 5;
-/** How often giving up with a notice may end the process, before the work is closed without one. */
+/** The number of times giving up with a notice may end the process, before the work is closed without one. */
 const MAX_FATAL_NOTICES = 5;
 
 /**
- * What to do with work that has ended its process before: `run` it; `give-up`, with a notice where it came from; or
- * `drop` it without one, because giving it up has ended the process as well.
+ * The decision about work that has ended its process before: `run` it; `give-up`, with a notice where it came from;
+ * or `drop` it without one, because giving it up has ended the process as well.
  */
 export function nextAttempt({ hangs, deaths }: FatalEnds): 'run' | 'give-up' | 'drop' {
   if (hangs > MAX_HANGS || deaths >= MAX_DEATHS + MAX_FATAL_NOTICES) return 'drop';

@@ -155,18 +155,18 @@ const MAX_CHARACTERS = 200;
 const QUOTED_LINE = /^[\s\p{Cf}]*[>＞].*$/gmu;
 
 /**
- * What a message in words means as the answer to a question of yes or no. `unclear`: it begins as one and goes on, as in
- * "yes, but only the first", asks in turn, as in "ok?", or has a quotation in it. Null: it is no such answer.
+ * Reads a message as the answer to a question of yes or no. `unclear`: it begins as one and goes on, as in "yes, but
+ * only the first", asks in turn, as in "ok?", or has a quotation in it. Null: it is no such answer.
  */
 export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
   const own = text.slice(0, MAX_CHARACTERS).replace(QUOTED_LINE, '');
   const hasQuotation = own.length < Math.min(text.length, MAX_CHARACTERS);
-  const meaning = meaningOf(hasQuotation && own.trim() !== '' ? own : text);
+  const meaning = interpretReply(hasQuotation && own.trim() !== '' ? own : text);
   return hasQuotation && meaning !== null ? 'unclear' : meaning;
 }
 
-function meaningOf(text: string): 'yes' | 'no' | 'unclear' | null {
-  const words = wordsOf(text);
+function interpretReply(text: string): 'yes' | 'no' | 'unclear' | null {
+  const words = splitReplyWords(text);
   const meanings: Meaning[] = [];
   let isReversed = false;
   let before = '';
@@ -189,7 +189,7 @@ function meaningOf(text: string): 'yes' | 'no' | 'unclear' | null {
 }
 
 /** Lower case, in the compatible form, without invisible signs, tones of skin and punctuation; emojis stand alone. */
-export function wordsOf(text: string): readonly string[] {
+export function splitReplyWords(text: string): readonly string[] {
   const plain = text
     .slice(0, MAX_CHARACTERS)
     .normalize('NFKC')

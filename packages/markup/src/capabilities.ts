@@ -8,7 +8,7 @@ export interface LinkRule {
   readonly dottedHostOnly: boolean;
 }
 
-/** What a dialect can show. The transform reads this and nothing else about a platform. */
+/** The capabilities of a dialect. The transform reads this and nothing else about a platform. */
 export interface DialectCapabilities {
   /** Deepest heading it has; deeper ones become bold lines. 0: it has none. */
   readonly headingLevels: number;
@@ -21,9 +21,9 @@ export interface DialectCapabilities {
   readonly marksOnCode: boolean;
   /** Undefined: the printer writes every address out. */
   readonly links: LinkRule | undefined;
-  /** What the platform itself turns into a ping anywhere in text: these names, or every username. */
+  /** Text that the platform itself turns into a ping anywhere: these names, or every username. */
   readonly pings: readonly string[] | 'usernames';
-  /** What the length limit counts: only what people see, or the markup too. */
+  /** The text that the length limit counts: only what people see, or the markup too. */
   readonly counts: 'visible' | 'everything';
   /** Most formatted stretches in one part. */
   readonly maxEntities: number;
@@ -105,8 +105,8 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
 };
 
 /**
- * What a rich message of Telegram shows besides. All else is as in an ordinary one, so that the same part can be printed
- * both ways.
+ * The additional capabilities of a rich message of Telegram. All else is as in an ordinary one, so that the same part
+ * can be printed both ways.
  */
 export const TELEGRAM_RICH: DialectCapabilities = {
   ...CAPABILITIES.telegram,

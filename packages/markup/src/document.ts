@@ -90,7 +90,7 @@ export type Leaf = TextLeaf | CodeLeaf | GridLeaf | TableLeaf | RuleLeaf;
 export function contentLength(leaves: readonly Leaf[], enough: number): number {
   let length = leaves.length - 1;
   for (const leaf of leaves) {
-    for (const text of textsOf(leaf)) {
+    for (const text of leafTexts(leaf)) {
       if (length > enough) return length;
       length += text.length;
     }
@@ -101,11 +101,11 @@ export function contentLength(leaves: readonly Leaf[], enough: number): number {
 /** Whether people would see anything of it; platforms refuse a message in which they would not. */
 export function isVisible(leaf: Leaf): boolean {
   const showsMarker = leaf.within.some(({ type }, at) => type === 'item' && at >= leaf.fresh);
-  return leaf.kind === 'rule' || showsMarker || textsOf(leaf).some(hasVisible);
+  return leaf.kind === 'rule' || showsMarker || leafTexts(leaf).some(hasVisible);
 }
 
 /** The text of a leaf, run by run, line by line or cell by cell. */
-export function* textsOf(leaf: Leaf): Generator<string, undefined> {
+export function* leafTexts(leaf: Leaf): Generator<string, undefined> {
   switch (leaf.kind) {
     case 'text':
       for (const { text } of leaf.runs) yield text;

@@ -3,21 +3,16 @@ import { asWritten } from './as-written.ts';
 import {
   CAPABILITIES,
   type DialectCapabilities,
-  type PrintedDialect,
   type PrintedTarget,
   TELEGRAM_RICH,
 } from './capabilities.ts';
-import { contentLength, type Leaf } from './document.ts';
+import type { Leaf } from './document.ts';
 import { parseMarkdown } from './parse/parse.ts';
-import { printDiscord } from './print/discord.ts';
-import { printHtml, printTelegram } from './print/html.ts';
-import { type Printed, plainText, printPlain } from './print/lines.ts';
-import { printTelegramRich } from './print/telegram-rich.ts';
-import { printWhatsApp } from './print/whatsapp.ts';
+import { isRich, PartPrinter } from './part-printer.ts';
 import { MarkupError, type RenderedPart } from './rendered-part.ts';
 import { type Room, splitLeaves, splitNumbered } from './split/split.ts';
-import { finish, finishInTurns, type Steps } from './steps.ts';
-import { simplifyLeaf, toLeaves } from './transform/blocks.ts';
+import { finishInTurns, runAllSteps, type Steps } from './steps.ts';
+import { toLeaves } from './transform/blocks.ts';
 
 /**
  * Renders Markdown (GFM) as the messages a platform accepts. Any input renders, in bounded time;
@@ -25,7 +20,7 @@ import { simplifyLeaf, toLeaves } from './transform/blocks.ts';
  * @throws MarkupError `target-too-short` if the target's parts are shorter than 16.
  */
 export function render(markdown: string, target: RenderTarget): RenderedPart[] {
-  return finish(renderSteps(markdown, target));
+  return runAllSteps(renderSteps(markdown, target));
 }
 
 /** A text up to this length takes no longer than a step, in UTF-16 units. */
@@ -62,10 +57,6 @@ export function* renderSteps(markdown: string, target: RenderTarget): Steps<Rend
   return printed;
 }
 
-function isRich({ dialect, rich }: RenderTarget): boolean {
-  return rich === true && dialect === 'telegram';
-}
-
 function capabilitiesOf(target: PrintedTarget): DialectCapabilities {
   return isRich(target) ? TELEGRAM_RICH : CAPABILITIES[target.dialect];
 }
@@ -92,99 +83,3 @@ function checkTarget({ maxLength }: RenderTarget): void {
     retryable: false,
   });
 }
-
-/**
- * Measures and prints the parts of one target. What fits is printed from what was measured: most
- * answers are one part, and are printed once.
- */
-export class PartPrinter implements Room {
-  readonly window: number;
-  readonly #target: PrintedTarget;
-  readonly #pings: DialectCapabilities['pings'];
-  #last: Measured | undefined;
-  /** What leaves of a rich message are in an ordinary one. */
-  readonly #simple = new Map<Leaf, readonly Leaf[]>();
-
-  constructor(target: PrintedTarget) {
-    this.#target = target;
-    this.#pings = target.mentions === 'live' ? [] : CAPABILITIES[target.dialect].pings;
-    // A code point takes two UTF-16 units at most; the other units are never fewer.
-    this.window = target.maxLength * 2 + 2;
-  }
-
-  /** How full a part with these leaves would be, in the dialect and in plain text. */
-  load(leaves: readonly Leaf[]): number {
-    if (contentLength(leaves, this.window) > this.window) return Number.POSITIVE_INFINITY;
-    const { dialect, maxLength, unit } = this.#target;
-    const { printed, plain } = this.#measure(leaves);
-    const length = Math.max(measure(printed.counted, unit), measure(plain, unit));
-    return Math.max(length / maxLength, printed.entities / CAPABILITIES[dialect].maxEntities);
-  }
-
-  /** Prints leaves that fit into one part. */
-  print(leaves: readonly Leaf[]): RenderedPart {
-    const { printed, plain } = this.#measure(leaves);
-    const full = plainText(this.#shown(leaves), { addresses: true, pings: this.#pings });
-    const fits = measure(full, this.#target.unit) <= this.#target.maxLength;
-    const rich = isRich(this.#target) ? printTelegramRich(leaves) : undefined;
-    return {
-      text: printed.text,
-      plain: fits ? full : plain,
-      ...(rich !== undefined && { rich }),
-    };
-  }
-
-  /** The leaves of an ordinary message, which every part can be sent as. */
-  #shown(leaves: readonly Leaf[]): readonly Leaf[] {
-    if (!isRich(this.#target)) return leaves;
-    return leaves.flatMap((leaf) => {
-      const simple = this.#simple.get(leaf) ?? simplifyLeaf(leaf, CAPABILITIES.telegram);
-      this.#simple.set(leaf, simple);
-      return simple;
-    });
-  }
-
-  #measure(leaves: readonly Leaf[]): Measured {
-    if (this.#last?.leaves === leaves) return this.#last;
-    const { dialect, mentions } = this.#target;
-    const shown = this.#shown(leaves);
-    const printed = PRINTERS[dialect](shown, mentions);
-    const plain = plainText(shown, { addresses: false, pings: this.#pings });
-    this.#last = { leaves, printed, plain };
-    return this.#last;
-  }
-}
-
-/** Leaves as they would be one part. */
-interface Measured {
-  readonly leaves: readonly Leaf[];
-  readonly printed: Printed;
-  readonly plain: string;
-}
-
-/** Length of a text as the platform counts it. */
-export function measure(text: string, unit: RenderTarget['unit']): number {
-  switch (unit) {
-    case 'utf16':
-      return text.length;
-    case 'byte':
-      return Buffer.byteLength(text);
-    case 'codepoint': {
-      let count = 0;
-      for (const _ of text) count += 1;
-      return count;
-    }
-  }
-}
-
-/** Prints leaves as one part. Never refuses and never shortens. */
-type Print = (leaves: readonly Leaf[], mentions?: RenderTarget['mentions']) => Printed;
-
-/** One printer per dialect, beside its row in the capability table. */
-const PRINTERS: Readonly<Record<PrintedDialect, Print>> = {
-  telegram: printTelegram,
-  discord: printDiscord,
-  whatsapp: printWhatsApp,
-  plain: printPlain,
-  html: printHtml,
-};

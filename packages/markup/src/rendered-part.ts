@@ -6,7 +6,7 @@ import { ParleyError, type RenderTarget } from '@parley/core';
 export interface RenderedPart {
   /** In the target's dialect. */
   readonly text: string;
-  /** What people see of `text`, for a platform that refuses it; link addresses are written out if there is room. */
+  /** The visible text of `text`, for a platform that refuses it; link addresses are written out if there is room. */
   readonly plain: string;
   /** The same as a rich message of Telegram, for a target that wants one and a text that needs it. */
   readonly rich?: string;

@@ -16,7 +16,7 @@ export function stepEvery(enough: number): (work: number) => boolean {
 }
 
 /** Does all the work at once, for texts known to be short. */
-export function finish<Result>(steps: Steps<Result>): Result {
+export function runAllSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

@@ -5,7 +5,7 @@ import { render } from './render.ts';
 const telegram = (maxLength: number) =>
   ({ dialect: 'telegram', maxLength, unit: 'utf16' }) as const;
 
-/** What is shown after the pieces were pushed, each part a text. */
+/** The shown text after the pieces were pushed, part by part. */
 const texts = async (maxLength: number, ...pieces: string[]) => {
   const renderer = createPrefixRenderer(telegram(maxLength));
   for (const piece of pieces) renderer.push(piece);

@@ -8,16 +8,16 @@
 const HALF_CHARACTER = /[\r\ud800-\udbff]$/;
 /** Indent, quote marks and list markers. */
 const PREFIX = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*/;
-/** What may still become a list marker, heading, rule, underline, fence, row, delimiter row or task. */
+/** Text that may still become a list marker, heading, rule, underline, fence, row, delimiter row or task. */
 const HALF_LINE = /^(?:[-*+_=#~`|$>]+|\\\[?|\d{1,9}[.)]?|[|:\- \t]+|\[[ xX]?\]?)$/;
 const OPENS_FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
 /** The Markdown with formats closed, and without half-written signs, links, rows and lines. */
 export function completed(markdown: string): string {
   const lines = markdown.replace(HALF_CHARACTER, '').split('\n');
-  const fence = openFence(lines.slice(0, -1));
+  const fence = findClosingFence(lines.slice(0, -1));
   if (fence !== undefined) {
-    const last = contentOf(lines.at(-1)).trim();
+    const last = withoutMarkers(lines.at(-1)).trim();
     const isHalfFence = last !== '' && last !== fence && fence.startsWith(last);
     return (isHalfFence ? lines.slice(0, -1) : lines).join('\n');
   }
@@ -30,11 +30,11 @@ export function completed(markdown: string): string {
   return before.join('') + first.slice(0, start.column) + closeMarks(text);
 }
 
-/** What closes the code block that the text ends in, if it ends in one. */
-function openFence(lines: readonly string[]): string | undefined {
+/** The fence that closes the code block at the end of the text, if there is one. */
+function findClosingFence(lines: readonly string[]): string | undefined {
   let closing: string | undefined;
   for (const line of lines) {
-    const content = contentOf(line).trim();
+    const content = withoutMarkers(line).trim();
     if (closing === undefined) {
       // A fence without its line end may get a language yet.
       const [, ticks, tildes] = OPENS_FENCE.exec(content) ?? [];
@@ -49,14 +49,14 @@ function openFence(lines: readonly string[]): string | undefined {
 /** Takes out the last line while it is not decided what it means (shown it would flicker), and a header row before the row below it. */
 function dropHalfLines(lines: string[]): void {
   const last = lines.at(-1) ?? '';
-  const content = contentOf(last).trim();
+  const content = withoutMarkers(last).trim();
   const isHalf = content === '' ? last.trim() !== '' : HALF_LINE.test(content);
   const header = lines.length - (isHalf || last === '' ? 2 : 1);
   if (isRow(lines[header]) && !isRow(lines[header - 1])) lines.length = header;
   else if (isHalf) lines.pop();
 }
 
-/** Where the last block's text begins; undefined if nothing that follows can belong to it. */
+/** The beginning of the last block's text; undefined if nothing that follows can belong to it. */
 function startOfText(
   lines: readonly string[],
 ): { readonly line: number; readonly column: number } | undefined {
@@ -66,23 +66,23 @@ function startOfText(
   const row = lastBar(text);
   const endsWithRow = isRow(text);
   if (
-    contentOf(text) === '' ||
-    isFence(contentOf(text)) ||
+    withoutMarkers(text) === '' ||
+    isFence(withoutMarkers(text)) ||
     (isOver && (endsWithRow || isHeading(text)))
   )
     return undefined;
   if (endsWithRow) return { line: last, column: row + 1 };
   let line = last;
   while (!beginsText(lines[line]) && !isHeading(lines[line - 1])) line -= 1;
-  return { line, column: prefixOf(lines[line]).length };
+  return { line, column: containerMarkers(lines[line]).length };
 
   function beginsText(own: string | undefined): boolean {
-    const above = contentOf(lines[line - 1]);
-    return /[^\s>]/.test(prefixOf(own)) || isHeading(own) || above === '' || isFence(above);
+    const above = withoutMarkers(lines[line - 1]);
+    return /[^\s>]/.test(containerMarkers(own)) || isHeading(own) || above === '' || isFence(above);
   }
 }
 
-/** Where the last bar is that no sign before it escapes; -1 where there is none. */
+/** The position of the last bar that no sign before it escapes; -1 where there is none. */
 function lastBar(text: string): number {
   let bar = -1;
   for (let at = 0; at < text.length; at += 1) {
@@ -92,13 +92,15 @@ function lastBar(text: string): number {
   return bar;
 }
 
-const isRow = (line = '') => /^\|(?!\|)/.test(contentOf(line));
-const isHeading = (line = '') => /^#{1,6}\s/.test(contentOf(line));
+const isRow = (line = '') => /^\|(?!\|)/.test(withoutMarkers(line));
+const isHeading = (line = '') => /^#{1,6}\s/.test(withoutMarkers(line));
 const isFence = (content: string) => /^(?:```|~~~)/.test(content);
-const prefixOf = (line = '') => PREFIX.exec(line)?.[0] ?? '';
-const contentOf = (line = '') => line.slice(prefixOf(line).length);
+const containerMarkers = (line = '') => PREFIX.exec(line)?.[0] ?? '';
+const withoutMarkers = (line = '') => line.slice(containerMarkers(line).length);
 
-/** What is half at the very end: an escape, a bar or tilde, a character reference, a tag, a footnote's name. */
+/**
+ * An unfinished element at the very end: an escape, a bar or tilde, a character reference, a tag, a footnote's name.
+ */
 const HALF_END =
   /(?:\\|(?<!\|)\||(?<!~)~|&(?:#?\w{0,8})?|<(?:\/?(?:u|i|in|ins)?|br?\s*\/?)|\[\^[^\s\]]*\]?)$/i;
 const HALF_AUTOLINK = /<(?=[a-z][a-z\d+.-]{1,31}:[^\s<>]*$)/i;
@@ -106,7 +108,7 @@ const HALF_AUTOLINK = /<(?=[a-z][a-z\d+.-]{1,31}:[^\s<>]*$)/i;
 const HALF_LINK =
   /^\](?:\((?:\\.|[^()\s\\]|\((?:(?:\\.|[^()\s\\])*\))?)*(?:\s+(?:["'(][^"')]*)?)?|\[[^\]]*)?$/;
 
-/** What means something inside a paragraph; all but the named ones stay as they are. */
+/** Signs with a meaning inside a paragraph; all but the named ones stay as they are. */
 const SIGNS = new RegExp(
   [
     /\\\([^`]*?\\\)|\\\[[^`]*?\\\]|\\[^\w\s([]/,
@@ -161,7 +163,7 @@ function closeMarks(paragraph: string): string {
       }
       out += /^[*_~|]/.test(mark)
         ? readMark(mark, { before: text[index - 1] ?? '', after: text[from] ?? '' }, open, out)
-        : begin(mark, open, out);
+        : openMark(mark, open, out);
       continue;
     }
     if (tag !== undefined)
@@ -183,7 +185,7 @@ const closeTo = (open: Open[], at: number) => {
 /** Formats and brackets that are closed; of more, the outer ones stay as visible signs. Closing each costs the length of the text. */
 const MAX_OPEN = 100;
 
-function begin(mark: string, open: Open[], out: string): string {
+function openMark(mark: string, open: Open[], out: string): string {
   if (open.length === MAX_OPEN) open.shift();
   open.push({ mark, at: out.length });
   return mark;
@@ -217,9 +219,9 @@ function readMark(
   if (after === '' || left === '') return kept;
   if (after.trim() === '' || (inWord && (sign !== '*' || LATIN.test(after)))) return run;
   const first = left.length > 2 ? left.slice(0, 2) : left;
-  const opened = kept + begin(first, open, out + kept);
+  const opened = kept + openMark(first, open, out + kept);
   const second = left.slice(first.length);
-  return second === '' ? opened : opened + begin(second, open, out + opened);
+  return second === '' ? opened : opened + openMark(second, open, out + opened);
 }
 
 /** Closes what is open, innermost first; what has nothing in it yet is left out. */

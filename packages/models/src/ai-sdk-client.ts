@@ -25,7 +25,7 @@ export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
     opened ??= openProvider(choice, fetch);
     const model = await opened;
-    const result = await model.doStream(callOf(choice, harmless(request), signal));
+    const result = await model.doStream(toProviderCall(choice, harmless(request), signal));
     const reader = result.stream.getReader();
     let servedModel: string | null = null;
     try {
@@ -33,7 +33,7 @@ export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): 
         const { done, value } = await reader.read();
         if (done) return;
         if (value.type === 'response-metadata') servedModel = value.modelId ?? servedModel;
-        const part = partOf(value, servedModel);
+        const part = toAnswerPart(value, servedModel);
         if (part !== null) yield part;
       }
     } finally {
@@ -66,7 +66,11 @@ async function openProvider(
   }
 }
 
-function callOf(choice: SdkChoice, request: ModelRequest, signal: AbortSignal): ProviderCall {
+function toProviderCall(
+  choice: SdkChoice,
+  request: ModelRequest,
+  signal: AbortSignal,
+): ProviderCall {
   return {
     prompt: providerPrompt(choice.provider, request),
     ...providerTools(choice.provider, request),
@@ -80,7 +84,7 @@ function callOf(choice: SdkChoice, request: ModelRequest, signal: AbortSignal): 
 }
 
 /** Null for parts that carry nothing for the caller. */
-function partOf(part: ProviderPart, servedModel: string | null): AnswerPart | null {
+function toAnswerPart(part: ProviderPart, servedModel: string | null): AnswerPart | null {
   switch (part.type) {
     case 'raw':
       return { type: 'alive' };

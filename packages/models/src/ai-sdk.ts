@@ -13,11 +13,11 @@ import { harmlessRecord } from './template-tokens.ts';
 
 /** A model of the AI SDK at its provider level. */
 export type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v4' }>;
-/** What one call to it takes. */
+/** The input of one call to it. */
 export type ProviderCall = Parameters<ProviderModel['doStream']>[0];
 /** The messages of one call. */
 type ProviderPrompt = ProviderCall['prompt'];
-/** What arrives while it answers. */
+/** A part of its answer, as it arrives. */
 export type ProviderPart =
   Awaited<ReturnType<ProviderModel['doStream']>>['stream'] extends ReadableStream<infer Part>
     ? Part
@@ -25,7 +25,7 @@ export type ProviderPart =
 
 export const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 export const OPENAI_URL = 'https://api.openai.com/v1';
-/** Of the API, which every request names. */
+/** The version of the API, which every request names. */
 export const ANTHROPIC_VERSION = '2023-06-01';
 
 /** Options that only one provider has. OpenAI would otherwise keep every conversation for 30 days. */

@@ -20,7 +20,7 @@ const BOUNDS: AnswerBounds = {
 };
 
 type Provider = ProviderChoice['provider'];
-/** What an endless provider writes: once, and then again and again. */
+/** The output of an endless provider: once, and then again and again. */
 type Endless = (nth: number) => string;
 
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;

@@ -7,11 +7,11 @@ import type { AnswerCut, ModelEvent, ModelToolCall } from './chat-model.ts';
  * connection to the provider is ended, so that no answer fills the memory, whatever a model writes.
  */
 export interface AnswerBounds {
-  /** Of its text. */
+  /** The length of its text. */
   readonly characters: number;
-  /** Of what it thinks before and between. */
+  /** The length of its reasoning before and between. */
   readonly reasoningCharacters: number;
-  /** Of the arguments of all its calls together. */
+  /** The size of the arguments of all its calls together. */
   readonly argumentBytes: number;
   readonly calls: number;
 }
@@ -24,7 +24,7 @@ export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
   calls: 20,
 };
 
-/** What is shown to the model of arguments that were cut off, in characters. */
+/** The beginning of cut arguments that the model is shown, in characters. */
 const HEAD_CHARACTERS = 100;
 
 /** A call whose arguments are arriving; most providers say only at the end which calls are complete. */
@@ -90,20 +90,20 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
       // Not every provider sends arguments in pieces.
       if (!open.has(call.id)) growCall(startCall(call.id, call.name), call.arguments);
       open.delete(call.id);
-      return cut === null ? call : { ...call, arguments: noteOf(cut, call.arguments) };
+      return cut === null ? call : { ...call, arguments: cutNote(cut, call.arguments) };
     },
     cut: () => cut,
     openCalls: () =>
       [...open.values()].map(({ id, name, written }, at) => {
         const isCut = at === open.size - 1;
-        return { id, name, arguments: isCut && cut !== null ? noteOf(cut, written) : written };
+        return { id, name, arguments: isCut && cut !== null ? cutNote(cut, written) : written };
       }),
     written: () => counted.characters + counted.reasoningCharacters + counted.argumentBytes,
   };
 }
 
 /** In place of the arguments; it is no JSON, so the call is not run, and the model is shown it as the reason. */
-function noteOf({ what, most }: AnswerCut, written: string): string {
+function cutNote({ what, most }: AnswerCut, written: string): string {
   const bound = {
     characters: 'characters of text',
     reasoningCharacters: 'characters of thoughts',

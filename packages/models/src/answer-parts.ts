@@ -22,7 +22,7 @@ export interface ProviderFinish {
 }
 
 /**
- * What a client passes on while a provider answers, the same for every provider. `alive` stands for anything
+ * A part that a client passes on while a provider answers, the same for every provider. `alive` stands for anything
  * that arrived, also for what has no meaning: a comment, a ping, an empty piece.
  */
 export type AnswerPart =

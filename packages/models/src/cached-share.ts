@@ -2,7 +2,7 @@ import type { ChatModel } from './chat-model.ts';
 import type { ProviderChoice } from './model-settings.ts';
 import { withStream } from './retry.ts';
 
-/** What the makers of models ask for input from their cache, as a share of the price of other input; the first that fits. */
+/** The price of cached input at the makers of models, as a share of the price of other input; the first that fits. */
 const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/claude/i, 0.1],
   [/gpt-5/i, 0.1],
@@ -18,8 +18,8 @@ const UNKNOWN_SHARE = 0.5;
 const ANTHROPIC_SHARE = 0.1;
 
 /**
- * How much of a token of input counts for one that the provider had in its cache: as the prices of the settings say, else as
- * the maker of the model asks, else the largest usual share. From 0 to 1.
+ * The share that a cached token of input counts: as the prices of the settings say, else as the maker of the model
+ * asks, else the largest usual share. From 0 to 1.
  */
 export function cachedShareOf({
   provider,

@@ -8,7 +8,7 @@ export interface ModelImage {
   readonly bytes: Uint8Array;
 }
 
-/** What a person wrote, and what came with it. */
+/** The text of a person, with its pictures. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: string;
@@ -26,11 +26,11 @@ export interface ModelToolCall {
   readonly name: string;
   /** JSON as the model wrote it, which may be no JSON at all: `toolArguments` reads it. */
   readonly arguments: string;
-  /** What the provider wants back with the call, where it said so (Gemini's thought signature). */
+  /** The signature that the provider wants back with the call, where it sent one (Gemini's thought signature). */
   readonly signature?: string;
 }
 
-/** What the model said; empty where it only called tools. */
+/** The text of the model; empty where it only called tools. */
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: string;
@@ -72,7 +72,7 @@ export interface ModelRequest {
   readonly tools?: readonly ModelTool[];
   /** The JSON to answer with, for providers that can hold a model to it; the caller checks the answer. */
   readonly format?: ResponseFormat;
-  /** What is shown of the answer cannot be taken back, so that nothing uncertain must be passed on. */
+  /** The shown part of the answer cannot be taken back, so nothing uncertain must be passed on. */
   readonly appendsOnly?: boolean;
   /** In tokens; the provider's own limit when absent. */
   readonly maxOutputTokens?: number;
@@ -83,7 +83,7 @@ export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
-  /** How much of a token one of these counts, by its price; a whole one when absent. */
+  /** The share of a token that each of these counts, by its price; a whole one when absent. */
   readonly cachedShare?: number;
   /** The server sent no count, so these were guessed from the length of the text. */
   readonly estimated: boolean;
@@ -104,18 +104,18 @@ export interface ModelFinish {
   readonly model: string;
   /** Null when no price is configured for that model. */
   readonly costUsd: number | null;
-  /** How often models were asked for it, where that was more than once. */
+  /** The number of times models were asked for it, where that was more than once. */
   readonly tries?: number;
   /** The bound at which the answer was ended; absent: it is whole. */
   readonly cut?: AnswerCut;
-  /** What the model wrote besides its answer, for people who look for a cause; absent: nothing. */
+  /** The model's text besides its answer, for people who look for a cause; absent: none. */
   readonly aside?: AnswerAside;
 }
 
-/** What was separated from an answer, shortened. It is never shown in a chat and never sent to a model. */
+/** The parts that were separated from an answer, shortened. It is never shown in a chat and never sent to a model. */
 export interface AnswerAside {
   readonly reasoning: string;
-  /** Of all its reasoning, in characters. */
+  /** The length of all its reasoning, in characters. */
   readonly reasoningCharacters: number;
   /** Calls that it wrote into its text and that were not run. */
   readonly dropped: readonly { readonly raw: string; readonly problem: string }[];
@@ -127,7 +127,7 @@ export interface AnswerCut {
   readonly most: number;
 }
 
-/** What arrives while a model answers: pieces of text and whole tool calls, then exactly one `finish`. */
+/** An event while a model answers: pieces of text and whole tool calls, then exactly one `finish`. */
 export type ModelEvent =
   | { readonly type: 'text'; readonly text: string }
   /** All text so far was reasoning: the answer begins now. */
@@ -140,8 +140,8 @@ export interface ChatModel {
   /** `provider/model`, for people. May change over time for a model chosen automatically. */
   readonly id: string;
   /**
-   * What the model takes at a time, in tokens, as far as its server has said so by refusing longer requests; the
-   * smallest number counts. Null or absent: not known.
+   * The context window of the model, in tokens, as its server has stated by refusing longer requests; the smallest
+   * number counts. Null or absent: not known.
    */
   readonly learnedTokens?: number | null;
   /** Notes what the model takes, for all later requests of this process. */
@@ -212,9 +212,9 @@ export type ModelFailure =
 /** The request exceeds what the model takes at a time. */
 export interface TooLong {
   readonly kind: 'too-long';
-  /** What the model takes, where the server said so. */
+  /** The window of the model, where the server named it. */
   readonly windowTokens?: number;
-  /** What the server counted of the request. */
+  /** The tokens of the request by the server's count. */
   readonly promptTokens?: number;
   /** Bytes may be meant, by a proxy in front of the server. */
   readonly isBytes?: true;
@@ -246,7 +246,7 @@ export class ModelError extends ParleyError {
   }
 }
 
-/** What a provider reported; undefined where it said nothing. */
+/** The usage that a provider reported; undefined where it reported none. */
 export interface ReportedUsage {
   readonly inputTokens: {
     readonly total: number | undefined;
@@ -258,7 +258,7 @@ export interface ReportedUsage {
 /** Characters of one token, the usual rule of thumb for English; Chinese needs more tokens. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Of a picture, roughly: providers take between 85 and 1,600, by its size. */
+/** The rough cost of a picture: providers take between 85 and 1,600, by its size. */
 const TOKENS_PER_IMAGE = 1_000;
 
 /** The tokens of a call: as reported, or guessed from lengths when the server counted nothing. */
@@ -280,8 +280,8 @@ export function countUsage(
     };
   }
   return {
-    inputTokens: input > 0 ? input : tokensOf(requestLength(request)),
-    outputTokens: output > 0 ? output : tokensOf(answerCharacters),
+    inputTokens: input > 0 ? input : estimateTokensOf(requestLength(request)),
+    outputTokens: output > 0 ? output : estimateTokensOf(answerCharacters),
     cachedInputTokens: 0,
     estimated: true,
   };
@@ -322,6 +322,6 @@ function messageLength(message: ModelMessage): number {
   }
 }
 
-function tokensOf(characters: number): number {
+function estimateTokensOf(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }

@@ -82,7 +82,7 @@ const OUTPUT_TOO_LARGE: readonly RegExp[] = [
 const N = String.raw`(\d[\d,_]*)`;
 const pattern = (source: string): RegExp => new RegExp(source, 'i');
 
-/** What one request may have at most; the first that is found counts. */
+/** Statements of the longest request; the first that is found counts. */
 const WINDOWS: readonly RegExp[] = [
   pattern(
     String.raw`max(?:imum)? (?:allowed )?(?:model )?context (?:length|size|window|limit)(?: of| is|:| =|\s*\()*(?: only)? ?${N}`,
@@ -104,7 +104,7 @@ const WINDOWS: readonly RegExp[] = [
   pattern(String.raw`(?:n_ctx|max_(?:model|seq|input)_?\w*|num_ctx)["']?[^\d\n]{0,5}${N}`),
 ];
 
-/** What the server counted of the request itself. */
+/** Statements of the length of the request by the server's count. */
 const PROMPTS: readonly RegExp[] = [
   pattern(String.raw`(?:prompt|input) is too long:? ?${N}`),
   pattern(String.raw`resulted in ${N} tokens`),
@@ -141,7 +141,7 @@ const OTHER_LIMITS: ReadonlySet<number> = new Set([401, 402, 403, 408, 414, 431,
 const OTHER_SENSES =
   /context (?:deadline|timeout|manager|cancel\w*)(?: exceeded)?|(?:ssl|tls|cuda|vulkan|device|execution|security|browser|rendering) context|out of (?:\w+ )?memory|(?:took|tak(?:es|ing)|wait(?:ed|ing)|ran|running|queued?(?: is)?) (?:far |much |way )?too long|time-?out exceeded/gi;
 
-/** What a refusal says about length; null where it is about something else. `said` is all that the server said. */
+/** Reads the length in a refusal; null where it is about something else. `said` is the whole text of the server. */
 export function readLengthRefusal(said: string, status: number | null): LengthRefusal | null {
   if (status !== null && OTHER_LIMITS.has(status)) return null;
   const text = said.replace(OTHER_SENSES, '');
@@ -155,7 +155,7 @@ export function readLengthRefusal(said: string, status: number | null): LengthRe
   if (isBytes && !/token|context|length/i.test(text)) return { kind: 'too-long', isBytes: true };
   // Throttling is worded like this, too: "Too many tokens, please wait before trying again".
   if (status === 429 && !/context|prompt is too long/i.test(text)) return null;
-  const windowTokens = plausible(firstNumber(WINDOWS, text));
+  const windowTokens = plausibleWindow(firstNumber(WINDOWS, text));
   const promptTokens = firstNumber(PROMPTS, text);
   const isCombined = /max_new_tokens|max_tokens|completion|output/i.test(text);
   const free = windowTokens === null || promptTokens === null ? null : windowTokens - promptTokens;
@@ -171,8 +171,10 @@ export function readLengthRefusal(said: string, status: number | null): LengthRe
 
 /** A request that alone exceeds what may be sent in a minute is never taken, however long one waits. */
 function overTimeLimit(text: string): LengthRefusal | null {
-  const limit = plausible(firstNumber([pattern(String.raw`limit:? ?(?:is |of )?${N}`)], text));
-  const requested = plausible(
+  const limit = plausibleWindow(
+    firstNumber([pattern(String.raw`limit:? ?(?:is |of )?${N}`)], text),
+  );
+  const requested = plausibleWindow(
     firstNumber([pattern(String.raw`requested:? ?(?:about )?${N}`)], text),
   );
   if (limit === null || requested === null || requested <= limit) return null;
@@ -189,7 +191,7 @@ const OUTPUT_LIMITS: readonly RegExp[] = [
 ];
 
 function outputLimitIn(text: string): number | null {
-  const limit = plausible(firstNumber(OUTPUT_LIMITS, text));
+  const limit = plausibleWindow(firstNumber(OUTPUT_LIMITS, text));
   // "Below" excludes the limit itself; one token less fits either way.
   return limit === null ? null : limit - 1;
 }
@@ -205,6 +207,6 @@ function firstNumber(patterns: readonly RegExp[], text: string): number | null {
   return null;
 }
 
-function plausible(tokens: number | null): number | null {
+function plausibleWindow(tokens: number | null): number | null {
   return tokens === null || tokens < MIN_WINDOW || tokens > MAX_WINDOW ? null : tokens;
 }

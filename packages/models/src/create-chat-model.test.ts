@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { autoModel } from './create-chat-model.ts';
-import { brokenModel, drain, fakeModel } from './fake-model.ts';
 import type { LocalServer } from './offline-model.ts';
+import { brokenModel, drain, fakeModel } from './testing/fake-model.ts';
 
 const SERVER: LocalServer = { baseUrl: 'http://127.0.0.1:11434/v1', model: 'llama' };
 

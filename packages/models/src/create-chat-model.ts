@@ -10,7 +10,7 @@ import {
   type LocalServer,
   type OfflineReason,
   offlineModel,
-  whyOffline,
+  offlineReasonText,
 } from './offline-model.ts';
 import { reportOddities } from './openai-compatible/report-oddities.ts';
 import { providerModel } from './provider-model.ts';
@@ -35,7 +35,7 @@ export interface ChatModelDeps {
   readonly random?: () => number;
   /** Waits between two tries, for so many ms or until `signal` is aborted; a timer when absent. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** How long token counts may follow a complete answer, in ms; five seconds when absent. */
+  /** The time for which token counts may follow a complete answer, in ms; five seconds when absent. */
   readonly graceMs?: number;
   /** Nothing is counted when absent. */
   readonly meter?: Meter;
@@ -47,7 +47,7 @@ export interface ChatModelDeps {
   readonly fetch?: typeof globalThis.fetch;
   /** `DEFAULT_ANSWER_BOUNDS` when absent. */
   readonly bounds?: AnswerBounds;
-  /** Where to look for local servers instead of the usual ports, as base URLs. */
+  /** Base URLs of local servers to look for instead of the usual ports. */
   readonly localServers?: readonly string[];
 }
 
@@ -62,12 +62,12 @@ export interface ChosenModel {
 /** A model that may be chosen in a conversation. */
 export interface ChoosableModel {
   readonly model: ChatModel;
-  /** What it can take at a time, as far as is known by now. */
+  /** Its context window in tokens, as far as it is known. */
   readonly contextTokens: () => number;
 }
 
-/** What a model can take at a time: what its server has said, where that is less than what is known of it. */
-export function windowOf(
+/** The context window of a model: the one its server has stated, where that is smaller than the known one. */
+export function effectiveWindow(
   { learnedTokens }: Pick<ChatModel, 'learnedTokens'>,
   known: number,
 ): number {
@@ -83,13 +83,13 @@ export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): C
   const choices = new Map<string, ChoosableModel>();
   if (settings.model === 'auto') return { ...chooseAutomatically(settings, deps), choices };
   if (settings.model === 'offline') {
-    const why = Promise.resolve(`offline: ${whyOffline('by-choice')}`);
+    const why = Promise.resolve(`offline: ${offlineReasonText('by-choice')}`);
     return { model: offline(deps, 'by-choice'), why, choices };
   }
   const { model: main, fallback } = settings;
   const last = fallback.findLast((choice) => choice !== 'offline');
   const first = provider(main, settings, deps, last === undefined ? PATIENT : HASTY);
-  const said = `${first.id} at ${serverOf(main)}, as configured`;
+  const said = `${first.id} at ${serverName(main)}, as configured`;
   const others = fallback.map((choice) =>
     choice === 'offline'
       ? offline(deps, 'all-failed')
@@ -99,7 +99,7 @@ export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): C
     const chosen = provider(choice, settings, deps, HASTY);
     const model = fallbackModel(chosen, [first, ...others], deps.logger);
     const known = contextTokensOf({ model: choice }, chosen.id);
-    choices.set(chosen.id, { model, contextTokens: () => windowOf(model, known) });
+    choices.set(chosen.id, { model, contextTokens: () => effectiveWindow(model, known) });
   }
   if (others.length === 0) return { model: first, why: Promise.resolve(said), choices };
   const names = others.map((other) => other.id).join(', ');
@@ -117,7 +117,7 @@ function chooseAutomatically(
   const { model, first } = autoModel({
     monotonic: deps.monotonic,
     offline: offline(deps, 'nothing-found'),
-    local: (server) => local(server, settings, deps),
+    local: (server) => createLocalModel(server, settings, deps),
     detect: () =>
       detectLocalServer({
         ollamaHost: deps.ollamaHost,
@@ -126,7 +126,7 @@ function chooseAutomatically(
   });
   const why = first.then((server) =>
     server === null
-      ? `offline: ${whyOffline('nothing-found')}`
+      ? `offline: ${offlineReasonText('nothing-found')}`
       : `local/${server.model}: found at ${new URL(server.baseUrl).host}, and no other model is configured`,
   );
   return { model, why };
@@ -141,7 +141,11 @@ function provider(
   return build(`${choice.provider}/${choice.model}`, choice, settings, deps, patience);
 }
 
-function local(server: LocalServer, settings: ModelSettings, deps: ChatModelDeps): ChatModel {
+function createLocalModel(
+  server: LocalServer,
+  settings: ModelSettings,
+  deps: ChatModelDeps,
+): ChatModel {
   const free = { inputPerMillion: 0, outputPerMillion: 0 };
   const choice = { provider: 'openai-compatible', ...server, price: free } as const;
   return build(`local/${server.model}`, choice, settings, deps, PATIENT);
@@ -159,7 +163,7 @@ function build(
   const { random = systemTime.random, sleep = sleepFor } = deps;
   const init = {
     id,
-    server: serverOf(choice),
+    server: serverName(choice),
     choice,
     timeouts,
     bounds,
@@ -188,7 +192,7 @@ function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
 }
 
 /** Host and port only: a base URL may carry a password. */
-function serverOf(choice: ProviderChoice): string {
+function serverName(choice: ProviderChoice): string {
   if (choice.baseUrl !== undefined) return new URL(choice.baseUrl).host;
   return choice.provider === 'anthropic' ? 'api.anthropic.com' : 'api.openai.com';
 }
@@ -212,7 +216,7 @@ interface AutoModel {
   readonly first: Promise<LocalServer | null>;
 }
 
-/** How often to look again while no server is there, in ms, and only when a message comes in. */
+/** The least interval between looks while no server is there, in ms; only an incoming message causes one. */
 const RECHECK_MS = 30_000;
 
 /**

@@ -5,7 +5,7 @@ import { classifyFailure, failureFacts } from './failures.ts';
 
 const SENTENCE = 'prompt is too long: 9000 tokens > 8192 maximum';
 
-/** Where servers put the sentence. */
+/** The places where servers put the sentence. */
 const SHAPES: Readonly<Record<string, (message: string) => unknown>> = {
   'as plain text': (message) => message,
   'in message': (message) => ({ message }),

@@ -1,4 +1,4 @@
-/** What the body of a failed answer says, in whatever shape the server wrote it. */
+/** The content of the body of a failed answer, whatever its shape. */
 export interface ErrorBody {
   /** Sentences for people in their order, without repetitions. */
   readonly messages: readonly string[];
@@ -40,26 +40,26 @@ interface Walk {
 export function readErrorBody(body: string): ErrorBody {
   const text = withoutFraming(body.slice(0, MAX_BODY).trim());
   const walk = newWalk();
-  const value = parseJson(text);
-  if (value !== undefined) visit(walk, value, '', 0);
+  const value = parseErrorJson(text);
+  if (value !== undefined) visitValue(walk, value, '', 0);
   else if (isWebPage(text)) addPage(walk, text);
   else if (/^<(\?xml|error)/i.test(text)) addXml(walk, text);
   else addMessage(walk, text);
-  return ended(walk, value === undefined && isWebPage(text));
+  return finishWalk(walk, value === undefined && isWebPage(text));
 }
 
 /** Reads an error that arrived as a value: an event inside a stream that had begun with status 200. */
 export function readErrorValue(value: unknown): ErrorBody {
   const walk = newWalk();
-  visit(walk, value, 'error', 0);
-  return ended(walk, false);
+  visitValue(walk, value, 'error', 0);
+  return finishWalk(walk, false);
 }
 
 function newWalk(): Walk {
   return { messages: [], words: [], fields: {}, status: null, values: 0 };
 }
 
-function ended({ messages, words, fields, status }: Walk, isPage: boolean): ErrorBody {
+function finishWalk({ messages, words, fields, status }: Walk, isPage: boolean): ErrorBody {
   return {
     messages: [...new Set(messages)],
     words: [...new Set(words)],
@@ -75,7 +75,7 @@ function withoutFraming(text: string): string {
   return data === null ? text : (text.slice(data[0].length).split(/\r?\n\r?\n/)[0] ?? '').trim();
 }
 
-function parseJson(text: string): unknown {
+function parseErrorJson(text: string): unknown {
   if (!/^[[{"]/.test(text)) return undefined;
   try {
     return JSON.parse(text);
@@ -85,16 +85,16 @@ function parseJson(text: string): unknown {
   }
 }
 
-function visit(walk: Walk, value: unknown, key: string, depth: number): void {
+function visitValue(walk: Walk, value: unknown, key: string, depth: number): void {
   walk.values += 1;
   if (depth > MAX_DEPTH || walk.values > MAX_VALUES) return;
   if (typeof value === 'string') visitText(walk, value, key, depth);
   else if (typeof value === 'number') visitNumber(walk, value, key);
-  else if (Array.isArray(value)) for (const one of value) visit(walk, one, key, depth + 1);
+  else if (Array.isArray(value)) for (const one of value) visitValue(walk, one, key, depth + 1);
   else if (typeof value === 'object' && value !== null) {
     const place = faultPlace(value);
     if (place !== null) addMessage(walk, place);
-    for (const [name, inner] of Object.entries(value)) visit(walk, inner, name, depth + 1);
+    for (const [name, inner] of Object.entries(value)) visitValue(walk, inner, name, depth + 1);
   }
 }
 
@@ -112,8 +112,8 @@ function visitText(walk: Walk, text: string, key: string, depth: number): void {
   if (FIELD_KEY.test(key)) walk.fields[key.toLowerCase()] = trimmed;
   if (WORD_KEY.test(key)) addWord(walk, trimmed);
   if (!MESSAGE_KEY.test(key) && key !== '') return;
-  const nested = parseJson(trimmed);
-  if (nested !== undefined && typeof nested === 'object') visit(walk, nested, key, depth + 1);
+  const nested = parseErrorJson(trimmed);
+  if (nested !== undefined && typeof nested === 'object') visitValue(walk, nested, key, depth + 1);
   else if (isWebPage(trimmed)) addPage(walk, trimmed);
   else addMessage(walk, trimmed);
 }

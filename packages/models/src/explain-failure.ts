@@ -3,7 +3,7 @@ import type { ModelFailure, TooLong } from './chat-model.ts';
 /** Longest quotation of a provider's message, in characters. */
 const MAX_QUOTE = 200;
 
-/** Who failed, for people. */
+/** The model that failed, for people. */
 export interface FailedModel {
   /** `provider/model`. */
   readonly id: string;
@@ -16,11 +16,11 @@ export interface FailedModel {
  * said; it is quoted only where it helps, and never for a refused key, because some echo the key.
  */
 export function explainFailure(failure: ModelFailure, model: FailedModel, said: string): string {
-  return `${whatFailed(failure, model, said)} ${whatToDo(failure)}`.trim();
+  return `${failureSentence(failure, model, said)} ${remedySentence(failure)}`.trim();
 }
 
 /** The first half of `explainFailure`, a whole sentence. */
-export function whatFailed(failure: ModelFailure, model: FailedModel, said: string): string {
+export function failureSentence(failure: ModelFailure, model: FailedModel, said: string): string {
   const { id, server } = model;
   switch (failure.kind) {
     case 'unreachable':
@@ -38,13 +38,13 @@ export function whatFailed(failure: ModelFailure, model: FailedModel, said: stri
     case 'not-found':
       return `${server} knows no model or address for ${id}.`;
     case 'rate-limited':
-      return `${id} is asked too often just now${waiting(failure.retryAfterMs)}.`;
+      return `${id} is asked too often just now${retryWaitText(failure.retryAfterMs)}.`;
     case 'overloaded':
       return `${id} at ${server} is overloaded or has an error of its own${quote(said)}.`;
     case 'too-long':
       return failure.isBytes === true
         ? `${server} does not take a request of this size for ${id}.`
-        : `The conversation is too long for ${id}${windowOf(failure)}.`;
+        : `The conversation is too long for ${id}${windowText(failure)}.`;
     case 'output-limit':
       return `${id} at ${server} does not allow an answer as long as was asked for${quote(said)}.`;
     case 'refused':
@@ -62,13 +62,13 @@ export function whatFailed(failure: ModelFailure, model: FailedModel, said: stri
     case 'endless':
       return `${id} used up all its room for an answer with thinking, and said nothing.`;
     case 'timeout':
-      return `${id} at ${server} ${TOO_SLOW[failure.phase].what}.`;
+      return `${id} at ${server} ${TIMEOUT_TEXTS[failure.phase].what}.`;
     case 'aborted':
       return `The call to ${id} was stopped on request.`;
   }
 }
 
-const TOO_SLOW = {
+const TIMEOUT_TEXTS = {
   'first-token': {
     what: 'took too long to begin its answer',
     fix: 'Try again, or raise timeouts.firstTokenMs for a slow model.',
@@ -102,8 +102,8 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
 };
 
 /** The second half of `explainFailure`; empty where nothing helps. */
-export function whatToDo(failure: ModelFailure): string {
-  if (failure.kind === 'timeout') return TOO_SLOW[failure.phase].fix;
+export function remedySentence(failure: ModelFailure): string {
+  if (failure.kind === 'timeout') return TIMEOUT_TEXTS[failure.phase].fix;
   if (failure.kind === 'unreachable' && failure.because === 'certificate') return CERTIFICATE_FIX;
   return failure.kind === 'too-long' && failure.isBytes === true ? BYTES_FIX : FIXES[failure.kind];
 }
@@ -113,13 +113,13 @@ const CERTIFICATE_FIX =
 const BYTES_FIX =
   'Send fewer or smaller pictures and files, or raise the limit of the proxy in front of that server.';
 
-function windowOf({ windowTokens }: TooLong): string {
+function windowText({ windowTokens }: TooLong): string {
   return windowTokens === undefined
     ? ''
     : `, which takes ${windowTokens.toLocaleString('en-US')} tokens`;
 }
 
-function waiting(retryAfterMs: number | null): string {
+function retryWaitText(retryAfterMs: number | null): string {
   return retryAfterMs === null ? '' : ` and wants ${Math.ceil(retryAfterMs / 1000)} s of rest`;
 }
 

@@ -16,7 +16,7 @@ import {
 } from './failure-words.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** What is known of a failed call, taken from whatever was thrown. */
+/** The facts of a failed call, from the thrown value. */
 export interface FailureFacts {
   readonly name: string;
   /** The most specific sentence of the server, else that of the error. */
@@ -50,7 +50,7 @@ const NETWORK_CODE =
 const BROKEN_OFF =
   /goaway|socket hang up|premature close|other side closed|connection (?:was |has been )?(?:reset|closed|lost|aborted|terminated)|network (?:error|connection lost)|^terminated$|^fetch failed$/i;
 
-/** How deep a chain of causes is followed; `fetch` nests two, the AI SDK adds up to two. */
+/** The depth to which a chain of causes is followed; `fetch` nests two, the AI SDK adds up to two. */
 const MAX_CAUSES = 6;
 
 /** Reads facts out of anything thrown, by shape: loading the AI SDK's error classes would cost 100 ms. */
@@ -58,7 +58,7 @@ export function failureFacts(thrown: unknown): FailureFacts {
   const top = Thrown.safeParse(thrown);
   if (!top.success) {
     const body = readErrorBody(typeof thrown === 'string' ? thrown : '');
-    const message = messageOf(body) ?? '';
+    const message = mainMessage(body) ?? '';
     return {
       name: '',
       message,
@@ -82,8 +82,8 @@ export function failureFacts(thrown: unknown): FailureFacts {
   const outer = asStatus(data.statusCode) ?? asStatus(data.status) ?? asStatus(data.code);
   return {
     name: data.name,
-    message: messageOf(body) ?? data.message,
-    status: statusOf(outer, body.status),
+    message: mainMessage(body) ?? data.message,
+    status: effectiveStatus(outer, body.status),
     type: headers['x-amzn-errortype']?.split(':')[0] ?? body.words[0] ?? null,
     networkCode: networkCode(thrown),
     headers,
@@ -99,12 +99,12 @@ function isPageType(contentType: string | undefined, body: string): boolean {
 const WRAPPER =
   /^(?:provider returned error|upstream error|bad request|error|internal server error|invalid request|request failed|.{0,40}status code \(no body\))\.?$/i;
 
-function messageOf({ messages }: ErrorBody): string | undefined {
+function mainMessage({ messages }: ErrorBody): string | undefined {
   return messages.find((message) => !WRAPPER.test(message)) ?? messages[0];
 }
 
 /** A gateway may wrap the status of the provider in its own. */
-function statusOf(outer: number | null, inner: number | null): number | null {
+function effectiveStatus(outer: number | null, inner: number | null): number | null {
   if (outer === null) return inner;
   const isWrapper = outer === 400 || outer === 500 || outer === 502;
   return isWrapper && inner !== null && [402, 413, 429, 503, 529].includes(inner) ? inner : outer;
@@ -160,7 +160,7 @@ function kindOfFailure(facts: FailureFacts, now: number): ModelFailure {
   return { kind: 'refused' };
 }
 
-function saidIn({ type, message, body }: FailureFacts): string {
+function failureText({ type, message, body }: FailureFacts): string {
   const numbers = Object.entries(body.fields).map(([name, value]) => `${name}: ${value}`);
   const said = [type ?? '', ...body.words, message, ...body.messages, ...numbers].join('\n');
   return said.slice(0, MAX_SAID);
@@ -170,12 +170,12 @@ function saidIn({ type, message, body }: FailureFacts): string {
 const OVERLOADED_WITH_ANY_STATUS =
   /overloaded|model (?:is |was |has |has been )?(?:unloaded|crashed)|context deadline exceeded/i;
 
-/** What is searched of what a server said, in characters: a body may echo the whole request. */
+/** The searched part of a server's text, in characters: a body may echo the whole request. */
 const MAX_SAID = 8_000;
 
 function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   const { status, body, headers } = facts;
-  const text = saidIn(facts);
+  const text = failureText(facts);
   const serverFailed = status !== null && status >= 500;
   if (isBlocked(facts, text)) return { kind: 'blocked' };
   // A page is no sentence of a model's server.

@@ -1,9 +1,9 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 
-/** How long a connection may take, its TLS handshake included, in ms; the same as in Node's `fetch`. */
+/** The deadline of a connection, its TLS handshake included, in ms; the same as in Node's `fetch`. */
 const CONNECT_MS = 10_000;
-/** How long the unread rest of an answer may take before its connection is ended, in ms. */
+/** The deadline of the unread rest of an answer, in ms; then its connection is ended. */
 const RELEASE_MS = 1_000;
 
 /** The answer of a server; names of headers are in lower case. */
@@ -36,7 +36,7 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
   const overFetch = () => exchangeOver(globalThis.fetch)(url, headers, body, signal);
   if (parsed === null || !isPlainHttp(parsed)) return overFetch();
   signal.throwIfAborted();
-  const answer = await post(parsed, headers, body, signal);
+  const answer = await postRequest(parsed, headers, body, signal);
   const { statusCode: status = 0 } = answer;
   if (status >= 300 && status < 400 && answer.headers.location !== undefined) {
     answer.destroy();
@@ -49,8 +49,8 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
     body:
       decoder === null
         ? answer.iterator({ destroyOnReturn: false })
-        : unpacked(answer, answer.pipe(decoder)),
-    release: () => release(answer),
+        : unpackBody(answer, answer.pipe(decoder)),
+    release: () => releaseAnswer(answer),
     destroy: () => void answer.destroy(),
   };
 };
@@ -81,7 +81,7 @@ export function isPlainHttp({ protocol, username }: URL): boolean {
 }
 
 /** Sends a request and waits for the beginning of its answer. */
-export function post(
+export function postRequest(
   url: URL,
   headers: OutgoingHttpHeaders,
   body: Uint8Array,
@@ -138,8 +138,8 @@ export function decoderOf(answer: IncomingMessage): Transform | null {
   return zlib.createUnzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH });
 }
 
-/** What was sent before a connection broke is unpacked, too; then its error is thrown. */
-async function* unpacked(
+/** Unpacks an answer. Data sent before a connection broke is unpacked, too; then its error is thrown. */
+async function* unpackBody(
   answer: IncomingMessage,
   decoder: Transform,
 ): AsyncGenerator<Uint8Array, void> {
@@ -158,7 +158,7 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   );
 }
 
-function release(answer: IncomingMessage): void {
+function releaseAnswer(answer: IncomingMessage): void {
   if (answer.destroyed || answer.readableEnded) return;
   // The answer was complete, so a failure from here on harms nothing.
   answer.on('error', () => undefined);

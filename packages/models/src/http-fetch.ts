@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { decoderOf, isPlainHttp, post } from './http-exchange.ts';
+import { decoderOf, isPlainHttp, postRequest } from './http-exchange.ts';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -24,7 +24,7 @@ export const httpFetch: Fetch = async (input, init = {}) => {
     return globalThis.fetch(input, init);
   }
   signal?.throwIfAborted();
-  const answer = await post(url, headersIn(init.headers), utf8(body), signal ?? null);
+  const answer = await postRequest(url, headersIn(init.headers), utf8(body), signal ?? null);
   const { statusCode: status = 0, statusMessage: statusText = '', headers } = answer;
   if (status >= 300 && status < 400 && headers.location !== undefined) {
     answer.destroy();
@@ -32,8 +32,8 @@ export const httpFetch: Fetch = async (input, init = {}) => {
   }
   const isEmpty = [204, 205, 304].includes(status);
   if (isEmpty) answer.resume();
-  const stream = isEmpty ? null : bodyOf(answer);
-  return new Response(stream, { status, statusText, headers: headersOf(answer) });
+  const stream = isEmpty ? null : toBodyStream(answer);
+  return new Response(stream, { status, statusText, headers: toHeaders(answer) });
 };
 
 /** The AI SDK gives a plain object, with all names in lower case. */
@@ -51,7 +51,7 @@ function utf8(text: string): Uint8Array {
   return transcode(Buffer.from(text.toWellFormed(), 'utf16le'), 'utf16le', 'utf8');
 }
 
-function headersOf({ rawHeaders }: IncomingMessage): Headers {
+function toHeaders({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
@@ -59,8 +59,8 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-/** What arrived together is one piece of the body. */
-function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
+/** The body as a stream. Data that arrived together is one piece. */
+function toBodyStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
   const decoder = decoderOf(answer);
   const { pipeline } = process.getBuiltinModule('node:stream');
   // An error of either ends the decoder, whose reader gets it.

@@ -21,7 +21,7 @@ export {
   type ChoosableModel,
   type ChosenModel,
   createChatModel,
-  windowOf,
+  effectiveWindow,
 } from './create-chat-model.ts';
 export {
   contextTokensOf,

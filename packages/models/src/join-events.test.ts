@@ -7,7 +7,7 @@ const block = (delta: object, index = 0) =>
 const said = (text: string, index = 0) => block({ type: 'text_delta', text }, index);
 const thought = (thinking: string) => block({ type: 'thinking_delta', thinking });
 
-/** What comes out of pieces that arrive one after another. */
+/** The output for pieces that arrive one after another. */
 function joined(...pieces: readonly (string | Buffer)[]): string {
   const join = eventJoiner();
   return Buffer.concat(pieces.map((piece) => join(Buffer.from(piece)))).toString();

@@ -4,8 +4,8 @@ import type { ModelImage, ModelMessage } from './chat-model.ts';
 export function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
   const turns: ModelMessage[] = [];
   for (const message of messages) {
-    if (isEmpty(message)) continue;
-    const joined = join(turns.at(-1), message);
+    if (isEmptyMessage(message)) continue;
+    const joined = joinNeighbors(turns.at(-1), message);
     if (joined === null) turns.push(message);
     else turns[turns.length - 1] = joined;
   }
@@ -13,7 +13,10 @@ export function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
 }
 
 /** Two neighbours as one message; null where they stay two. Each result of a tool stays its own. */
-function join(previous: ModelMessage | undefined, next: ModelMessage): ModelMessage | null {
+function joinNeighbors(
+  previous: ModelMessage | undefined,
+  next: ModelMessage,
+): ModelMessage | null {
   if (previous?.role === 'user' && next.role === 'user') {
     const images = [...imagesOf(previous), ...imagesOf(next)];
     return {
@@ -35,7 +38,7 @@ function paragraphs(...messages: readonly ModelMessage[]): string {
     .join('\n\n');
 }
 
-function isEmpty(message: ModelMessage): boolean {
+function isEmptyMessage(message: ModelMessage): boolean {
   if (message.role === 'tool' || message.content.trim() !== '') return false;
   if (message.role === 'assistant') return (message.toolCalls?.length ?? 0) === 0;
   return imagesOf(message).length === 0;

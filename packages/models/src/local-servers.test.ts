@@ -6,7 +6,6 @@ import {
   detectLocalServers,
   localCandidates,
   pickChatModel,
-  type ReadJson,
   usualServerAt,
 } from './offline-model.ts';
 
@@ -65,7 +64,7 @@ const models = (...ids: string[]) => Response.json({ data: ids.map((id) => ({ id
 /** A machine on which these servers run, by port; everything else refuses the connection. */
 function machine(servers: Record<number, () => Response | Promise<Response>>) {
   const asked: string[] = [];
-  const readJson: ReadJson = async (url, signal) => {
+  const readJson = async (url: string, signal: AbortSignal) => {
     asked.push(url);
     const serve = servers[Number(new URL(url).port)];
     if (serve === undefined) throw new Error('connect ECONNREFUSED');

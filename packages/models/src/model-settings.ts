@@ -3,7 +3,7 @@ import { z } from 'zod';
 const Name = z.string().min(1);
 const Url = z.url({ protocol: /^https?$/ });
 
-/** What a model costs, in US dollars per million tokens; a local model costs 0. */
+/** The price of a model in US dollars per million tokens; a local model costs 0. */
 export const ModelPrice = z.strictObject({
   inputPerMillion: z.number().nonnegative(),
   outputPerMillion: z.number().nonnegative(),
@@ -69,8 +69,8 @@ export type ProviderChoice = z.infer<typeof ProviderChoice>;
 export type SdkChoice = Exclude<ProviderChoice, { provider: 'openai-compatible' }>;
 
 /**
- * How long one call may take, in milliseconds. The first two are at most 300 s: Node's `fetch`, which
- * follows redirects, waits no longer for a silent server.
+ * The deadlines of one call, in milliseconds. The first two are at most 300 s: Node's `fetch`, which follows
+ * redirects, waits no longer for a silent server.
  */
 export const ModelTimeouts = z.strictObject({
   /** Until the first piece of text or reasoning. */
@@ -124,7 +124,7 @@ function arrange(written: z.infer<typeof WrittenModel>): {
   readonly timeouts: ModelTimeouts;
   /** Besides the main model. */
   readonly choices: readonly ProviderChoice[];
-  /** Of a model that is chosen automatically. */
+  /** The context window of a model that is chosen automatically. */
   readonly contextTokens?: number;
 } {
   if (typeof written === 'string') {
@@ -149,7 +149,7 @@ function arrange(written: z.infer<typeof WrittenModel>): {
   };
 }
 
-/** What is known of the main model is not known of another one of its provider. */
+/** The settings for another model of the same provider: facts of the main model do not apply to it. */
 function sameProvider(
   { vision: _, contextTokens: _c, price: _p, ...main }: ProviderChoice,
   model: string,
@@ -167,14 +167,14 @@ export function modelChoices(settings: ModelSettings): ReadonlyMap<string, Model
   const named = choices.flatMap((model): [string, ModelSettings][] => {
     const others = [main, ...choices.filter((one) => one !== model)];
     const chosen = { ...settings, model, choices: others, fallback: [main, ...fallback] };
-    return namesOf(model).map((name) => [name, chosen]);
+    return modelNames(model).map((name) => [name, chosen]);
   });
-  return new Map([...named, ...namesOf(main).map((name) => [name, settings] as const)]);
+  return new Map([...named, ...modelNames(main).map((name) => [name, settings] as const)]);
 }
 
-const namesOf = ({ provider, model }: ProviderChoice) => [model, `${provider}/${model}`];
+const modelNames = ({ provider, model }: ProviderChoice) => [model, `${provider}/${model}`];
 
-/** Of models that only their makers serve, by their names; the first that fits counts. */
+/** The windows of models that only their makers serve, by their names; the first that fits counts. */
 const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/claude/i, 200_000],
   [/gpt-5/i, 272_000],
@@ -199,8 +199,8 @@ const UNKNOWN_LOCAL = 8_192;
 const UNKNOWN_REMOTE = 32_768;
 
 /**
- * What a model can take at a time, in tokens: as the settings say, else by its family, else little.
- * `id` is the one that answers now, as `provider/model`.
+ * The context window of a model, in tokens: as the settings say, else by its family, else little. `id` is the one
+ * that answers now, as `provider/model`.
  */
 export function contextTokensOf(
   settings: Pick<ModelSettings, 'model' | 'contextTokens'>,

@@ -35,9 +35,9 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
     const asked = request.messages.findLast((message) => message.role === 'user');
     const question = asked?.said ?? asked?.content ?? '';
     throwIfStopped(signal);
-    if (plainQuestion(question) === 'time' && mayAskTheTime(request)) {
+    if (plainQuestion(question) === 'time' && canAskTime(request)) {
       yield { type: 'tool-call', call: { id: 'offline_time', name: TIME_TOOL, arguments: '{}' } };
-      yield finish(request, '', 'tool-calls');
+      yield finishEvent(request, '', 'tool-calls');
       return;
     }
     const result = request.messages.findLast((message) => message.role === 'tool');
@@ -56,17 +56,17 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
       yield { type: 'text', text: piece };
     }
     throwIfStopped(signal);
-    yield finish(request, text, 'stop');
+    yield finishEvent(request, text, 'stop');
   }
   return { id: OFFLINE_MODEL, stream };
 }
 
 /** The tool is there, and this turn has not asked it yet. */
-function mayAskTheTime({ tools = [], messages }: ModelRequest): boolean {
+function canAskTime({ tools = [], messages }: ModelRequest): boolean {
   return tools.some(({ name }) => name === TIME_TOOL) && messages.at(-1)?.role === 'user';
 }
 
-function finish(request: ModelRequest, text: string, finishReason: string): ModelEvent {
+function finishEvent(request: ModelRequest, text: string, finishReason: string): ModelEvent {
   const usage = countUsage(NOTHING_REPORTED, request, text.length);
   return { type: 'finish', text, usage, finishReason, model: OFFLINE_MODEL, costUsd: 0 };
 }
@@ -84,7 +84,7 @@ function throwIfStopped(signal: AbortSignal): void {
 /** Why the offline model answers. */
 export type OfflineReason = 'nothing-found' | 'by-choice' | 'all-failed';
 
-/** What the offline model knows when it answers. */
+/** The facts for an answer of the offline model. */
 interface OfflineFacts {
   readonly reason: OfflineReason;
   /** Names of what came with the message. */
@@ -111,13 +111,13 @@ const TIME =
 function offlineAnswer(text: string, facts: OfflineFacts): string {
   switch (plainQuestion(text)) {
     case 'time':
-      return `${facts.toolTime ?? `It is ${localTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${notConnected(facts)}`;
+      return `${facts.toolTime ?? `It is ${localTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${notConnectedText(facts)}`;
     case 'status':
-      return `I am running and your message reached me. ${capitalised(notConnected(facts))}\n\n${howToConnect(facts)}`;
+      return `I am running and your message reached me. ${capitalised(notConnectedText(facts))}\n\n${howToConnect(facts)}`;
     case 'help':
-      return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${notConnected(facts)}\n\n${howToConnect(facts)}`;
+      return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${notConnectedText(facts)}\n\n${howToConnect(facts)}`;
     case null:
-      return `Your message arrived${withAttached(facts)}, but I cannot answer it: ${notConnected(facts)}\n\n${howToConnect(facts)}`;
+      return `Your message arrived${withAttached(facts)}, but I cannot answer it: ${notConnectedText(facts)}\n\n${howToConnect(facts)}`;
   }
 }
 
@@ -142,7 +142,7 @@ function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
 }
 
 /** Says in part of a sentence why no model answers; also for the start banner. */
-export function whyOffline(reason: OfflineReason): string {
+export function offlineReasonText(reason: OfflineReason): string {
   switch (reason) {
     case 'nothing-found':
       return `no model is configured and no local server answered on the ports ${LOCAL_PORTS.join(', ')}`;
@@ -153,8 +153,8 @@ export function whyOffline(reason: OfflineReason): string {
   }
 }
 
-function notConnected(facts: OfflineFacts): string {
-  return `no language model is connected (${whyOffline(facts.reason)}).`;
+function notConnectedText(facts: OfflineFacts): string {
+  return `no language model is connected (${offlineReasonText(facts.reason)}).`;
 }
 
 function howToConnect({ settingsFile, reason }: OfflineFacts): string {
@@ -204,7 +204,7 @@ export interface LocalServer {
 }
 
 /** The JSON that a server answers to GET; null: it answers something else than 200. */
-export type ReadJson = (url: string, signal: AbortSignal) => Promise<unknown>;
+type ReadJson = (url: string, signal: AbortSignal) => Promise<unknown>;
 
 /** The servers to look at and the means to do so. */
 interface DetectDeps {
@@ -215,7 +215,7 @@ interface DetectDeps {
   readonly candidates?: readonly string[];
 }
 
-/** How long a local server may take to list its models, in ms. */
+/** The deadline of a local server to list its models, in ms. */
 const DETECT_MS = 400;
 
 /** The best server that `detectLocalServers` finds. Never throws. */
@@ -283,8 +283,8 @@ const NOT_FOR_CHAT =
 const ModelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })).max(10_000) });
 
 /**
- * Where to look for a local server, as base URLs ending in `/v1`, best first. `ollamaHost` is the
- * variable OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. What cannot be read as one is left out.
+ * The places to look for a local server, as base URLs ending in `/v1`, best first. `ollamaHost` is the variable
+ * OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. What cannot be read as one is left out.
  */
 export function localCandidates(ollamaHost: string | undefined): string[] {
   const usual = LOCAL_PORTS.map((port) => `http://127.0.0.1:${port}/v1`);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ANTHROPIC_URL, ANTHROPIC_VERSION, OPENAI_URL } from './ai-sdk.ts';
 import { DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import { ModelError, type ModelFailure } from './chat-model.ts';
-import { whatFailed, whatToDo } from './explain-failure.ts';
+import { failureSentence, remedySentence } from './explain-failure.ts';
 import { httpFetch } from './http-fetch.ts';
 import type { ModelSettings, ProviderChoice } from './model-settings.ts';
 import { detectLocalServer, detectLocalServers, usualServerAt } from './offline-model.ts';
@@ -11,7 +11,7 @@ import { providerModel } from './provider-model.ts';
 
 export { detectLocalServers, usualServerAt };
 
-/** What a probe may use; `fetch` is `httpFetch` when absent. */
+/** The means of a probe; `fetch` is `httpFetch` when absent. */
 export interface ModelProbeEnv {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -19,7 +19,7 @@ export interface ModelProbeEnv {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** What one small call to a model has found. Texts hold no key. */
+/** The result of one small call to a model. Texts hold no key. */
 export type ModelProbe = {
   /** `provider/model`. */
   readonly id: string;
@@ -70,7 +70,7 @@ export async function probeProvider(
   const startedAt = monotonic();
   const env = { signal, clock, fetch: noting };
   const [failure, models] = await Promise.all([
-    askOnce(choice, { id, server }, env),
+    probeOnce(choice, { id, server }, env),
     listModels(choice, baseUrl, env),
   ]);
   const facts = { id, server, models, time };
@@ -84,7 +84,7 @@ type Problem = Pick<
 >;
 
 /** Null: it answered. */
-async function askOnce(
+async function probeOnce(
   choice: ProviderChoice,
   model: { readonly id: string; readonly server: string },
   { signal, clock, fetch }: Required<Omit<ModelProbeEnv, 'monotonic'>>,
@@ -108,16 +108,16 @@ async function askOnce(
     if (!(thrown instanceof ModelError)) throw thrown;
     // A model that thinks first has used up its few tokens: it works.
     if (thrown.failure.kind === 'empty') return null;
-    if (thrown.failure.kind === 'aborted') return late(model);
+    if (thrown.failure.kind === 'aborted') return probeTimeout(model);
     const said = thrown.cause instanceof Error ? thrown.cause.message : '';
-    const reason = whatFailed(thrown.failure, model, said);
+    const reason = failureSentence(thrown.failure, model, said);
     const { failure, retryable } = thrown;
-    return { failure: failure.kind, reason, fix: whatToDo(failure), retryable };
+    return { failure: failure.kind, reason, fix: remedySentence(failure), retryable };
   }
 }
 
-function late(model: { readonly id: string; readonly server: string }): Problem {
-  const reason = whatFailed({ kind: 'timeout', phase: 'first-token' }, model, '');
+function probeTimeout(model: { readonly id: string; readonly server: string }): Problem {
+  const reason = failureSentence({ kind: 'timeout', phase: 'first-token' }, model, '');
   const fix = 'Check that the server is up and not still loading the model, and try again.';
   return { failure: 'timeout', reason, fix, retryable: true };
 }
@@ -131,7 +131,7 @@ async function listModels(
   { signal, fetch }: Required<Pick<ModelProbeEnv, 'signal' | 'fetch'>>,
 ): Promise<readonly string[] | null> {
   try {
-    const answer = await fetch(`${baseUrl}/models`, { headers: headersOf(choice), signal });
+    const answer = await fetch(`${baseUrl}/models`, { headers: probeHeaders(choice), signal });
     if (!answer.ok) return null;
     return List.parse(await answer.json()).data.map(({ id }) => id);
   } catch {
@@ -139,7 +139,7 @@ async function listModels(
   }
 }
 
-function headersOf(choice: ProviderChoice): Record<string, string> {
+function probeHeaders(choice: ProviderChoice): Record<string, string> {
   switch (choice.provider) {
     case 'anthropic':
       return { 'x-api-key': choice.apiKey, 'anthropic-version': ANTHROPIC_VERSION };

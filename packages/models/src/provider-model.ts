@@ -41,15 +41,15 @@ export interface ProviderModelInit {
   readonly clock: Clock;
   /** `httpFetch` when absent. */
   readonly fetch?: typeof globalThis.fetch;
-  /** How long token counts may follow a complete answer, in ms; that of the client when absent. */
+  /** The time for which token counts may follow a complete answer, in ms; that of the client when absent. */
   readonly graceMs?: number;
-  /** What was odd about an answer that was understood all the same. */
+  /** Reports oddities of an answer that was understood all the same. */
   readonly report?: ReportOddities;
   /** A call that the model wrote into its text was not run. */
   readonly onDropped?: (why: DroppedWhy) => void;
 }
 
-/** What has arrived of an answer so far. */
+/** The part of an answer that has arrived so far. */
 interface Answer {
   text: string;
   readonly aside: AsideRecord;
@@ -122,7 +122,7 @@ function finished(
   const cut = meter.cut();
   const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
-  const reason = finish === null ? null : reasonOf(finish);
+  const reason = finish === null ? null : toFinishReason(finish);
   // Its thoughts took all the room, of the settings or of the provider.
   if ((cut !== null || reason === 'length') && saysNothing) throw new StreamFailure('endless');
   if (reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
@@ -131,7 +131,14 @@ function finished(
   const costUsd = costOf(usage, init.choice.price);
   // Some servers say `stop` beside their calls. A last call that was cut must not be taken for a whole one.
   const finishReason = calls.length > 0 && reason !== 'length' ? 'tool-calls' : (reason ?? 'other');
-  const done = { text, usage, finishReason, model: init.id, costUsd, ...saidOf(init, finish) };
+  const done = {
+    text,
+    usage,
+    finishReason,
+    model: init.id,
+    costUsd,
+    ...unusualFinish(init, finish),
+  };
   const aside = answer.aside.whole();
   return {
     type: 'finish',
@@ -142,12 +149,12 @@ function finished(
 }
 
 /** The AI SDK knows fewer words than there are. */
-function reasonOf({ reason, rawReason }: ProviderFinish): FinishReason {
+function toFinishReason({ reason, rawReason }: ProviderFinish): FinishReason {
   return reason === 'other' && rawReason !== null ? finishReasonOf(rawReason) : reason;
 }
 
-/** What the provider said about the answer beyond the usual. */
-function saidOf(
+/** The facts of the provider about the answer beyond the usual ones. */
+function unusualFinish(
   { choice }: ProviderModelInit,
   { reason, rawReason, servedModel }: ProviderFinish,
 ): Pick<ModelFinish, 'rawFinishReason' | 'servedModel'> {

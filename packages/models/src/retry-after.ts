@@ -1,9 +1,9 @@
-/** Where a server may say when it wants to be asked again. Header names and fields are in lower case. */
+/** The places where a server may name the time to ask again. Header names and fields are in lower case. */
 export interface RestSources {
   readonly headers: Readonly<Record<string, string>>;
   /** Fields of the body, such as Google's `retryDelay`. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** What the server said. */
+  /** The text of the server. */
   readonly text?: string;
 }
 

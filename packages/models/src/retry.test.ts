@@ -7,8 +7,8 @@ import {
   type ModelFailure,
   type ModelRequest,
 } from './chat-model.ts';
-import { brokenModel, drain, fakeModel } from './fake-model.ts';
 import { fallbackModel, seeingModel, toolLessModel } from './retry.ts';
+import { brokenModel, drain, fakeModel } from './testing/fake-model.ts';
 
 const request: ModelRequest = {
   system: [{ text: 'You have tools.', stable: true }],

@@ -2,8 +2,8 @@ import { silentLogger } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ChatModel, ModelError, type ModelEvent, type ModelFailure } from './chat-model.ts';
-import { brokenModel, drain, fakeModel } from './fake-model.ts';
 import { HASTY, PATIENT, type Patience, retryDelay, retryingModel } from './retrying-model.ts';
+import { brokenModel, drain, fakeModel } from './testing/fake-model.ts';
 
 function setUp(
   failure: ModelFailure,

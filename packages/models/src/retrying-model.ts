@@ -8,7 +8,7 @@ import {
 } from './chat-model.ts';
 import { withStream } from './retry.ts';
 
-/** How often one model is asked in a row, and how long that may wait, in ms. */
+/** The number of tries of one model in a row, and their longest wait, in ms. */
 export interface Patience {
   readonly tries: number;
   /** Longest single wait; a provider that wants a longer rest is not asked again here. */
@@ -30,10 +30,10 @@ const PAUSES = { 'broken-off': 500, overloaded: 500, 'rate-limited': 1_000, shor
 const JITTER = 0.1;
 const MAX_JITTER_MS = 500;
 
-/** What one failed try leads to. */
+/** The facts after one failed try. */
 interface Tried {
   readonly failure: ModelFailure;
-  /** How often the model was asked. */
+  /** The number of times the model was asked. */
   readonly tries: number;
   readonly patience: Patience;
   /** From 0 to 1, exclusive. */
@@ -41,8 +41,8 @@ interface Tried {
 }
 
 /**
- * How long to wait before the same model is asked again, in ms; null means not to. A connection that broke off is
- * usually a kept-alive one that the server had just closed, so it is tried again at once.
+ * The pause before the same model is asked again, in ms; null means not to. A connection that broke off is usually a
+ * kept-alive one that the server had just closed, so it is tried again at once.
  */
 export function retryDelay({ failure, tries, patience, random }: Tried): number | null {
   if (tries >= patience.tries) return null;
@@ -82,7 +82,7 @@ function delayAfter(
   }
 }
 
-/** What a model that is asked again works with. */
+/** The services of a model that is asked again. */
 export interface RetryingDeps {
   /** Waits so many ms, or less when `signal` is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -101,7 +101,7 @@ export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
     for (let tries = 1; ; tries += 1) {
       const call = { spoke: false };
       try {
-        yield* complete(model.stream(request, signal), call, tries);
+        yield* holdCallsUntilEnd(model.stream(request, signal), call, tries);
         return;
       } catch (thrown) {
         const delay = call.spoke || signal.aborted ? null : delayOf(thrown, request, tries);
@@ -127,7 +127,7 @@ export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
 }
 
 /** The events of one try, its calls only once it has finished; notes in `call` when something was passed on. */
-async function* complete(
+async function* holdCallsUntilEnd(
   events: AsyncIterable<ModelEvent>,
   call: { spoke: boolean },
   tries: number,

@@ -12,16 +12,16 @@ const SAYS_NOTHING =
 export function isOtherModel(asked: string, served: string | null | undefined): boolean {
   if (served == null || SAYS_NOTHING.test(served.trim()) || CHOOSES.test(asked.trim()))
     return false;
-  const [one, other] = [wordsOf(asked), wordsOf(served)];
+  const [one, other] = [modelWords(asked), modelWords(served)];
   if (one.length === 0 || other.length === 0) return false;
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
-  const extra = without(long, short);
+  const extra = withoutWords(long, short);
   // What one name has beyond the other must be of the kinds that do not make it another model.
   return extra === null || extra.some((word) => !isDetail(word));
 }
 
 /** The words of a name without what stands before its last slash, and without a tag behind a colon or an at sign. */
-function wordsOf(name: string): readonly string[] {
+function modelWords(name: string): readonly string[] {
   const path = name
     .trim()
     .toLowerCase()
@@ -45,7 +45,7 @@ function wordsOf(name: string): readonly string[] {
 }
 
 /** The words of `long` that remain when those of `short` are taken out in their order; null where one is missing. */
-function without(long: readonly string[], short: readonly string[]): readonly string[] | null {
+function withoutWords(long: readonly string[], short: readonly string[]): readonly string[] | null {
   const rest: string[] = [];
   let at = 0;
   for (const word of long) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from './chat-model.ts';
-import { fakeModel } from './fake-model.ts';
 import { learningModel } from './learned-window.ts';
 import { smallerOutputModel } from './smaller-output.ts';
+import { fakeModel } from './testing/fake-model.ts';
 
 /** Refuses answers of more than `limit` tokens as servers do, where `says` it names the limit. */
 function limited(

@@ -7,7 +7,7 @@ import {
 } from './chat-model.ts';
 import { withSecondTry, withStream } from './retry.ts';
 
-/** Where a server does not say what it allows, half of this is asked first; in tokens. */
+/** The usual limit of servers that name none; half of it is asked first. In tokens. */
 const USUAL_LIMIT = 8_192;
 const MIN_LIMIT = 256;
 const MAX_TRIES = 3;

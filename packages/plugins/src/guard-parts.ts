@@ -17,7 +17,7 @@ const TIMEOUT_MS = 2_000;
 const LOAD_MS = 10_000;
 
 const Cut = z.object({ shown: z.number(), total: z.number() });
-/** What a layer returns. */
+/** The result of a layer. */
 const Rendered = z.union([
   z.object({ absent: z.string() }),
   z.object({
@@ -116,25 +116,25 @@ export function watchedParts(
 ): Watched {
   return {
     tools: tools.map((tool): Tool => {
-      const checked = watched(defects, tool, 'run', `tool ${tool.name}`, ToolOutcomeShape);
+      const checked = watchMethod(defects, tool, 'run', `tool ${tool.name}`, ToolOutcomeShape);
       if (tool.proposes === undefined) return checked;
-      return watched(defects, checked, 'proposes', `proposal of ${tool.name}`, Proposed);
+      return watchMethod(defects, checked, 'proposes', `proposal of ${tool.name}`, Proposed);
     }),
     layers: layers.map((layer) =>
-      watched<PluginLayer>(defects, layer, 'render', `layer ${layer.id}`, Rendered),
+      watchMethod<PluginLayer>(defects, layer, 'render', `layer ${layer.id}`, Rendered),
     ),
     hooks: hooks.map((hook): TurnHook => {
       if (hook.before === undefined) return hook;
-      return watched(defects, hook, 'before', `hook ${hook.id}`, TurnAdditionsShape);
+      return watchMethod(defects, hook, 'before', `hook ${hook.id}`, TurnAdditionsShape);
     }),
     sources: sources.map((source) =>
-      watched<ContextSource>(defects, source, 'gather', `source ${source.id}`, Features),
+      watchMethod<ContextSource>(defects, source, 'gather', `source ${source.id}`, Features),
     ),
   };
 }
 
 /** One function of a part is checked; all others stay those of the part itself, with its `this`. */
-function watched<Part extends object>(
+function watchMethod<Part extends object>(
   defects: Defects,
   part: Part,
   method: keyof Part,

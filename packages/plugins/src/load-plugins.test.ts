@@ -2,7 +2,12 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allParts } from './plugin.ts';
-import { loaded, pluginFolder, pluginSource, reasonFor } from './testing/plugin-folder.ts';
+import {
+  loaded,
+  pluginFailureReason,
+  pluginFolder,
+  pluginSource,
+} from './testing/plugin-folder.ts';
 
 const { load, path, write } = pluginFolder();
 
@@ -23,7 +28,7 @@ describe('where a plugin is looked for', () => {
     write('good/index.js', GOOD);
     const { outcomes, lines } = await load(['./good', path('good')]);
     expect(loaded(outcomes[0]).parts.hooks).toEqual([{ id: 'nod' }]);
-    expect(reasonFor(outcomes[1])).toContain('loaded from ./good already');
+    expect(pluginFailureReason(outcomes[1])).toContain('loaded from ./good already');
     expect(lines).toHaveLength(1);
   });
 
@@ -52,8 +57,8 @@ describe('where a plugin is looked for', () => {
     write('workspacelike/index.js', GOOD);
     write('linked/package.json', '{ "main": "../workspace/own/index.js" }');
     const { outcomes } = await load(['./workspace/own', './linked', './workspacelike']);
-    expect(reasonFor(outcomes[0])).toContain('where the agent itself can write');
-    expect(reasonFor(outcomes[1])).toContain('where the agent itself can write');
+    expect(pluginFailureReason(outcomes[0])).toContain('where the agent itself can write');
+    expect(pluginFailureReason(outcomes[1])).toContain('where the agent itself can write');
     expect(loaded(outcomes[2]).name).toBe('good');
   });
 
@@ -69,7 +74,7 @@ describe('where a plugin is looked for', () => {
     write('good/index.js', GOOD);
     write('empty/readme.txt', '');
     write('mangled/package.json', '{');
-    expect(reasonFor((await load([use])).outcomes[0])).toContain(reason);
+    expect(pluginFailureReason((await load([use])).outcomes[0])).toContain(reason);
   });
 });
 
@@ -110,7 +115,7 @@ describe('a plugin that does not work', () => {
     write(`${bad}/index.js`, source);
     write('good/index.js', GOOD);
     const { outcomes, lines } = await load([`./${bad}`, './good']);
-    expect(reasonFor(outcomes[0])).toContain(reason);
+    expect(pluginFailureReason(outcomes[0])).toContain(reason);
     expect(loaded(outcomes[1]).name).toBe('good');
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('a plugin does not work, the rest goes on');
@@ -125,7 +130,7 @@ describe('a plugin that hangs', () => {
     const late = `late-${what.replaceAll(' ', '-')}`;
     write(`${late}/index.js`, source);
     // Nobody waits for it, so it does not matter how short the time is.
-    expect(reasonFor((await load([`./${late}`], 1)).outcomes[0])).toContain(
+    expect(pluginFailureReason((await load([`./${late}`], 1)).outcomes[0])).toContain(
       'it took longer than 0.001 s',
     );
   });
@@ -147,7 +152,7 @@ describe('options', () => {
       const options = z.strictObject({ sides: z.int().min(2), token: z.string().regex(/^x/) });`;
     write('strict/index.js', schema + pluginSource('strict', 'return {}', 'options,'));
     const wrong = { use: './strict', options: { sides: 'six', token: 'secret-token' } };
-    const reason = reasonFor((await load([wrong])).outcomes[0]);
+    const reason = pluginFailureReason((await load([wrong])).outcomes[0]);
     expect(reason).toContain('its options are wrong: sides: ');
     expect(reason).toContain('token: ');
     expect(reason).not.toContain('secret-token');
@@ -225,7 +230,7 @@ describe('names that are taken', () => {
     write('second/index.js', pluginSource('same', "throw new Error('was set up')"));
     const { outcomes } = await load(['./first', './second']);
     expect(loaded(outcomes[0]).name).toBe('same');
-    expect(reasonFor(outcomes[1])).toBe(
+    expect(pluginFailureReason(outcomes[1])).toBe(
       'the plugin "same" is loaded from ./first already. Remove one of them.',
     );
   });

@@ -17,7 +17,7 @@ export interface LoadPluginsOptions {
   readonly taken: Omit<Taken, 'layers'>;
   /** Hears where the code of a plugin lies before any of it runs. */
   readonly onFound?: (place: { readonly use: string; readonly folder: string }) => void;
-  /** How long importing a plugin and its setup may take, each; 10 s when absent. In ms. */
+  /** The deadline of importing a plugin and of its setup, each, in ms; 10 s when absent. */
   readonly patienceMs?: number;
 }
 
@@ -38,13 +38,13 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
   sharePackages();
   const deps = { onFound: () => {}, ...options, patienceMs: options.patienceMs ?? TIMEOUT_MS };
   const imported = await Promise.all(
-    plugins.map((choice) => step(choice, undefined, () => importPlugin(choice, deps))),
+    plugins.map((choice) => runLoadStep(choice, undefined, () => importPlugin(choice, deps))),
   );
   const opened = await Promise.all(
     withoutDoubles(imported).map((at) => {
       if ('failed' in at) return at;
       const { choice, name, good } = at;
-      return step(choice, name, async () => ({
+      return runLoadStep(choice, name, async () => ({
         ...good,
         ...(await setUpPlugin(good, choice, deps)),
       }));
@@ -65,7 +65,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
   return outcomes;
 }
 
-async function step<Good>(
+async function runLoadStep<Good>(
   choice: PluginChoice,
   name: string | undefined,
   work: () => Promise<Good>,
@@ -114,7 +114,7 @@ interface Taken {
   readonly channels: readonly string[];
 }
 
-/** What is left of a plugin's parts, what was left out and why, and what is taken afterwards. */
+/** The accepted parts of a plugin, those left out with the reasons, and those accepted later. */
 interface Settled {
   readonly parts: LoadedParts;
   readonly left: readonly string[];
@@ -126,9 +126,9 @@ interface Settled {
  * that cannot be described to a model, and a channel whose settings cannot be checked.
  */
 function settleClashes(parts: LoadedParts, taken: Taken): Settled {
-  const tools = keep('tool', parts.tools, taken.tools, ({ name }) => name);
-  const layers = keep('layer', parts.layers, taken.layers, ({ id }) => id);
-  const channels = keep('channel', parts.channels, taken.channels, ({ id }) => id);
+  const tools = keepUnique('tool', parts.tools, taken.tools, ({ name }) => name);
+  const layers = keepUnique('layer', parts.layers, taken.layers, ({ id }) => id);
+  const channels = keepUnique('channel', parts.channels, taken.channels, ({ id }) => id);
   const soundTools = describable(tools.kept);
   const soundChannels = checkable(channels.kept);
   return {
@@ -157,7 +157,7 @@ function describable(tools: LoadedParts['tools']) {
   };
 }
 
-/** What a schema throws here it would throw in the middle of reading the settings. */
+/** Checks the schemas of channels: an error here would otherwise come in the middle of reading the settings. */
 function checkable(channels: LoadedParts['channels']) {
   const faults = channels.map(({ settings }) => {
     try {
@@ -179,7 +179,7 @@ function checkable(channels: LoadedParts['channels']) {
   };
 }
 
-function keep<Part>(
+function keepUnique<Part>(
   what: string,
   parts: readonly Part[],
   taken: readonly string[],

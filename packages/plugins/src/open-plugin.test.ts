@@ -34,7 +34,7 @@ const context: PromptContext = {
 };
 const turn: SourceTurn = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
 
-/** What became of a layer whose `render` is what somebody wrote without types. */
+/** The report on a layer whose `render` was written without types. */
 async function reportOf(render: unknown) {
   const written = { id: 'own', volatility: 'static', placement: 'system' } as const;
   const layer = guardedLayer({ ...written, render: render as PluginLayer['render'] }, 20);

@@ -28,7 +28,7 @@ interface OpenPluginDeps {
   readonly clock: Clock;
   /** Hears where the code lies before any of it runs. */
   readonly onFound: (place: { readonly use: string; readonly folder: string }) => void;
-  /** How long importing and the setup may take, each. In ms. */
+  /** The deadline of importing and of the setup, each, in ms. */
   readonly patienceMs: number;
 }
 
@@ -46,7 +46,7 @@ export async function importPlugin(
   const { folder, entry } = await findPlugin(use, base);
   await refuseInside(workspace, [folder, entry]);
   onFound({ use, folder });
-  const module = await attempt(
+  const module = await runPluginCode(
     'plugin-import',
     'it cannot be loaded',
     patienceMs,
@@ -67,7 +67,7 @@ export async function setUpPlugin(
 }> {
   const checked = checkOptions(plugin, options);
   const named = log.child({ plugin: plugin.name });
-  const given = await attempt('plugin-setup', 'its setup failed', patienceMs, (signal) =>
+  const given = await runPluginCode('plugin-setup', 'its setup failed', patienceMs, (signal) =>
     plugin.setup(checked, { log: named, clock, folder, signal }),
   );
   const { tools = [], skills = [], layers = [], hooks = [], ...rest } = checkParts(given);
@@ -103,7 +103,7 @@ async function refuseInside(workspace: string, paths: readonly string[]): Promis
 }
 
 /** Whatever goes wrong in a plugin's own code becomes a PluginError that says when it did. */
-async function attempt<Result>(
+async function runPluginCode<Result>(
   code: PluginErrorCode,
   what: string,
   ms: number,
@@ -126,7 +126,7 @@ async function skillFolder(skill: string, folder: string) {
   }
 }
 
-/** Where a plugin is: its folder and the file to import, both real paths. */
+/** The location of a plugin: its folder and the file to import, both real paths. */
 interface FoundPlugin {
   readonly folder: string;
   readonly entry: string;
@@ -138,7 +138,7 @@ const Target = z.union([
 ]);
 const Manifest = z.looseObject({ exports: z.unknown().optional(), main: z.string().optional() });
 
-/** What is tried in a folder that does not say. */
+/** The entry files that are tried in a folder that names none. */
 const USUAL = ['index.ts', 'index.js', 'index.mjs', 'src/index.ts'];
 
 /**
@@ -149,10 +149,10 @@ async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
   const folder = isFolder(use)
     ? resolve(base, use.replace(/^~(?=\/|$)/, homedir()))
     : await packageFolder(use, base);
-  if (!(await exists(folder))) {
+  if (!(await fileExists(folder))) {
     throw new PluginError('plugin-missing', `there is no folder ${folder}. Fix the path.`);
   }
-  const entry = await entryOf(folder);
+  const entry = await findEntryFile(folder);
   // The real path: code below node_modules would not be read as TypeScript.
   return { folder: await realpath(folder), entry: await realpath(entry) };
 }
@@ -166,22 +166,24 @@ async function packageFolder(name: string, base: string): Promise<string> {
     for (const start of [resolve(base), import.meta.dirname]) {
       for (let at = start; ; at = dirname(at)) {
         const folder = join(at, 'node_modules', name);
-        if (await exists(folder)) return folder;
+        if (await fileExists(folder)) return folder;
         if (at === dirname(at)) break;
       }
     }
   }
   const folder = resolve(base, name);
-  const hint = (await exists(folder)) ? `Write ./${name} for the folder ${folder}` : 'Install it';
+  const hint = (await fileExists(folder))
+    ? `Write ./${name} for the folder ${folder}`
+    : 'Install it';
   throw new PluginError('plugin-missing', `no package "${name}" is installed. ${hint}.`);
 }
 
-async function entryOf(folder: string): Promise<string> {
+async function findEntryFile(folder: string): Promise<string> {
   const named = await namedEntry(join(folder, 'package.json'));
   const candidates = named === undefined ? USUAL : [named];
   for (const candidate of candidates) {
     const file = join(folder, candidate);
-    if (await exists(file)) return file;
+    if (await fileExists(file)) return file;
   }
   throw new PluginError(
     'plugin-missing',
@@ -191,11 +193,11 @@ async function entryOf(folder: string): Promise<string> {
 
 /** The file that package.json names: `exports`, else `main`; undefined where it names none. */
 async function namedEntry(file: string): Promise<string | undefined> {
-  if (!(await exists(file))) return undefined;
+  if (!(await fileExists(file))) return undefined;
   try {
     const { exports, main } = Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
     const root = z.looseObject({ '.': z.unknown() }).safeParse(exports);
-    return target(root.success ? root.data['.'] : exports) ?? main;
+    return exportTarget(root.success ? root.data['.'] : exports) ?? main;
   } catch (error) {
     throw new PluginError(
       'plugin-import',
@@ -205,14 +207,16 @@ async function namedEntry(file: string): Promise<string | undefined> {
   }
 }
 
-function target(written: unknown): string | undefined {
+function exportTarget(written: unknown): string | undefined {
   const parsed = Target.safeParse(written);
   if (!parsed.success) return undefined;
   const { data } = parsed;
-  return typeof data === 'string' ? data : (target(data.import) ?? target(data.default));
+  return typeof data === 'string'
+    ? data
+    : (exportTarget(data.import) ?? exportTarget(data.default));
 }
 
-async function exists(path: string): Promise<boolean> {
+async function fileExists(path: string): Promise<boolean> {
   try {
     await stat(path);
     return true;
@@ -221,7 +225,10 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** What plugins may import although their own folder has no node_modules. The bundle has a module for each. */
+/**
+ * The packages that plugins may import although their own folder has no node_modules. The bundle has a module for
+ * each.
+ */
 const SHARED: ReadonlySet<string> = new Set([
   '@parley/plugins',
   '@parley/agent',

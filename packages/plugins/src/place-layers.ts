@@ -3,7 +3,7 @@ import type { PluginLayer } from './plugin.ts';
 
 const RANK: Readonly<Record<Volatility, number>> = { static: 0, session: 1, turn: 2 };
 
-/** What the layout is made of, to know how often each of its layers changes. */
+/** The layers of the layout, with the volatility of each. */
 type LayerOf = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefined;
 
 /**
@@ -20,13 +20,13 @@ export function placeLayers(
   const known = new Map(layers.map((layer) => [layer.id, layer]));
   const find: LayerOf = (id) => known.get(id) ?? layerOf(id);
   const placed = layers.reduce(
-    (entries, layer) => place(entries, layer, find, layout.fixedSystem === true),
+    (entries, layer) => insertLayer(entries, layer, find, layout.fixedSystem === true),
     layout.layers,
   );
   return { ...layout, layers: placed };
 }
 
-function place(
+function insertLayer(
   entries: readonly LayoutEntry[],
   layer: PluginLayer,
   layerOf: LayerOf,
@@ -37,12 +37,17 @@ function place(
     fixed && volatile ? { layer: layer.id, placement: 'user' } : { layer: layer.id };
   if (layer.placement === 'user' || entry.placement === 'user') return [...entries, entry];
   const requested = entries.findIndex(({ layer: id }) => id === layer.after) + 1;
-  const at = requested > 0 && fits(entries.slice(requested), layer, layerOf) ? requested : null;
+  const at =
+    requested > 0 && fitsCacheOrder(entries.slice(requested), layer, layerOf) ? requested : null;
   return entries.toSpliced(at ?? byVolatility(entries, layer, layerOf), 0, entry);
 }
 
 /** True where nothing behind it, as far as a cache can reach, changes less often. */
-function fits(behind: readonly LayoutEntry[], layer: PluginLayer, layerOf: LayerOf): boolean {
+function fitsCacheOrder(
+  behind: readonly LayoutEntry[],
+  layer: PluginLayer,
+  layerOf: LayerOf,
+): boolean {
   const ranks = behind.flatMap((entry) => rankIn(entry, layerOf));
   const end = ranks.indexOf(RANK.turn);
   const cached = end === -1 ? ranks : ranks.slice(0, end);
@@ -60,7 +65,7 @@ function byVolatility(
   return Math.max(first === -1 ? entries.length : first, safety);
 }
 
-/** How often a layer of the system prompt changes; nothing for one before the person's text. */
+/** The rank of a system layer by its volatility; empty for a layer before the person's text. */
 function rankIn(entry: LayoutEntry, layerOf: LayerOf): readonly number[] {
   const layer = layerOf(entry.layer);
   if (layer === undefined || layer.placement === 'user' || entry.placement === 'user') return [];

@@ -4,7 +4,7 @@ import { type Clock, type Defects, defectsText, type Logger, ParleyError } from 
 import type { ContextSource, Layer, LayerId } from '@parley/prompt';
 import { z } from 'zod';
 
-/** What a plugin gets from Parley when it is set up. */
+/** The services that a plugin gets from Parley in its setup. */
 export interface PluginHost {
   /** Names the plugin in each line; secrets of the settings are removed behind it. */
   readonly log: Logger;
@@ -21,7 +21,7 @@ export interface PluginLayer extends Layer {
   readonly after?: LayerId;
 }
 
-/** What a plugin brings (P16). Everything is optional. */
+/** The parts of a plugin (P16). Everything is optional. */
 export interface PluginParts {
   readonly tools?: readonly Tool[];
   /** Folders with skills, seen from the plugin's folder. Any other source of skills wins over them. */
@@ -58,7 +58,7 @@ export interface PluginChoice {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** What one or several plugins bring, checked. Skills are absolute folders. */
+/** The checked parts of one or several plugins. Skills are absolute folders. */
 export interface LoadedParts {
   readonly tools: readonly Tool[];
   readonly skills: readonly string[];
@@ -68,7 +68,7 @@ export interface LoadedParts {
   readonly sources: readonly ContextSource[];
 }
 
-/** What became of one plugin of the settings. */
+/** The outcome of loading one plugin of the settings. */
 export type PluginOutcome =
   | {
       readonly kind: 'loaded';
@@ -78,7 +78,7 @@ export type PluginOutcome =
       readonly parts: LoadedParts;
       /** Parts that were left out, and why; for people. */
       readonly left: readonly string[];
-      /** What its parts have returned against their contract since they were loaded. */
+      /** The violations of their contract by its parts since they were loaded. */
       readonly defects: Pick<Defects, 'summary'>;
     }
   | {
@@ -90,7 +90,7 @@ export type PluginOutcome =
       readonly reason: string;
     };
 
-/** What all plugins that work bring together, in the order of the settings. */
+/** The parts of all working plugins together, in the order of the settings. */
 export function allParts(outcomes: readonly PluginOutcome[]): LoadedParts {
   const all = outcomes.flatMap((outcome) => (outcome.kind === 'loaded' ? [outcome.parts] : []));
   return {
@@ -175,7 +175,7 @@ const HookShape = z.looseObject({
   before: Work.optional(),
   after: Work.optional(),
 });
-/** What the lanes of heartbeats and of sub-agents begin with, where the lane of a chat has its channel. */
+/** The first words of the lanes of heartbeats and sub-agents, where the lane of a chat has its channel. */
 const LANES: ReadonlySet<string> = new Set(['beat', 'sub']);
 
 /** The form of the ids of one kind. */
@@ -249,7 +249,7 @@ function issuesText(error: z.ZodError): string {
     .join('; ');
 }
 
-/** What became of a plugin, in one line: what it brings, or why it does not work. */
+/** Describes the outcome of a plugin in one line: its parts, or the reason why it does not work. */
 export function describeOutcome(outcome: PluginOutcome): string {
   if (outcome.kind === 'failed') {
     return `${outcome.name ?? outcome.use} does not work: ${outcome.reason}`;
@@ -259,29 +259,29 @@ export function describeOutcome(outcome: PluginOutcome): string {
   const without = left.length === 0 ? '' : `; left out: ${left.join('; ')}`;
   const found = defects.summary();
   const wrong = found === undefined ? '' : `; it has ${defectsText(found)}`;
-  return `${title} brings ${listOf(parts) || 'nothing'}${without}${wrong}`;
+  return `${title} brings ${describeParts(parts) || 'nothing'}${without}${wrong}`;
 }
 
-function listOf({ tools, skills, layers, hooks, channels, sources }: LoadedParts): string {
+function describeParts({ tools, skills, layers, hooks, channels, sources }: LoadedParts): string {
   return [
-    named(
+    listNames(
       'tool',
       tools.map(({ name }) => name),
     ),
     skills.length === 0 ? '' : `skills in ${skills.join(', ')}`,
-    named(
+    listNames(
       'layer',
       layers.map(({ id }) => id),
     ),
-    named(
+    listNames(
       'hook',
       hooks.map(({ id }) => id),
     ),
-    named(
+    listNames(
       'channel',
       channels.map(({ id }) => id),
     ),
-    named(
+    listNames(
       'source',
       sources.map(({ id }) => id),
     ),
@@ -290,7 +290,7 @@ function listOf({ tools, skills, layers, hooks, channels, sources }: LoadedParts
     .join(', ');
 }
 
-function named(what: string, names: readonly string[]): string {
+function listNames(what: string, names: readonly string[]): string {
   if (names.length === 0) return '';
   return `${names.length === 1 ? what : `${what}s`} ${names.join(' and ')}`;
 }

@@ -34,7 +34,7 @@ export interface TargetFacts<Chat extends KnownChat = KnownChat> {
   readonly chats: readonly Chat[];
 }
 
-/** Where an alert goes; `note`: why it goes elsewhere than the task says. */
+/** The target of an alert; `note`: the reason why it differs from the task's target. */
 type AlertTarget<Chat> =
   | { readonly kind: 'chat'; readonly chat: Chat; readonly note?: string }
   | NoChat;

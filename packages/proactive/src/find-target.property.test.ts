@@ -1,5 +1,5 @@
-import { type InboundMessage, recordingLogger } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import type { InboundMessage } from '@parley/core';
+import { recordingLogger, runs } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import fc from 'fast-check';
@@ -63,7 +63,7 @@ type Written = (typeof written extends fc.Arbitrary<infer Each> ? Each : never) 
 };
 type World = typeof worlds extends fc.Arbitrary<infer Each> ? Each : never;
 
-/** Where each message of a world stands. */
+/** The place of each message of a world. */
 function placed({ written: all }: World): readonly Written[] {
   return all.map((each) => {
     const [from = '', id = ''] = each.person.split(':');

@@ -5,7 +5,7 @@ const DAY_MS = 24 * 60 * 60_000;
  * are 24 h long and can be counted; a *moment* is ms since 1970.
  */
 export interface ZoneClock {
-  /** What the clock shows at a moment, to the second. */
+  /** The wall time at a moment, to the second. */
   wallAt(moment: number): number;
   /** The moments at which it shows this: one, two in a doubled hour, none in a skipped one. Ascending. */
   momentsOf(wall: number): readonly number[];
@@ -81,7 +81,7 @@ export function wallDayAndMinute(moment: number, timeZone: string): string {
 }
 
 /** The moment at which the local day started. */
-export function startOfDay(moment: number, timeZone: string): number {
+export function zoneDayStart(moment: number, timeZone: string): number {
   const clock = zoneClock(timeZone);
   return clock.firstMomentOf(Math.floor(clock.wallAt(moment) / DAY_MS) * DAY_MS);
 }
@@ -169,5 +169,5 @@ function dayAt(clock: ZoneClock, moment: number): number {
   return Math.floor(clock.wallAt(moment) / DAY_MS);
 }
 
-/** How far clocks may differ before one of them is called wrong. In ms. */
+/** The difference from which a clock is called wrong, in ms. */
 export const WRONG_CLOCK_MS = 5 * 60_000;

@@ -25,7 +25,7 @@ export interface SystemPart extends PromptPart {
 /** Data for the model that is placed before the person's own text in the user message. */
 export type UserPart = Omit<SystemPart, 'stable'>;
 
-/** What became of one layer, for the inspector (P17). */
+/** The report on one layer, for the inspector (P17). */
 export type LayerReport = { readonly layer: LayerId; readonly placement: Placement } & (
   | {
       readonly outcome: 'present';
@@ -80,7 +80,7 @@ export function enforceAudience<Part extends PromptPart>(
   };
 }
 
-/** What a rendering became: its line of the report, and its part where the reader may see it. */
+/** A composed rendering: its line of the report, and its part where the reader may see it. */
 interface Composed {
   readonly line: LayerReport;
   readonly part: SystemPart | null;
@@ -102,7 +102,7 @@ export function composer(
     if (changes || !('text' in output) || !mayRead(reader, output.audience))
       return composed(rendering, stable, reader);
     const before = known.get(layer) ?? [];
-    const same = before.find((one) => isSame(one, output, stable));
+    const same = before.find((one) => isUnchanged(one, output, stable));
     if (same !== undefined) return same;
     const made = composed(rendering, stable, reader);
     known.set(layer, [made, ...before].slice(0, REMEMBERED));
@@ -125,7 +125,7 @@ export function composer(
   };
 }
 
-function isSame({ line, part }: Composed, output: LayerPart, stable: boolean): boolean {
+function isUnchanged({ line, part }: Composed, output: LayerPart, stable: boolean): boolean {
   if (line.outcome !== 'present' || part === null || part.stable !== stable) return false;
   const { text, source, audience, cut = null } = output;
   return (
@@ -191,9 +191,9 @@ function fenceUser(
   const last = shown.at(-1);
   if (first === undefined || last === undefined) return renderings;
   return renderings.flatMap((rendering) => [
-    ...(rendering === first ? [lineOf('context-begin', openingOf(userFence))] : []),
+    ...(rendering === first ? [parleyLine('context-begin', openingOf(userFence))] : []),
     disarm(rendering, userFence),
-    ...(rendering === last ? [lineOf('context-end', userFence.close)] : []),
+    ...(rendering === last ? [parleyLine('context-end', userFence.close)] : []),
   ]);
 }
 
@@ -205,7 +205,7 @@ function openingOf({ open, note }: ContextFence): string {
   return `${open}\n${note}`;
 }
 
-function lineOf(layer: LayerId, text: string): Rendering {
+function parleyLine(layer: LayerId, text: string): Rendering {
   const output = { text, source: 'Parley', audience: { kind: 'everyone' } } as const;
   return { layer, placement: 'user', changes: false, output };
 }
@@ -234,8 +234,8 @@ function anyCase(line: string): RegExp {
 export type SentParts = WeakMap<object, SentPart>;
 
 /**
- * What leaves for the model, for the record (P17). The parts decide, not the report: what a later
- * check took out is reported as withheld, and what a hook added is there although no layer reported it.
+ * The prompt that leaves for the model, for the record (P17). The parts decide, not the report: text that a later
+ * check removed is reported as withheld, and text that a hook added is there although no layer reported it.
  */
 export function sentPromptOf(
   { layout, system, userContext, report }: AssembledPrompt,

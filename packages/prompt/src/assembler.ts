@@ -24,8 +24,8 @@ export interface AssemblerOptions {
 }
 
 /**
- * What hooks say besides the layers of a turn (P16). It is placed after them and before the ephemeral
- * prompt; what the reader may not see is withheld like any other part.
+ * The additions of hooks to the layers of a turn (P16). They are placed after the layers and before the ephemeral
+ * prompt; parts that the reader may not see are withheld like any other.
  */
 export interface PromptAdditions {
   readonly system?: readonly PromptPart[];
@@ -129,7 +129,7 @@ async function allOf(
   return done;
 }
 
-/** What hooks add, as if each part were a layer; a fixed system prompt takes none of it (P05). */
+/** Renders the additions of hooks, as if each part were a layer; a fixed system prompt takes none of it (P05). */
 function renderAdditions(
   { system = [], userContext = [] }: PromptAdditions,
   mode: PromptMode,
@@ -178,8 +178,8 @@ function logDefect(log: Logger, line: LayerReport): void {
   }
 }
 
-/** What a layer said in the first turn; `null` where it said nothing. */
-const Kept = z.nullable(
+/** The text of a layer in the first turn; `null` for none. */
+const KeptLayer = z.nullable(
   z.object({
     text: z.string(),
     source: z.string(),
@@ -187,9 +187,9 @@ const Kept = z.nullable(
     cut: z.nullable(z.object({ shown: z.int(), total: z.int() })),
   }),
 );
-type Kept = z.infer<typeof Kept>;
+type KeptLayer = z.infer<typeof KeptLayer>;
 
-const KeptLayers = z.record(z.string(), Kept);
+const KeptLayers = z.record(z.string(), KeptLayer);
 
 /**
  * The system prompt of the session's first turn in place of this turn's (P05): files, tools and skills
@@ -203,13 +203,13 @@ async function fixSystem(
 ): Promise<readonly Rendering[]> {
   if (context.fix === undefined) return renderings;
   const now = Object.fromEntries(
-    renderings.filter(isFixed).map(({ layer, output }) => [layer, keep(output)]),
+    renderings.filter(isFixed).map(({ layer, output }) => [layer, toKept(output)]),
   );
   const key = `prompt:${place.layout}:${context.mode ?? 'full'}`;
   try {
     const kept = await context.fix(key, now, KeptLayers);
     return renderings.map((rendering) =>
-      isFixed(rendering) ? asKept(rendering, kept) : rendering,
+      isFixed(rendering) ? withKeptText(rendering, kept) : rendering,
     );
   } catch (error) {
     place.log.error(
@@ -224,13 +224,13 @@ function isFixed({ layer, placement }: Rendering): boolean {
   return placement === 'system' && layer !== safetyLayer.id;
 }
 
-function keep(output: Rendering['output']): Kept {
+function toKept(output: Rendering['output']): KeptLayer {
   if (!('text' in output)) return null;
   const { text, source, audience, cut = null } = output;
   return { text, source, audience, cut };
 }
 
-function asKept(rendering: Rendering, kept: Readonly<Record<LayerId, Kept>>): Rendering {
+function withKeptText(rendering: Rendering, kept: Readonly<Record<LayerId, KeptLayer>>): Rendering {
   const first = kept[rendering.layer] ?? null;
   if (first !== null) return { ...rendering, output: first };
   if (!('text' in rendering.output)) return rendering;

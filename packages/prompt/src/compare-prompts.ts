@@ -1,14 +1,14 @@
 import type { SentPart, SentPrompt } from '@parley/core';
 import { estimateTokens } from '@parley/workspace';
 
-/** How large a piece of a prompt is. Bytes are those of UTF-8, tokens an estimate. */
+/** The size of a piece of a prompt. Bytes are those of UTF-8, tokens an estimate. */
 export interface PromptSize {
   readonly characters: number;
   readonly bytes: number;
   readonly tokens: number;
 }
 
-/** What became of one part from one prompt to the next. */
+/** The change of one part from one prompt to the next. */
 export interface PartComparison {
   readonly layer: string;
   readonly placement: SentPart['placement'];
@@ -40,9 +40,9 @@ type Compared = Pick<SentPrompt, 'parts'>;
 
 /** Compares what two turns sent to the model besides the conversation itself. */
 export function comparePrompts(before: Compared, after: Compared): PromptComparison {
-  const [tools, otherTools] = [textOf(before, 'tools'), textOf(after, 'tools')];
-  const [system, otherSystem] = [textOf(before, 'system'), textOf(after, 'system')];
-  const [user, otherUser] = [textOf(before, 'user'), textOf(after, 'user')];
+  const [tools, otherTools] = [placementText(before, 'tools'), placementText(after, 'tools')];
+  const [system, otherSystem] = [placementText(before, 'system'), placementText(after, 'system')];
+  const [user, otherUser] = [placementText(before, 'user'), placementText(after, 'user')];
   const inTools = sharedPrefix(tools, otherTools);
   const inSystem = tools === otherTools ? sharedPrefix(system, otherSystem) : 0;
   const throughout = tools === otherTools && system === otherSystem;
@@ -51,19 +51,19 @@ export function comparePrompts(before: Compared, after: Compared): PromptCompari
     system: inSystem,
     user: throughout ? sharedPrefix(user, otherUser) : 0,
   };
-  const prefix = sizeOf(
+  const prefix = measureText(
     otherTools.slice(0, shared.tools),
     otherSystem.slice(0, shared.system),
     otherUser.slice(0, shared.user),
   );
-  const size = sizeOf(otherTools, otherSystem, otherUser);
+  const size = measureText(otherTools, otherSystem, otherUser);
   const steps = diffSequence(
     before.parts,
     after.parts,
     (part) => `${part.placement} ${part.layer}`,
   );
   return {
-    before: sizeOf(tools, system, user),
+    before: measureText(tools, system, user),
     after: size,
     prefix,
     share: size.bytes === 0 ? 1 : prefix.bytes / size.bytes,
@@ -83,14 +83,14 @@ function compareParts(
     const part = step.kind === 'removed' ? step.before : step.after;
     const { layer, placement } = part;
     const begin = begins[step.kind === 'removed' ? 'removed' : 'added'][placement];
-    if (step.kind !== 'added') begins.removed[placement] += lengthOf(step.before);
-    if (step.kind !== 'removed') begins.added[placement] += lengthOf(step.after);
+    if (step.kind !== 'added') begins.removed[placement] += partLength(step.before);
+    if (step.kind !== 'removed') begins.added[placement] += partLength(step.after);
     const within = Math.min(part.text.length, Math.max(0, shared[placement] - begin));
-    return { layer, placement, ...changeOf(step), shared: within };
+    return { layer, placement, ...compareStep(step), shared: within };
   });
 }
 
-function changeOf(step: SequenceStep<SentPart>): Pick<PartComparison, 'change' | 'pieces'> {
+function compareStep(step: SequenceStep<SentPart>): Pick<PartComparison, 'change' | 'pieces'> {
   switch (step.kind) {
     case 'same': {
       const pieces = compareTexts(step.before.text, step.after.text);
@@ -103,18 +103,18 @@ function changeOf(step: SequenceStep<SentPart>): Pick<PartComparison, 'change' |
   }
 }
 
-function lengthOf({ text }: SentPart): number {
+function partLength({ text }: SentPart): number {
   return text.length + SEPARATOR.length;
 }
 
-function textOf({ parts }: Compared, placement: SentPart['placement']): string {
+function placementText({ parts }: Compared, placement: SentPart['placement']): string {
   return parts
     .filter((part) => part.placement === placement)
     .map(({ text }) => text)
     .join(SEPARATOR);
 }
 
-function sizeOf(...texts: readonly string[]): PromptSize {
+function measureText(...texts: readonly string[]): PromptSize {
   const text = texts.join('');
   return {
     characters: text.length,
@@ -134,7 +134,7 @@ export interface TextPiece {
  * second, character for character.
  */
 export function compareTexts(before: string, after: string): readonly TextPiece[] {
-  const steps = diffSequence(linesOf(before), linesOf(after), (line) => line);
+  const steps = diffSequence(splitLines(before), splitLines(after), (line) => line);
   const pieces: { kind: TextPiece['kind']; text: string }[] = [];
   for (const step of steps) {
     const text = step.kind === 'added' ? step.after : step.before;
@@ -145,7 +145,7 @@ export function compareTexts(before: string, after: string): readonly TextPiece[
   return pieces;
 }
 
-/** How long the beginning is that two texts share, in characters; never half of a surrogate pair. */
+/** The length of the beginning that two texts share, in characters; never half of a surrogate pair. */
 export function sharedPrefix(before: string, after: string): number {
   const most = Math.min(before.length, after.length);
   let shared = 0;
@@ -156,7 +156,7 @@ export function sharedPrefix(before: string, after: string): number {
 }
 
 /** With their ends, so that nothing is lost; an empty text has no lines. */
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
 }
 

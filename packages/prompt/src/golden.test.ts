@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { createPromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';

@@ -12,8 +12,8 @@ import { GROUP_READERS, SCENES, sceneContext } from './testing/example-scenes.ts
 import { exampleWorkspace } from './testing/example-turn.ts';
 
 /**
- * What the design of each house says of its prompt, statement by statement, against the scenes of the golden
- * files. The order of sections is in layouts.test.ts, the limits of files in layers/files.test.ts.
+ * The statements of each house's design about its prompt, one by one, against the scenes of the golden files. The
+ * order of sections is in layouts.test.ts, the limits of files in layers/files.test.ts.
  */
 const layers = createLayerRegistry(builtInLayers());
 

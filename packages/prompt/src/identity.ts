@@ -9,11 +9,11 @@ export interface IdentitySource {
   readonly emoji?: string | undefined;
 }
 
-/** Where an identity comes from, strongest first (W05). */
+/** The sources of an identity, strongest first (W05). */
 export interface IdentitySources {
   readonly global?: IdentitySource;
   readonly agent?: IdentitySource;
-  /** What IDENTITY.md says. */
+  /** The identity in IDENTITY.md. */
   readonly file?: IdentitySource;
 }
 
@@ -28,10 +28,10 @@ export function identityOf({ global, agent, file }: IdentitySources): Identity {
   return { name, ...rest };
 }
 
-/** What several sources say together, strongest first; a field that none sets is left out. */
+/** The fields of several sources together, strongest first; a field that none sets is left out. */
 export function firstSet(sources: readonly (IdentitySource | undefined)[]): Partial<Identity> {
   const first = (field: keyof IdentitySource): string | undefined =>
-    sources.map((source) => oneLine(source?.[field])).find((value) => value !== '');
+    sources.map((source) => shortLine(source?.[field])).find((value) => value !== '');
   const name = first('name');
   const role = first('role');
   const emoji = first('emoji');
@@ -69,7 +69,8 @@ export function parseIdentity(markdown: string): IdentitySource {
     const match = /^\s*(?:[-*+]\s+)?[*_]*([a-z]+)[*_]*\s*:[*_]*(.*)$/i.exec(line);
     if (match === null) continue;
     const [, label = '', rest = ''] = match;
-    const value = bare(rest) || bare(/^\s+[^\s+-].*$/.exec(lines[at + 1] ?? '')?.[0] ?? '');
+    const value =
+      stripEmphasis(rest) || stripEmphasis(/^\s+[^\s+-].*$/.exec(lines[at + 1] ?? '')?.[0] ?? '');
     const isHint = value.startsWith('(') && value.endsWith(')');
     if (value !== '' && !isHint) fields.set(label.toLowerCase(), value);
   }
@@ -81,15 +82,15 @@ export function parseIdentity(markdown: string): IdentitySource {
 }
 
 /** Without the marks of emphasis and code around it. */
-function bare(value: string): string {
+function stripEmphasis(value: string): string {
   return value.replace(/^[\s*_`]+|(?<![\s*_`])[\s*_`]+$/g, '');
 }
 
-function oneLine(value: string | undefined): string {
+function shortLine(value: string | undefined): string {
   return (value ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH);
 }
 
-/** What the settings, or the profile they name, say about how the agent plays its part (P14, P15). */
+/** The persona and output format of the settings, or of the profile they name (P14, P15). */
 export interface Character {
   readonly persona?: NamedText | undefined;
   readonly format?: NamedText | undefined;

@@ -12,15 +12,15 @@ import type { Cut, FilePattern, SkillSnapshot, WorkspaceView } from '@parley/wor
 export type LayerId = string;
 
 /**
- * How often a layer's text changes. `static`: the same in every chat until settings are edited
- * or files. `session`: the same throughout one chat. `turn`: may differ in every turn.
+ * The volatility of a layer's text. `static`: the same in every chat until settings are edited or files. `session`:
+ * the same throughout one chat. `turn`: may differ in every turn.
  */
 export type Volatility = 'static' | 'session' | 'turn';
 
 /** `system`: instructions. `user`: data, placed before the person's own text (P05, P18). */
 export type Placement = 'system' | 'user';
 
-/** What a layer says this turn. */
+/** The text of a layer in this turn. */
 export interface LayerPart extends PromptPart {
   /** Set where the text is not the whole (P10). */
   readonly cut?: Cut | null;
@@ -31,7 +31,7 @@ export interface Absent {
   readonly absent: string;
 }
 
-/** What a layout may decide about one of its layers. A layer heeds what makes sense for it. */
+/** The options of a layout for one of its layers. A layer heeds what makes sense for it. */
 export interface LayerOptions {
   /** The line above the text, with its marks (`## Tooling`), in place of the layer's own. */
   readonly heading?: string;
@@ -39,7 +39,7 @@ export interface LayerOptions {
   readonly files?: readonly string[];
   /** Longest text taken from one file, in characters. */
   readonly characters?: number;
-  /** What its file is for, in place of the layer's own words; of several files, a line above them. */
+  /** The purpose of its file, in place of the layer's own words; of several files, a line above them. */
   readonly purpose?: string;
   /** Says what people chose: their name, the title of the chat, turn variables; as data (P18). */
   readonly named?: boolean;
@@ -56,7 +56,7 @@ export interface LayerOptions {
   readonly protocol?: boolean;
   /** Says how to choose among the tools, or among the types and scopes of memories. */
   readonly guided?: boolean;
-  /** What the house says before the file of the layer, also where there is no such file. */
+  /** The house's text before the file of the layer, also where there is no such file. */
   readonly lead?: string;
   /** False: facts without date and time. */
   readonly clock?: boolean;
@@ -84,7 +84,7 @@ export interface Layer {
   ): LayerPart | Absent | Promise<LayerPart | Absent>;
 }
 
-/** What a layer gave: text, nothing, or an error. */
+/** The output of a layer: text, nothing, or an error. */
 export type LayerOutput = LayerPart | Absent | { readonly failed: unknown };
 
 /** The output of a layer in one turn. */
@@ -118,16 +118,16 @@ export interface GroupMessage {
   readonly text: string;
 }
 
-/** What Parley sent to the chat by itself; no person wrote it. */
+/** A message that Parley sent to the chat by itself. */
 export interface OwnMessage {
   readonly what: string;
   readonly text: string;
 }
 
 /**
- * How much of a layout a turn gets (P07). `minimal`: for sub-agents, without memory, identity and
- * messaging. `light`: for heartbeat runs, which is `minimal` and the agent's voice (H10). `none`: the
- * identity line and safety alone.
+ * The part of a layout that a turn gets (P07). `minimal`: for sub-agents, without memory, identity and messaging.
+ * `light`: for heartbeat runs, which is `minimal` and the agent's voice (H10). `none`: the identity line and safety
+ * alone.
  */
 export type PromptMode = 'full' | 'light' | 'minimal' | 'none';
 
@@ -150,7 +150,7 @@ export type FixForSession = <Value>(
   schema: { parse(kept: unknown): Value },
 ) => Promise<Value>;
 
-/** Who the agent is to the people it talks with. */
+/** The identity of the agent for the people it talks with. */
 export interface Identity {
   readonly name: string;
   readonly role?: string;
@@ -159,7 +159,7 @@ export interface Identity {
 
 /** The bounds of a turn (G01) as the agent knows them. */
 export interface TurnLimitsNote {
-  /** How often the model is asked. */
+  /** The number of times the model is asked. */
   readonly steps: number;
   readonly minutes: number;
 }
@@ -179,13 +179,13 @@ export interface PromptContext extends PromptFeatures {
   readonly messages: readonly InboundMessage[];
   /** The clock of the system prompt is rounded down to so many minutes, 1 to 60. */
   readonly clockMinutes: number;
-  /** What a turn that answers people may use at most. */
+  /** The limits of a turn that answers people. */
   readonly turnLimits?: TurnLimitsNote | undefined;
-  /** What others said in the group since its last turn, oldest first. */
+  /** Messages of others in the group since its last turn, oldest first. */
   readonly groupContext?: readonly GroupMessage[];
-  /** What Parley sent there by itself since then, oldest first. */
+  /** Messages that Parley sent there by itself since then, oldest first. */
   readonly ownMessages?: readonly OwnMessage[];
-  /** How the chat shows text; absent where the answer is not shown. */
+  /** The target of the text in the chat; absent where the answer is not shown. */
   readonly target?: RenderTarget;
   /** The skills this session knows; fixed for the session (S07). */
   readonly skills?: SkillSnapshot;
@@ -199,7 +199,7 @@ export interface PromptContext extends PromptFeatures {
   readonly model?: string | undefined;
 }
 
-/** What a source knows of the turn it is asked about. */
+/** The facts of a turn for a source. */
 export interface SourceTurn
   extends Pick<PromptContext, 'facts' | 'reader' | 'view' | 'messages' | 'fix'> {
   readonly conversationId: string;
@@ -240,7 +240,7 @@ export interface ToolNote {
 export interface ConnectorNote {
   readonly name: string;
   readonly connected: boolean;
-  /** What the agent can do with it. */
+  /** The agent's use of it. */
   readonly text: string;
 }
 
@@ -258,18 +258,18 @@ export interface ResourceNote {
   readonly description: string;
 }
 
-/** Where `exec` runs (G06). */
+/** The sandbox in which `exec` runs (G06). */
 export interface SandboxNote {
   /** Such as `bubblewrap`. */
   readonly kind: string;
-  /** What a command reaches, and its limits. */
+  /** The reach of a command, and its limits. */
   readonly text: string;
-  /** What commands have left there, newest first; sizes in bytes. `totalFileCharacters`: more than are listed. */
+  /** Files that commands have left there, newest first; sizes in bytes. `totalFileCharacters`: more than are listed. */
   readonly files?: readonly { readonly name: string; readonly size: number }[];
   readonly totalFileCharacters?: number;
 }
 
-/** What came with the messages, without any name: those were chosen by chat users (P18). */
+/** The attachments of the messages, without any name: those were chosen by chat users (P18). */
 export interface AttachmentNote {
   /** Such as `image`, `voice`, `document`. */
   readonly kind: string;
@@ -284,7 +284,7 @@ export interface HeartbeatNote {
   readonly instruction: string;
   /** Ready to read, such as `every 30 min, 09:00–21:00, last run 14:05`. */
   readonly schedule: string;
-  /** What HEARTBEAT.md says outside of its tasks, for all of them. */
+  /** The text of HEARTBEAT.md outside of its tasks, for all of them. */
   readonly context?: string;
   /** In which its reader writes, such as `German`; absent where that is not known. */
   readonly language?: string | undefined;
@@ -297,23 +297,23 @@ export interface TodoNote {
 }
 
 /**
- * What the features of Parley have to say in a turn. Each is filled in by a `ContextSource`; a layer
- * whose field is missing or empty stays away (P02). Parts carry the audience of what they were made from.
+ * The content of Parley's features for a turn. Each is filled in by a `ContextSource`; a layer whose field is missing
+ * or empty stays away (P02). Parts carry the audience of what they were made from.
  */
 export interface PromptFeatures {
   /** The accounts of the owner, such as `telegram:42`. */
   readonly owners?: readonly string[];
   /** Tools this turn can call. Empty: it has none, and the prompt says so. */
   readonly tools?: readonly ToolNote[];
-  /** How freely the agent acts in this conversation (G04); `agent` when absent. */
+  /** The freedom of the agent in this conversation (G04); `agent` when absent. */
   readonly conversationMode?: 'agent' | 'ask' | 'plan';
   /** The skills that people called by a command in this turn's messages, ready to follow (S08). */
   readonly calledSkills?: readonly PromptPart[];
-  /** What needs an approval first, and who gives it (G05). */
+  /** The actions that need an approval first, and the people who give it (G05). */
   readonly approvals?: PromptPart;
   /** The persona of the session (P14). */
   readonly persona?: PromptPart;
-  /** How answers are to be shaped, such as `emotion_pipe` (P14). */
+  /** The form of answers, such as `emotion_pipe` (P14). */
   readonly outputFormat?: PromptPart;
   /** Set where a program reads the answer: the JSON Schema to answer with. */
   readonly responseSchema?: object;

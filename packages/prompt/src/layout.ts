@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Dialect, decodeText, type RenderTarget, reasonOf } from '@parley/core';
+import { Dialect, decodeText, isMissingFile, type RenderTarget, reasonOf } from '@parley/core';
 import type { FilePattern } from '@parley/workspace';
 import {
   absent,
@@ -44,7 +44,7 @@ export interface ContextFence {
   readonly close: string;
 }
 
-/** What the settings say of workspace files, whatever the layout has; absent: as the layout has it. */
+/** The limits of workspace files in the settings, whatever the layout has; absent: those of the layout. */
 export interface FileLimits {
   readonly fileCharacters?: number | undefined;
   readonly totalFileCharacters?: number | undefined;
@@ -183,7 +183,7 @@ export function builtInLayers(channelFormats: ChannelFormats = {}): readonly Lay
   ];
 }
 
-/** How to write for each dialect, in a few sentences for the model (M07). */
+/** Notes on writing for each dialect, in a few sentences for the model (M07). */
 export type ChannelFormats = Readonly<Partial<Record<Dialect, string>>>;
 
 /**
@@ -202,16 +202,12 @@ async function readNote(folder: string, dialect: Dialect): Promise<string> {
   try {
     return decodeText(await readFile(file)).text.trim();
   } catch (error) {
-    if (isMissing(error)) return '';
+    if (isMissingFile(error)) return '';
     throw new PromptError(
       'format-unreadable',
       `The format note ${file} cannot be read (${reasonOf(error)}). Make it a readable text file, or remove it.`,
     );
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /** For a dialect without a note. */
@@ -221,9 +217,8 @@ const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat
 const MAX_ANSWER = 50_000;
 
 /**
- * How to write for this chat's screen, from `config/channel-formats`; `formats/<dialect>.md` in the
- * workspace takes its place (M07). The renderer enforces what a platform allows (M02): these notes
- * only help it to look good.
+ * Notes on writing for this chat's screen, from `config/channel-formats`; `formats/<dialect>.md` in the workspace
+ * takes its place (M07). The renderer enforces what a platform allows (M02): these notes only help it to look good.
  */
 export function formatLayer(notes: ChannelFormats): Layer {
   return {

@@ -55,7 +55,7 @@ const systemOf = (prompt: AssembledPrompt): string =>
 const among = (headings: readonly string[], text: string): readonly string[] =>
   text.split('\n').filter((line) => headings.includes(line));
 
-/** How much of AGENTS.md and SOUL.md, 70,000 letters each, a layout shows. */
+/** The number of letters that a layout shows of AGENTS.md and SOUL.md, 70,000 each. */
 async function lettersShown(name: string, limits: FileLimits): Promise<readonly number[]> {
   const files = { 'AGENTS.md': 'q'.repeat(70_000), 'SOUL.md': 'z'.repeat(70_000) };
   const layout = withFileLimits(layoutNamed(name), limits);

@@ -64,7 +64,7 @@ const parley: Layout = {
  * A fixed skeleton that fills in what is known, then the facts, then three files under strict limits
  * (P04). Layers that the house does not name come before the person's text, so that its order stays.
  */
-export const mushroom: Layout = {
+const mushroom: Layout = {
   name: 'mushroom',
   layers: [
     // 1. The skeleton.
@@ -222,7 +222,7 @@ const zeus: Layout = {
   ],
 };
 
-/** What comes before the person's text where a house has no order of its own. */
+/** The layers before the person's text where a house has no order of its own. */
 const BEFORE_THE_TEXT: readonly LayoutEntry[] = [
   { layer: 'todos', placement: 'user' },
   { layer: 'knowledge', placement: 'user' },

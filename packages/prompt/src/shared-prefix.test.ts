@@ -41,7 +41,7 @@ async function textsOf(context: PromptContext, layout = 'parley') {
   return { system: texts.join('\n\n'), whole: all.join('\n\n') };
 }
 
-/** How much of the longer one the two have in common from the start, in bytes. */
+/** The share of the longer one that the two have in common from the start, in bytes. */
 function sharedPart(one: string, other: string): number {
   const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
   const shared = bytes.findIndex((byte, index) => byte !== others[index]);

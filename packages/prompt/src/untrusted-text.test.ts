@@ -103,14 +103,14 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
   return { system: textOf(system), context: textOf(userContext) };
 }
 
-/** What could be taken for a frame, a heading or a fence, by anyone's idea of a line. */
+/** Lines that could be taken for a frame, a heading or a fence, by anyone's idea of a line. */
 function frameOf(context: string): readonly string[] {
   return context
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
     .filter((line) => /^\s*(<|\[|#|`{3}|~{3}|-{3})/.test(line));
 }
 
-/** How often one of the two lines of the fence stands there, whatever the case of its letters. */
+/** The number of times one of the two lines of the fence occurs, whatever the case of its letters. */
 function fencesIn(context: string, fence: { readonly open: string; readonly close: string }) {
   const lower = context.toLowerCase();
   return lower.split(fence.open).length - 1 + lower.split(fence.close).length - 1;

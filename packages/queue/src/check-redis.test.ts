@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { complaints } from './connect-redis.ts';
+import { findComplaints } from './connect-redis.ts';
 
 const info = (...lines: string[]): string => ['# Server', ...lines, ''].join('\r\n');
 
@@ -11,7 +11,7 @@ describe('what a Redis says of itself', () => {
     ['is Valkey, whose versions are its own', ['redis_version:7.2.4', 'valkey_version:1.0.0'], []],
     ['says nothing', [], []],
   ])('when it %s', (_what, lines, expected) => {
-    const found = complaints(info(...lines)).map(({ message }) => message);
+    const found = findComplaints(info(...lines)).map(({ message }) => message);
     expect(found).toEqual(expected.map((words) => expect.stringContaining(words)));
   });
 });

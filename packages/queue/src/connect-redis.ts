@@ -8,8 +8,8 @@ import { QueueError, type RedisLocation } from './redis-location.ts';
 export type RedisConnection = Redis | Cluster;
 
 /**
- * What a connection is for. `ask`: a command that cannot be answered now fails now, because a caller
- * waits for it. `work` (BullMQ’s workers) and `listen` (live events): it waits until Redis is back.
+ * The purpose of a connection. `ask`: a command that cannot be answered now fails now, because a caller waits for it.
+ * `work` (BullMQ’s workers) and `listen` (live events): it waits until Redis is back.
  */
 type RedisUse = 'ask' | 'work' | 'listen';
 
@@ -21,7 +21,7 @@ const CONNECT_MS = 5_000;
 /** TCP asks after a connection that has been quiet for so long. In ms. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
-/** How long a worker waits for a job in one command; then it asks again. */
+/** The seconds that a worker waits for a job in one command; then it asks again. */
 export const BLOCK_SECONDS = 4;
 /**
  * A connection that says nothing for so long while it owes an answer is dead, whatever TCP believes.
@@ -37,7 +37,7 @@ export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnecti
   const { cluster, sentinel } = place;
   const options = optionsFor(place, use);
   if (cluster !== undefined) return connectCluster(place, cluster.nodes, use);
-  if (sentinel === undefined) return new Redis({ ...options, ...addressOf(place.url) });
+  if (sentinel === undefined) return new Redis({ ...options, ...redisAddress(place.url) });
   return new Redis({
     ...options,
     name: sentinel.name,
@@ -50,7 +50,7 @@ export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnecti
   });
 }
 
-/** How long to wait at a start for a Redis that may not be there. In ms. */
+/** Deadline at a start for a Redis that may not be there, in ms. */
 const OPEN_MS = 5_000;
 
 /** The text for people; a connection to a cluster gives no reason of its own. */
@@ -81,7 +81,7 @@ function connectCluster(place: RedisLocation, nodes: readonly string[], use: Red
     clusterRetryStrategy: pauseBefore,
     ...(redisOptions.tls && { dnsLookup }),
   };
-  const all = [addressOf(place.url), ...nodes.map((node) => nodeAddress(node, DEFAULT_PORT))];
+  const all = [redisAddress(place.url), ...nodes.map((node) => nodeAddress(node, DEFAULT_PORT))];
   return new Cluster(all, options);
 }
 
@@ -113,12 +113,12 @@ function optionsFor(place: RedisLocation, use: RedisUse): Options {
 /** Without an option that changes the types of all answers. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
-/** How long to wait before the next try, in ms. */
+/** The pause before the next try, in ms. */
 function pauseBefore(tries: number): number {
   return Math.min(tries * 100, RECONNECT_AT_MOST_MS);
 }
 
-function addressOf(url: string) {
+function redisAddress(url: string) {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   // 0 lets the system look for IPv4 and IPv6; a number says itself what it is.
@@ -138,16 +138,16 @@ export interface RedisOutage {
   note(error: unknown, message?: string, facts?: object): QueueError;
 }
 
-/** What ioredis says when it cannot reach the server, besides the codes of the system. */
+/** Messages of ioredis when it cannot reach the server, besides the codes of the system. */
 const AWAY =
   /connection is closed|isn't writeable|timed out|socket timeout|retries per request|failed to refresh slots|startup nodes|sentinels|no answer within/i;
 
 /** `what` names in the log who misses Redis. */
 export function redisOutage(what: string, place: RedisLocation, log: Logger): RedisOutage {
-  const server = nameOf(place);
+  const server = redisName(place);
   const note: RedisOutage['note'] = (error, message, facts = {}) => {
-    const first = innermost(error);
-    const outage = isAway(first) ? server : `${server} (${kindOf(first)})`;
+    const first = innermostError(error);
+    const outage = isAway(first) ? server : `${server} (${errorKind(first)})`;
     const failure = new QueueError({
       code: 'queue-unreachable',
       message: `${outage}: ${reasonOf(first)}`,
@@ -167,8 +167,8 @@ export function redisOutage(what: string, place: RedisLocation, log: Logger): Re
   };
 }
 
-/** Where it is, without a password. */
-function nameOf({ url, sentinel, cluster }: RedisLocation): string {
+/** The name of the server, without a password. */
+function redisName({ url, sentinel, cluster }: RedisLocation): string {
   if (sentinel !== undefined) return `Redis ${sentinel.name}`;
   return `Redis${cluster === undefined ? '' : ' cluster'} at ${new URL(url).host}`;
 }
@@ -179,19 +179,20 @@ function isAway(error: unknown): boolean {
 }
 
 /** Many jobs have the same trouble at once. */
-function kindOf(error: unknown): string {
+function errorKind(error: unknown): string {
   return reasonOf(error).replace(/\d+/g, '#').slice(0, 60);
 }
 
 /** Node says "several addresses failed" with an empty message; the first of them says more. */
-function innermost(error: unknown): unknown {
+function innermostError(error: unknown): unknown {
   return error instanceof AggregateError ? (error.errors[0] ?? error) : error;
 }
 
 /** Warns of settings of Redis with which wake-ups get lost. Never throws: they can be made up for. */
 export async function checkRedis(connection: RedisConnection, log: Logger): Promise<void> {
   try {
-    for (const { facts, message } of complaints(await connection.info())) log.warn(facts, message);
+    for (const { facts, message } of findComplaints(await connection.info()))
+      log.warn(facts, message);
   } catch (error) {
     log.debug({ reason: reasonOf(error) }, 'Redis does not say how it is set up');
   }
@@ -205,8 +206,8 @@ interface Complaint {
 /** BullMQ’s scripts want 6.2; it begins at 5, with timers that are less exact. */
 const OLDEST = { major: 6, minor: 2 };
 
-/** What is wrong with a server, by its own `INFO`. */
-export function complaints(info: string): readonly Complaint[] {
+/** Problems of a server, by its own `INFO`. */
+export function findComplaints(info: string): readonly Complaint[] {
   const fact = (name: string): string | undefined =>
     new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
   const found: Complaint[] = [];
@@ -231,7 +232,7 @@ export function complaints(info: string): readonly Complaint[] {
   return found;
 }
 
-/** What one look at Redis has found. Texts hold no password. */
+/** The result of one look at Redis. Texts hold no password. */
 export type RedisProbe =
   | { readonly kind: 'works'; readonly version: string; readonly complaints: readonly string[] }
   | { readonly kind: 'problem'; readonly reason: string };
@@ -247,9 +248,13 @@ export async function probeRedis(place: RedisLocation, signal: AbortSignal): Pro
     const info = await connection.info();
     const version =
       /^(?:valkey|redis)_version:(\S+?)\r?$/m.exec(info)?.[1] ?? 'of an unknown version';
-    return { kind: 'works', version, complaints: complaints(info).map(({ message }) => message) };
+    return {
+      kind: 'works',
+      version,
+      complaints: findComplaints(info).map(({ message }) => message),
+    };
   } catch (thrown) {
-    const reason = signal.aborted ? 'no answer in time' : reasonOf(innermost(thrown));
+    const reason = signal.aborted ? 'no answer in time' : reasonOf(innermostError(thrown));
     return { kind: 'problem', reason };
   } finally {
     connection.disconnect();

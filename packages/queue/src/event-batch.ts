@@ -38,7 +38,7 @@ export function createEventBatch(): EventBatch {
         if (text + event.text.length > MAX_TEXT) return;
         text += event.text.length;
         const at = lastOf.get(event.turnId) ?? -1;
-        const joined = join(events[at], event);
+        const joined = mergeDeltas(events[at], event);
         if (joined !== null) {
           events[at] = joined;
           return;
@@ -57,7 +57,7 @@ export function createEventBatch(): EventBatch {
   };
 }
 
-function join(
+function mergeDeltas(
   earlier: LiveEvent | undefined,
   later: Extract<LiveEvent, { type: 'turn-delta' }>,
 ): LiveEvent | null {
@@ -127,14 +127,14 @@ export function forOthers(event: LiveEvent): LiveEvent {
   return due;
 }
 
-/** What other processes are sent; `from` names the process, which knows its own events already. */
+/** Encodes events for other processes; `from` names the process, which knows its own events already. */
 export function encodeEvents(from: string, events: readonly LiveEvent[]): string {
   return JSON.stringify({ from, events });
 }
 
 /** The events of another process; none when it is our own message or nothing that we understand. */
 export function decodeEvents(self: string, text: string): LiveEvent[] {
-  const message = WireMessage.safeParse(parsed(text));
+  const message = WireMessage.safeParse(parseEvent(text));
   if (!message.success || message.data.from === self) return [];
   return message.data.events.flatMap((event) => {
     const known = WireEvent.safeParse(event);
@@ -142,7 +142,7 @@ export function decodeEvents(self: string, text: string): LiveEvent[] {
   });
 }
 
-function parsed(text: string): unknown {
+function parseEvent(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

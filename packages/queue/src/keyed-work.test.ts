@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { afterEach, expect, it } from 'vitest';
 import { type KeyedWork, startKeyedWork, type WakeUpHandler } from './keyed-work.ts';
 

@@ -11,7 +11,7 @@ export interface KeyedWork {
   close(graceMs: number): Promise<void>;
 }
 
-/** What runs, how much of it at once, and what a failed run is logged with. */
+/** The work, its concurrency, and the log of failed runs. */
 export interface KeyedWorkOptions {
   readonly name: string;
   readonly handler: WakeUpHandler;
@@ -91,8 +91,8 @@ const FIRST_MS = 500;
 const MAX_MS = 5_000;
 
 /**
- * How long to wait, in ms, after work on a key has failed for the `attempt`th time in a row (from 1).
- * `random` in [0, 1) spreads what failed together, between half of the pause and all of it.
+ * The pause in ms after work on a key has failed for the `attempt`th time in a row (from 1). `random` in [0, 1)
+ * spreads what failed together, between half of the pause and all of it.
  */
 export function retryPause(attempt: number, random: number): number {
   const pause = Math.min(MAX_MS, FIRST_MS * 2 ** (attempt - 1));
@@ -106,7 +106,7 @@ export function retryPause(attempt: number, random: number): number {
  */
 export type Schedule = (signal: AbortSignal) => Promise<number | null>;
 
-/** What a scheduler works with. */
+/** The schedules and services of a scheduler. */
 export interface SchedulerOptions {
   /** By name; the same in all processes. */
   readonly schedules: ReadonlyMap<string, Schedule>;

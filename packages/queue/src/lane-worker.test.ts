@@ -23,7 +23,7 @@ interface Event {
   readonly what: 'message' | 'message without wake-up' | 'stop' | 'lease lost';
 }
 
-/** What turns did, for the checks. */
+/** A record of the turns, for the checks. */
 interface Diary {
   readonly running: Map<string, number>;
   readonly answered: Map<string, string[]>;

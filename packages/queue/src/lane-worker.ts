@@ -19,7 +19,7 @@ export interface LaneWorker {
   close(graceMs: number): Promise<void>;
 }
 
-/** What the worker needs besides the lane itself. */
+/** The services of the worker besides the lane itself. */
 export interface LaneWorkerOptions {
   readonly queue: WakeUpQueue;
   readonly bus: LiveBus;
@@ -31,9 +31,9 @@ export interface LaneWorkerOptions {
 const SWEEP_BATCH = 500;
 /** When to ask again for a lane that an earlier run of this very process has not left yet. */
 const STILL_HERE_MS = 500;
-/** How long a turn has to end after its signal fired, before its lane is let go all the same. */
+/** Deadline for a turn to end after its signal fired, in ms; then its lane is released all the same. */
 const LET_GO_MS = 1_000;
-/** How often a worker that is cut off from the database looks whether it still is. */
+/** Poll interval of a worker that is cut off from the database, in ms. */
 const CUT_OFF_LOOK_MS = 500;
 
 /**

@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type FatalEnds,
-  noWorkRecord,
-  type ReplyRoute,
-  recordingLogger,
-  type Work,
-} from '@parley/core';
+import { type FatalEnds, noWorkRecord, type ReplyRoute, type Work } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { StoreError } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectPause, runLane, stopReasonOf } from './lane.ts';

@@ -31,7 +31,7 @@ export interface LaneLease extends Lease {
 /** Runs one turn to its commit. The signal fires when the turn must end; `stopReasonOf` says why. */
 export type RunTurn = (turn: ClaimedTurn, lease: LaneLease, signal: AbortSignal) => Promise<void>;
 
-/** What a lane needs: the table, the work, and how messages that wait together become turns. */
+/** The services of a lane: the table, the work, and how messages that wait together become turns. */
 export interface LaneDeps {
   readonly lanes: LaneRepository;
   readonly runTurn: RunTurn;
@@ -43,7 +43,7 @@ export interface LaneDeps {
   readonly monotonic: Monotonic;
   readonly newId: NewId;
   readonly log: Logger;
-  /** How long a lease lives without renewal, in ms; `LEASE_MS` when absent. */
+  /** The life of a lease without renewal, in ms; `LEASE_MS` when absent. */
   readonly leaseMs?: number;
   /** Renews the lease together with those of other lanes; by itself when absent. */
   readonly keepLease?: KeepLease;
@@ -56,8 +56,8 @@ export interface LaneDeps {
 }
 
 /**
- * How long to leave a busy lane alone at most, in ms. Its holder may let go early, and until then a
- * wake-up for a message it has just missed counts as a repetition.
+ * The longest time that a busy lane is left alone, in ms. Its holder may let go early, and until then a wake-up for a
+ * message it has just missed counts as a repetition.
  */
 const RECHECK_MS = 1_000;
 
@@ -255,20 +255,20 @@ async function waitForQuiet(
   }
 }
 
-/** What the lane knows when it asks whether to wait for more messages. */
+/** The facts for the decision to wait for more messages. */
 interface CollectFacts {
-  /** How long ago the newest waiting message was received; negative where the clock was set back since. */
+  /** The age of the newest waiting message, in ms; negative where the clock was set back since. */
   readonly quietForMs: number;
   /** Quiet time that ends a burst, in ms. */
   readonly pauseMs: number;
-  /** How long the lane has waited; a person who never stops typing is answered all the same. */
+  /** The time that the lane has waited, in ms; a person who never stops typing is answered all the same. */
   readonly waitedMs: number;
 }
 
 /** A burst is cut after this many pauses, so that even a person who keeps writing gets an answer. */
 const MAX_WAIT_IN_PAUSES = 10;
 
-/** How many ms to wait before the messages written during a turn become the next one (D03); 0 means go. */
+/** The wait in ms before the messages written during a turn become the next one (D03); 0 means go. */
 export function collectPause(facts: CollectFacts): number {
   const quietIn = facts.pauseMs - facts.quietForMs;
   const patience = MAX_WAIT_IN_PAUSES * facts.pauseMs - facts.waitedMs;
@@ -291,11 +291,11 @@ export function stopReasonOf(signal: AbortSignal): StopReason | null {
 }
 
 /**
- * How long a lease lives without renewal, in ms. After this the lane of a dead or stuck worker is free,
- * and with the sweep that finds it (3 s) another worker answers within 15 s (D13).
+ * The life of a lease without renewal, in ms. After this the lane of a dead or stuck worker is free, and with the
+ * sweep that finds it (3 s) another worker answers within 15 s (D13).
  */
 export const LEASE_MS = 8_000;
-/** How often a worker looks for leases that ran out, and after how many looks it renews all. */
+/** The looks for expired leases within the life of one, and after how many looks it renews all. */
 const LOOKS_IN_A_LIFE = 10;
 const LOOKS_TO_RENEW = 3;
 
@@ -314,7 +314,7 @@ interface KeepLeasesDeps {
  */
 type KeepLease = (lease: Lease, askedAt: number, lost: () => void) => () => void;
 
-interface Kept {
+interface KeptLease {
   readonly lease: Lease;
   /** When it counts as lost without a renewal; monotonic ms, since a step of the clock ends no lease. */
   until: number;
@@ -331,17 +331,17 @@ export function keepLeases({
   log,
   leaseMs = LEASE_MS,
 }: KeepLeasesDeps): KeepLease {
-  const kept = new Set<Kept>();
+  const kept = new Set<KeptLease>();
   let timer: NodeJS.Timeout | undefined;
   let renewing = false;
   let looks = 0;
-  const drop = (one: Kept): void => {
+  const drop = (one: KeptLease): void => {
     kept.delete(one);
     if (kept.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
-  const lose = (one: Kept): void => {
+  const lose = (one: KeptLease): void => {
     drop(one);
     one.lost();
   };

@@ -1,12 +1,15 @@
 import { type LiveBus, type LiveEvent, type Logger, reasonOf } from '@parley/core';
 import type { RedisLocation } from './redis-location.ts';
 
-/** Where to open the bus. */
+/** The location and options of the bus. */
 export interface BusOptions extends RedisLocation {
   /** `memory:` for one process, `redis://…` between processes. */
   readonly url: string;
   readonly log: Logger;
-  /** Of others: `turns` are signs of life and deliveries, for gateways; `orders` is what workers obey. Absent: both. */
+  /**
+   * Events taken from other processes: `turns` are signs of life and deliveries, for gateways; `orders` are for
+   * workers. Absent: both.
+   */
   readonly receives?: 'turns' | 'orders' | undefined;
 }
 

@@ -1,4 +1,5 @@
-import { type LiveEvent, recordingLogger } from '@parley/core';
+import type { LiveEvent } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createLocalBus } from './local-bus.ts';
 

@@ -7,7 +7,7 @@ export interface WakeUp {
   readonly key: string;
 }
 
-/** What Parley uses of a BullMQ worker's settings; the backend adds its connection. */
+/** The settings of a BullMQ worker that Parley uses; the backend adds its connection. */
 export type WorkerTuning = Omit<WorkerOptions<unknown>, 'connection'>;
 
 /** A queue of BullMQ. */

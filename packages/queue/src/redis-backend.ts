@@ -47,7 +47,7 @@ const createBackend: typeof createRedisBackend = (...options) => {
 
 const CHECK_LIVES_SECONDS = 60;
 
-/** What BullMQ answers when nothing waits and nothing is delayed. */
+/** BullMQ's answer when nothing waits and nothing is delayed. */
 const NO_JOB = [null, 0, 0, 0];
 
 /**

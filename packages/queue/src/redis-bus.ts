@@ -9,11 +9,11 @@ import {
 } from './connect-redis.ts';
 import { createEventBatch, decodeEvents, encodeEvents, forOthers } from './event-batch.ts';
 import type { BusOptions, OpenBus } from './local-bus.ts';
-import { prefixOf } from './redis-location.ts';
+import { redisKeyPrefix } from './redis-location.ts';
 
 type Topic = NonNullable<BusOptions['receives']>;
 
-/** How often the listening connection, which owes no answer otherwise, is checked. In ms. */
+/** Check interval of the listening connection, which otherwise expects no answer, in ms. */
 const PING_MS = 5_000;
 
 /**
@@ -27,7 +27,7 @@ export async function openRedisBus(options: BusOptions, local: LiveBus): Promise
   const outage = redisOutage('live events', options, log);
   const [out, into] = [connectRedis(options, 'ask'), connectRedis(options, 'listen')];
   for (const connection of [out, into]) outage.watch(connection);
-  const channel = (topic: Topic): string => `${prefixOf(options)}:live:${topic}`;
+  const channel = (topic: Topic): string => `${redisKeyPrefix(options)}:live:${topic}`;
   into.on('message', (_channel: string, text: string) => {
     for (const event of decodeEvents(self, text)) local.publish(event);
   });
@@ -60,7 +60,7 @@ export async function openRedisBus(options: BusOptions, local: LiveBus): Promise
   };
 }
 
-/** What workers obey; everything else is for gateways. */
+/** The events for workers; everything else is for gateways. */
 const ORDERS: ReadonlySet<LiveEvent['type']> = new Set([
   'stop-turn',
   'message-waiting',

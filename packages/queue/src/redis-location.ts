@@ -1,6 +1,6 @@
 import { ParleyError } from '@parley/core';
 
-/** Where Redis is and how to get in. `url` alone is enough for one server. */
+/** The address of Redis and its credentials. `url` alone is enough for one server. */
 export interface RedisLocation {
   /** `redis://` or, with TLS, `rediss://`; says host, port, user, password and number of the database. */
   readonly url: string;
@@ -22,17 +22,17 @@ export interface RedisLocation {
   readonly cluster?: { readonly nodes: readonly string[] } | undefined;
 }
 
-/** What keys and channels begin with. */
-export function prefixOf({ prefix = 'parley' }: Pick<RedisLocation, 'prefix'>): string {
+/** The prefix of keys and channels. */
+export function redisKeyPrefix({ prefix = 'parley' }: Pick<RedisLocation, 'prefix'>): string {
   return prefix;
 }
 
 /**
- * What the keys of one queue begin with. Redis Cluster hashes only the part in braces: all keys of a
- * queue lie on one node, as BullMQ’s scripts need it, and different queues on different ones.
+ * The prefix of the keys of one queue. Redis Cluster hashes only the part in braces: all keys of a queue lie on one
+ * node, as BullMQ’s scripts need it, and different queues on different ones.
  */
 export function queuePrefix(place: Pick<RedisLocation, 'prefix'>, queue: string): string {
-  return `{${prefixOf(place)}:${queue}}`;
+  return `{${redisKeyPrefix(place)}:${queue}}`;
 }
 
 /** Something the queue could not do; messages are safe in the tables either way. */

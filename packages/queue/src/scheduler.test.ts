@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger, silentLogger } from '@parley/core';
+import { silentLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Schedule, type Scheduler, startScheduler, startSweep } from './keyed-work.ts';
 import { createLocalBus } from './local-bus.ts';

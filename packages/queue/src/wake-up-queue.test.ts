@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger, silentLogger, systemTime } from '@parley/core';
+import { silentLogger, systemTime } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import type { WakeUpHandler } from './keyed-work.ts';
 import { openTurnQueue, type WakeUpQueue, type WakeUpWorker } from './wake-up-queue.ts';

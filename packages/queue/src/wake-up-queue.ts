@@ -33,7 +33,7 @@ export interface WakeUpQueue {
   rewake(key: string): Promise<Rewoken>;
   /** Ready once the worker is waiting for jobs. */
   work(handler: WakeUpHandler, concurrency: number): Promise<WakeUpWorker>;
-  /** How many wake-ups there are, by state; rejects when the queue does not answer. */
+  /** The number of wake-ups, by state; rejects when the queue does not answer. */
   depth(): Promise<QueueDepth>;
   /** Rejects when the queue does not answer, or takes no wake-ups: full, or a replica that only reads. */
   check(): Promise<void>;
@@ -43,7 +43,7 @@ export interface WakeUpQueue {
 }
 
 /**
- * What a sweep learns about the wake-up of a key: stored now; there already, `waiting` for a worker or
+ * The result of a sweep's look at the wake-up of a key: stored now; there already, `waiting` for a worker or
  * `delayed` for a few seconds; or `refused`, because the queue does not take it.
  */
 export type Rewoken = 'stored' | 'waiting' | 'delayed' | 'refused';
@@ -67,7 +67,7 @@ const TUNING = {
 const TROUBLE = 'trouble in the queue; the sweep makes up for it';
 const RETRY = { attempts: 8, backoff: { type: 'custom' } } as const;
 
-/** Where to open the queue. */
+/** The location and options of the queue. */
 export interface TurnQueueOptions
   extends RedisLocation,
     BackendOptions,

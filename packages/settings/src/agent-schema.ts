@@ -1,6 +1,6 @@
 import { ContextSwitches, LAYOUT_NAMES, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
-import { choice, flag, number, section, wholeNumber } from './fields.ts';
+import { choice, flag, numberField, section, wholeNumber } from './fields.ts';
 
 /** The name of a file that an operator wrote, without folder and ending. */
 const Name = z
@@ -21,7 +21,7 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** What an agent is called in files, logs and ids of conversations. */
+/** The name of an agent in files, logs and ids of conversations. */
 export const AgentName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and hyphens, at most 32');
@@ -145,13 +145,13 @@ export const Skills = section(
   },
 );
 
-/** How SOUL.md changes: proposals, their evaluation, and who decides (W06). */
+/** The changes of SOUL.md: proposals, their evaluation, and who decides (W06). */
 export const Soul = section('Who the agent is (SOUL.md), and how that may change.', {
   apply: choice(
     ['after-veto-time', 'ask', 'never'],
     'When a proposal that passed its evaluation comes into use: vetoHours later unless an owner vetoes it, when an owner says /soul apply, or never.',
   ),
-  vetoHours: number(
+  vetoHours: numberField(
     { min: 0, max: 24 * 30, default: 24 },
     'How long an owner can say no before it comes into use by itself.',
   ),
@@ -191,7 +191,7 @@ export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after b
     .regex(new RegExp(`^(off|${TIME}-${TIME})$`), 'off, or from-to such as 22:00-07:00')
     .default('22:00-07:00')
     .describe('Alerts wait until these are over, in the time zone of the agent.'),
-  repeatHours: number(
+  repeatHours: numberField(
     { min: 0, max: 24 * 30, default: 24 },
     'The same alert is not sent again within these hours.',
   ),
@@ -262,19 +262,19 @@ const Speech = z
 
 /** `media`: which files are taken from messages, and how long they are kept. */
 export const Media = section('Pictures, voice messages and documents that people send.', {
-  maxFileMb: number(
+  maxFileMb: numberField(
     { above: 0, max: 100, default: 20 },
     'Largest file that is taken from a message, in megabytes.',
   ),
-  maxMessageMb: number(
+  maxMessageMb: numberField(
     { above: 0, max: 200, default: 50 },
     'All files of one message together, in megabytes.',
   ),
-  maxKeptMb: number(
+  maxKeptMb: numberField(
     { min: 200, default: 2_000 },
     'All files that are kept at a time, for a day at most, in megabytes.',
   ),
-  maxPersonMb: number(
+  maxPersonMb: numberField(
     { min: 1, default: 200 },
     'Files of one person that are kept at a time, in megabytes; at least those of one message. Owners have no such limit in their direct chats.',
   ),

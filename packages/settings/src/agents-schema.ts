@@ -92,8 +92,8 @@ export const Routes = z
   );
 export type Route = z.infer<typeof Routes>[number];
 
-/** What a rule is about, as `chat telegram:-100`. */
-export function placeOf(route: Route): string {
+/** The place of a rule, as `chat telegram:-100`. */
+export function describeRoute(route: Route): string {
   const key = ROUTE_KEYS.find((one) => route[one] !== undefined);
   return key === undefined ? 'everything else' : `${key} ${route[key]}`;
 }

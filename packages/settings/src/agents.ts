@@ -1,7 +1,7 @@
 import { join, sep } from 'node:path';
 import type { z } from 'zod';
-import { placeOf, type Route } from './agents-schema.ts';
-import { check, nearest, oneOf } from './check.ts';
+import { describeRoute, type Route } from './agents-schema.ts';
+import { checkValue, nearestWord, oneOf } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
 import { modelOf, type Profile, type ProfileScope, profileAt } from './profiles.ts';
@@ -9,10 +9,10 @@ import {
   type Block,
   type Finding,
   isBlock,
-  problemOf,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
+  toSettingsProblem,
 } from './source.ts';
 
 /** The forms that the section `model` of an agent may have. */
@@ -68,7 +68,7 @@ export function readAgents<Model>(
 
 function withoutPlugins(at: SettingsPath, source: SettingsSource): SettingsProblem {
   const expected = 'a profile without plugins: they are of the whole installation, in `plugins`';
-  return problemOf({ kind: 'value', path: [...at, 'profile'], expected }, source);
+  return toSettingsProblem({ kind: 'value', path: [...at, 'profile'], expected }, source);
 }
 
 /** A model of its own (a block or a word), one of `model.choices` by its name, or that of the profile. */
@@ -90,7 +90,7 @@ function readModel<Model>(
   const own = modelOf(written, undefined, profile?.modelName) ?? profile?.modelName;
   if (own === undefined) return nothing;
   if (typeof own !== 'string' || modelSchema.safeParse(own).success) {
-    const checked = check(modelSchema, own, path, source);
+    const checked = checkValue(modelSchema, own, path, source);
     const { warnings } = checked;
     return checked.kind === 'ok'
       ? { ...nothing, warnings, model: checked.value }
@@ -103,9 +103,9 @@ function readModel<Model>(
   const names = choices.size === 0 ? '' : `: ${oneOf([...choices.keys()])}`;
   const expected = `a block as \`model\` is, or the name of a model of model.choices${names}`;
   const place = written === undefined ? [...at, 'profile'] : path;
-  const meant = nearest(own, choices.keys());
+  const meant = nearestWord(own, choices.keys());
   const finding: Finding = { kind: 'value', path: place, expected, nearest: meant };
-  return { ...nothing, problems: [problemOf(finding, source)] };
+  return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
 /** The names and places of agents that do not fit each other. */
@@ -139,13 +139,13 @@ export function agentFindings(core: CoreSettings, source: SettingsSource): Findi
 function unknownName(name: string, path: SettingsPath, among: readonly string[]): Finding[] {
   if (among.includes(name)) return [];
   const expected = among.length === 0 ? 'nothing: there is no other agent' : oneOf(among);
-  return [{ kind: 'value', path, expected, nearest: nearest(name, among) }];
+  return [{ kind: 'value', path, expected, nearest: nearestWord(name, among) }];
 }
 
 function doubledRoutes(routes: readonly Route[], source: SettingsSource): Finding[] {
   const first = new Map<string, number>();
   return routes.flatMap((route, nth) => {
-    const place = placeOf(route);
+    const place = describeRoute(route);
     const earlier = first.get(place);
     if (earlier === undefined) {
       first.set(place, nth);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AgentName } from './agent-schema.ts';
-import { choice, flag, number, section } from './fields.ts';
+import { choice, flag, numberField, section } from './fields.ts';
 
 /** Part of the client's person id (`api:laptop`) and of the ids of its chats. */
 const CLIENT_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
@@ -62,7 +62,7 @@ export const Api = section(
       .describe(
         'Web pages that may call the API from the browser (CORS), by their exact origin. Whoever opens such a page sees the token that it uses.',
       ),
-    waitSeconds: number(
+    waitSeconds: numberField(
       { min: 1, max: 3_600, default: 240 },
       'How long a request waits for its answer. The answer is kept: the same request with the same Idempotency-Key gets it later.',
     ),

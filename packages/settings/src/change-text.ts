@@ -25,7 +25,7 @@ export type SettingsValue =
   | { readonly [key: string]: SettingsValue };
 
 /**
- * One change of the file. `set` and `remove` are about the key at a path, `add` and `take` about one entry of the
+ * One change of the file. `setValue` and `removeNode` are about the key at a path, `add` and `take` about one entry of the
  * list there. `comment` is written behind a value that is new: what the value stands for, such as a group's title.
  */
 export type SettingsChange =
@@ -40,7 +40,7 @@ export type SettingsChange =
 
 const MAX_COMMENT = 80;
 
-/** What became of a text; `problems` say what cannot be changed, and why. */
+/** The result of changing a text; `problems` name the changes that are impossible, with the reasons. */
 export type ChangedText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
@@ -50,24 +50,25 @@ export function changeText(text: string, changes: readonly SettingsChange[]): Ch
   let now = text;
   for (const change of changes) {
     let document = parseForWriting(now);
-    if (document.errors.length > 0) return refused(change.path, 'a file of valid YAML around it');
+    if (document.errors.length > 0)
+      return refuseChange(change.path, 'a file of valid YAML around it');
     const upgrade = upgradeDocument(document, SETTINGS_STEPS);
     if (upgrade.kind === 'newer') {
-      return refused(['version'], 'a version that this Parley knows');
+      return refuseChange(['version'], 'a version that this Parley knows');
     }
     // A file with names of an older version is written as this version has it; others keep their lines.
-    if (upgrade.kind === 'upgraded' && upgrade.renamed.length > 0) now = print(document, now);
+    if (upgrade.kind === 'upgraded' && upgrade.renamed.length > 0) now = printYaml(document, now);
     else document = parseForWriting(now);
-    const printed = print(document, now);
-    const obstacle = apply(document, change);
-    if (obstacle !== undefined) return refused(change.path, obstacle);
-    const after = print(document, now);
+    const printed = printYaml(document, now);
+    const obstacle = applyChange(document, change);
+    if (obstacle !== undefined) return refuseChange(change.path, obstacle);
+    const after = printYaml(document, now);
     if (after !== printed) now = withLinesOf(now, printed, after);
   }
   return { kind: 'text', text: now };
 }
 
-function refused(path: SettingsPath, expected: string): ChangedText {
+function refuseChange(path: SettingsPath, expected: string): ChangedText {
   return {
     kind: 'refused',
     problems: [{ kind: 'value', path: formatPath(path), expected }],
@@ -75,21 +76,21 @@ function refused(path: SettingsPath, expected: string): ChangedText {
 }
 
 /** Changes the nodes; returns what would have to be there, where the change cannot be made. */
-function apply(document: Document, change: SettingsChange): string | undefined {
+function applyChange(document: Document, change: SettingsChange): string | undefined {
   const { kind, path } = change;
   const alias = path.find((_, index) => isAlias(document.getIn(path.slice(0, index + 1), true)));
   if (alias !== undefined) {
     return 'a value of its own: an alias (*name) stands there, which only a person can change';
   }
   if (kind === 'remove') {
-    remove(document, path);
+    removeNode(document, path);
     return undefined;
   }
-  if (kind === 'set') return set(document, change);
+  if (kind === 'set') return setValue(document, change);
   const list = document.getIn(path, true);
-  if (list !== undefined && !isSeq(list) && !isEmpty(list)) return 'a list';
+  if (list !== undefined && !isSeq(list) && !isEmptyNode(list)) return 'a list';
   const entries = isSeq(list) ? list.items : [];
-  const at = entries.findIndex((entry) => isSame(entry, change.value));
+  const at = entries.findIndex((entry) => isSameValue(entry, change.value));
   if (kind === 'take') {
     if (at >= 0) entries.splice(at, 1);
     return undefined;
@@ -104,11 +105,11 @@ function apply(document: Document, change: SettingsChange): string | undefined {
   }
   const made = new YAMLSeq();
   made.items.push(entry);
-  return put(document, path, made);
+  return writeNode(document, path, made);
 }
 
 /** The comments around a key stay: they may be about what follows, or settings that are commented out. */
-function remove(document: Document, path: SettingsPath): void {
+function removeNode(document: Document, path: SettingsPath): void {
   const block = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   const pair = pairAt(document, path);
   if (!isMap(block) || pair === undefined) {
@@ -125,14 +126,14 @@ function remove(document: Document, path: SettingsPath): void {
   else block.comment = joined(block.comment);
 }
 
-/** What is written below the last entry of a block. */
+/** The comments below the last entry of a block. */
 function commentsAtEnd(node: unknown): (string | null | undefined)[] {
   if (!isMap(node) && !isSeq(node)) return [];
   const last = node.items.at(-1);
   return [...commentsAtEnd(isPair(last) ? last.value : last), node.comment];
 }
 
-function set(
+function setValue(
   document: Document,
   change: Extract<SettingsChange, { kind: 'set' | 'add' }>,
 ): string | undefined {
@@ -146,14 +147,14 @@ function set(
   if (isMap(known) || isSeq(known)) {
     if (isDeepStrictEqual(known.toJS(document), change.value)) return undefined;
   }
-  return put(document, change.path, nodeOf(document, change));
+  return writeNode(document, change.path, nodeOf(document, change));
 }
 
 /** Writes a node at a path, with the blocks above it. */
-function put(document: Document, path: SettingsPath, node: Node): string | undefined {
+function writeNode(document: Document, path: SettingsPath, node: Node): string | undefined {
   for (let depth = 1; depth < path.length; depth++) {
     const above = document.getIn(path.slice(0, depth), true);
-    if (above !== undefined && !isMap(above) && !isSeq(above) && !isEmpty(above)) {
+    if (above !== undefined && !isMap(above) && !isSeq(above) && !isEmptyNode(above)) {
       return `a block, for ${formatPath(path.slice(0, depth))} to contain it`;
     }
   }
@@ -181,18 +182,18 @@ function nodeOf(
 }
 
 /** A key without a value counts as absent. */
-function isEmpty(node: unknown): boolean {
+function isEmptyNode(node: unknown): boolean {
   return node === null || (isScalar(node) && node.value === null);
 }
 
 /** An id may be written as a number or as a text. */
-function isSame(entry: unknown, value: SettingsValue): boolean {
+function isSameValue(entry: unknown, value: SettingsValue): boolean {
   if (isScalar(entry)) return typeof value !== 'object' && String(entry.value) === String(value);
   return isMap(entry) && isDeepStrictEqual(entry.toJSON(), value);
 }
 
 /** In the manner of the text, as far as the writer of YAML has one. */
-function print(document: Document, like: string): string {
+function printYaml(document: Document, like: string): string {
   const indent = /^( +)[^\s#-]/m.exec(like)?.[1]?.length ?? 2;
   return document.toString({
     lineWidth: 0,
@@ -208,7 +209,7 @@ function print(document: Document, like: string): string {
  * result would have another meaning, the text is `after` as it is printed.
  */
 function withLinesOf(text: string, printed: string, after: string): string {
-  const [file, old, young] = [linesOf(text), linesOf(printed), linesOf(after)];
+  const [file, old, young] = [splitLines(text), splitLines(printed), splitLines(after)];
   const places = matchLines(old, file);
   if (places === undefined) return after;
   const shorter = Math.min(old.length, young.length);
@@ -227,7 +228,7 @@ function withLinesOf(text: string, printed: string, after: string): string {
   return isSameMeaning(result, after) ? result : after;
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   return text.replace(/\n$/, '').split(/\r?\n/);
 }
 

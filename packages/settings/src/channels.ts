@@ -1,20 +1,23 @@
 import { z } from 'zod';
-import { check, unknownKey } from './check.ts';
-import { choice, flag, number, section, wholeNumber } from './fields.ts';
+import { checkValue, unknownKey } from './check.ts';
+import { choice, flag, numberField, section, wholeNumber } from './fields.ts';
 import {
   type Block,
   type Finding,
   isBlock,
-  problemOf,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
+  toSettingsProblem,
 } from './source.ts';
 
 /** YAML reads a bare platform id as a number; it is text to everything else. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
-/** Who may talk to the bot on one account (F05). Closed by default: only owners, and people whom they allow. */
+/**
+ * The people who may write to the bot on one account (F05). Closed by default: only owners, and people whom they
+ * allow.
+ */
 export const AccessSettings = z.strictObject({
   direct: choice(
     ['pairing', 'allowlist', 'open', 'disabled'],
@@ -50,13 +53,13 @@ export type AccessSettings = z.infer<typeof AccessSettings>;
 export const Activation = z.enum(['mention', 'always', 'never']);
 export type Activation = z.infer<typeof Activation>;
 
-/** How answers look on one account, as far as an operator has a say. */
+/** The form of answers on one account, as far as an operator decides it. */
 export const AnswerSettings = z.strictObject({
   mentions: choice(
     ['dead', 'live'],
     'dead: names in answers are shown but ping no one. live: they do what they say.',
   ),
-  editSeconds: number(
+  editSeconds: numberField(
     { min: 1, max: 60, default: 1 },
     'An answer that grows by edits is edited no more often than this; where a platform takes less (Discord 1.2 s, groups of Telegram 3 s and more), that holds.',
   ),
@@ -97,7 +100,7 @@ export type ChannelAccount =
       readonly activation: Activation;
       readonly answers: AnswerSettings;
       readonly whenUncertain: 'notify' | 'resend';
-      /** What the channel's own schema made of the rest. */
+      /** The rest, parsed by the channel's own schema. */
       readonly settings: unknown;
     }
   | {
@@ -141,7 +144,7 @@ export function checkChannels(
       warnings.push(unknownKey(['channels', channel], source));
       continue;
     }
-    for (const entry of accountsOf(channel, section)) {
+    for (const entry of readAccounts(channel, section)) {
       const result = checkAccount(entry, section, schema, references, source);
       accounts[`${entry.channel}/${entry.account}`] = result.account;
       warnings.push(...result.warnings);
@@ -150,7 +153,7 @@ export function checkChannels(
   return { accounts, warnings };
 }
 
-function accountsOf(channel: string, section: unknown): Account[] {
+function readAccounts(channel: string, section: unknown): Account[] {
   const path = ['channels', channel];
   if (!isBlock(section) || !Object.hasOwn(section, 'accounts')) {
     return [{ channel, account: 'default', path, written: section }];
@@ -180,28 +183,28 @@ function checkAccount(
     warnings,
   });
   if (!isBlock(written)) {
-    return broken([problemOf({ kind: 'value', path, expected: BLOCK }, source)], []);
+    return broken([toSettingsProblem({ kind: 'value', path, expected: BLOCK }, source)], []);
   }
-  const [commonKeys, ownKeys] = split(written);
-  const common = check(CommonAccountSettings, commonKeys, path, source);
+  const [commonKeys, ownKeys] = splitCommon(written);
+  const common = checkValue(CommonAccountSettings, commonKeys, path, source);
   if (written.enabled === false || (common.kind === 'ok' && !common.value.enabled)) {
     return { account: { kind: 'disabled', channel, account }, warnings: common.warnings };
   }
-  const own = check(schema, ownKeys, path, source);
+  const own = checkValue(schema, ownKeys, path, source);
   const warnings = [...common.warnings, ...own.warnings];
-  const findings = [...misplaced(entry, section), ...references(path)];
+  const findings = [...findMisplaced(entry, section), ...references(path)];
   if (common.kind === 'ok' && own.kind === 'ok' && findings.length === 0) {
     const { enabled: _, ...rules } = common.value;
     return { account: { kind: 'ok', channel, account, ...rules, settings: own.value }, warnings };
   }
-  const early = findings.map((finding) => problemOf(finding, source));
+  const early = findings.map((finding) => toSettingsProblem(finding, source));
   const known = new Set(early.map((problem) => problem.path));
   const late = [common, own].flatMap((checked) => (checked.kind === 'bad' ? checked.problems : []));
   return broken([...early, ...late.filter((problem) => !known.has(problem.path))], warnings);
 }
 
 /** Mistakes of the form, which no account's schema can see. */
-function misplaced({ account, path }: Account, section: unknown): Finding[] {
+function findMisplaced({ account, path }: Account, section: unknown): Finding[] {
   const findings: Finding[] = [];
   if (!ACCOUNT_NAME.test(account)) {
     const expected =
@@ -218,7 +221,7 @@ function misplaced({ account, path }: Account, section: unknown): Finding[] {
   return findings;
 }
 
-function split(written: Block): [common: object, own: object] {
+function splitCommon(written: Block): [common: object, own: object] {
   const entries = Object.entries(written);
   const isCommon = ([key]: [string, unknown]) => Object.hasOwn(CommonAccountSettings.shape, key);
   return [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearest } from './check.ts';
+import { nearestWord } from './check.ts';
 
 describe('nearest', () => {
   it.each([
@@ -16,7 +16,7 @@ describe('nearest', () => {
     ['kitten', ['sitting'], undefined],
     ['sittin', ['kitten', 'sitting'], 'sitting'],
   ])('[D12] takes %s for the one of %j that was meant', (written, candidates, meant) => {
-    expect(nearest(written, candidates)).toBe(meant);
+    expect(nearestWord(written, candidates)).toBe(meant);
   });
 
   it('[D12] takes a word for itself, and words of one length for each other or not at all', () => {
@@ -30,8 +30,10 @@ describe('nearest', () => {
     });
     fc.assert(
       fc.property(words, ([one, other]) => {
-        expect(nearest(one, [other, one])).toBe(one);
-        expect(nearest(one, [other]) === undefined).toBe(nearest(other, [one]) === undefined);
+        expect(nearestWord(one, [other, one])).toBe(one);
+        expect(nearestWord(one, [other]) === undefined).toBe(
+          nearestWord(other, [one]) === undefined,
+        );
       }),
     );
   });

@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import { renamedPath } from './settings-steps.ts';
 import {
   formatPath,
-  problemOf,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
+  toSettingsProblem,
   valueAt,
 } from './source.ts';
 
@@ -28,10 +28,10 @@ export type Checked<T> =
 const MAX_ROUNDS = 10;
 
 /**
- * Checks `input`, which is at `at`, against a strict schema. Unknown keys are taken out and warned
+ * Checks `input`, which is at `cellAt`, against a strict schema. Unknown keys are taken out and warned
  * of; text from the environment is read as a number or a truth value where one is expected.
  */
-export function check<T>(
+export function checkValue<T>(
   schema: z.ZodType<T>,
   input: unknown,
   at: SettingsPath,
@@ -45,10 +45,10 @@ export function check<T>(
     const leaves = leafIssues(result.error.issues, at);
     const removed = leaves.flatMap((leaf) => removeUnknownKeys(leaf, value, at, source));
     warnings.push(...removed);
-    const reread = leaves.filter((leaf) => readText(leaf, value, at, source));
+    const reread = leaves.filter((leaf) => convertText(leaf, value, at, source));
     if ((removed.length === 0 && reread.length === 0) || round === MAX_ROUNDS) {
       const problems = leaves.map(
-        (leaf) => misspelt(leaf, input, at, source) ?? problem(leaf, value, at, source),
+        (leaf) => misspeltKey(leaf, input, at, source) ?? toProblem(leaf, value, at, source),
       );
       const paths = new Set(problems.map(({ path }) => path));
       return { kind: 'bad', problems, warnings: warnings.filter(({ path }) => !paths.has(path)) };
@@ -75,19 +75,19 @@ function removeUnknownKeys(
 export function unknownKey(path: SettingsPath, source: SettingsSource): SettingsProblem {
   const { keys } = source.allowedAt(path.slice(0, -1));
   const written = String(path.at(-1));
-  return problemOf(
+  return toSettingsProblem(
     {
       kind: 'unknown-key',
       path,
       expected: keys.length === 0 ? 'no keys here' : oneOf(keys),
-      nearest: keys.find((key) => key === renamedPath(path)?.at(-1)) ?? nearest(written, keys),
+      nearest: keys.find((key) => key === renamedPath(path)?.at(-1)) ?? nearestWord(written, keys),
     },
     source,
   );
 }
 
 /** The environment holds only text: `PORT=8080` is a number where a number is expected. */
-function readText(
+function convertText(
   { issue, path }: LeafIssue,
   root: unknown,
   at: SettingsPath,
@@ -106,7 +106,7 @@ function readText(
   return false;
 }
 
-function problem(
+function toProblem(
   { issue, path, expected }: LeafIssue,
   root: unknown,
   at: SettingsPath,
@@ -115,19 +115,19 @@ function problem(
   const value = valueAt(root, path.slice(at.length));
   const { values } = source.allowedAt(path);
   const choice = issue.code === 'invalid_union' && issue.errors.length === 0 && values.length > 0;
-  return problemOf(
+  return toSettingsProblem(
     {
       kind: value === undefined ? 'missing' : 'value',
       path,
       expected: choice ? oneOf(values) : expected,
-      nearest: typeof value === 'string' ? nearest(value, values) : undefined,
+      nearest: typeof value === 'string' ? nearestWord(value, values) : undefined,
     },
     source,
   );
 }
 
-/** What to say of a missing key where an unknown key beside it is nearly the same word. */
-function misspelt(
+/** The problem of a missing key where an unknown key beside it is nearly the same word. */
+function misspeltKey(
   { path }: LeafIssue,
   input: unknown,
   at: SettingsPath,
@@ -139,7 +139,7 @@ function misspelt(
   if (Reflect.has(container, path.at(-1) ?? '')) return undefined;
   const { keys } = source.allowedAt(parent);
   const written = Object.keys(container).find(
-    (key) => !keys.includes(key) && nearest(key, keys) === path.at(-1),
+    (key) => !keys.includes(key) && nearestWord(key, keys) === path.at(-1),
   );
   return written === undefined ? undefined : unknownKey([...parent, written], source);
 }
@@ -150,7 +150,7 @@ type Issue = z.core.$ZodIssue;
 interface LeafIssue {
   readonly path: SettingsPath;
   readonly issue: Issue;
-  /** What is expected, over all alternatives that failed at this very place. */
+  /** The expected value, over all alternatives that failed at this place. */
   readonly expected: string;
 }
 
@@ -165,14 +165,14 @@ function leafIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] {
       ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
     ];
     if (issue.code === 'invalid_key') {
-      const expected = `another key: ${issue.issues.map(expectation).join(', ')}`;
+      const expected = `another key: ${issue.issues.map(expectedText).join(', ')}`;
       return [{ path, issue, expected }];
     }
     if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
-      return [{ path, issue, expected: expectation(issue) }];
+      return [{ path, issue, expected: expectedText(issue) }];
     }
     const near = issue.errors.filter((branch) => !branch.some(isAtRoot));
-    const best = near.toSorted((a, b) => weight(a) - weight(b))[0];
+    const best = near.toSorted((a, b) => branchWeight(a) - branchWeight(b))[0];
     if (best !== undefined) return leafIssues(best, path);
     const expected = new Set(
       issue.errors.flatMap((branch) => leafIssues(branch, path)).map((leaf) => leaf.expected),
@@ -186,21 +186,21 @@ function isAtRoot(issue: Issue): boolean {
 }
 
 /** A wrong `kind: …` makes a branch less likely than a wrong detail does, a spare key hardly at all. */
-function weight(branch: readonly Issue[]): number {
+function branchWeight(branch: readonly Issue[]): number {
   const weights = { invalid_value: 10, unrecognized_keys: 1 } as Readonly<Record<string, number>>;
   return branch.reduce((sum, issue) => sum + (weights[issue.code] ?? 3), 0);
 }
 
 /**
- * What would fit, as a phrase that completes both "expected: …" and "SETTING must be …". A schema's own message is
- * such a phrase; zod's messages are sentences, and what they found is shown apart. Channels and plugins of others may
- * write a sentence, too.
+ * The expected value, as a phrase that completes both "expected: …" and "SETTING must be …". A schema's own message
+ * is such a phrase; zod's messages are sentences, and what they found is shown apart. Channels and plugins of others
+ * may write a sentence, too.
  */
-function expectation(issue: Issue): string {
+function expectedText(issue: Issue): string {
   const { message } = issue;
   const [, kind] = /^Invalid input: expected (\w+), received \w+$/.exec(message) ?? [];
   if (kind !== undefined) return KINDS[kind] ?? kind;
-  if (/^Too (?:small|big): /.test(message)) return sizeOf(issue);
+  if (/^Too (?:small|big): /.test(message)) return sizeBound(issue);
   if (issue.code === 'invalid_value' && message.startsWith('Invalid option: ')) {
     return oneOf(issue.values.map(String));
   }
@@ -213,7 +213,7 @@ function expectation(issue: Issue): string {
 }
 
 /** The bound that a value is beyond. */
-function sizeOf(issue: Issue): string {
+function sizeBound(issue: Issue): string {
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return issue.message;
   const isSmall = issue.code === 'too_small';
   const bound = isSmall ? issue.minimum : issue.maximum;
@@ -251,7 +251,7 @@ export function oneOf(values: readonly string[]): string {
  * The candidate that a person most likely meant, or undefined when none is close: case, `-` and `_`
  * do not count, and at most a third of the letters may differ.
  */
-export function nearest(written: string, candidates: Iterable<string>): string | undefined {
+export function nearestWord(written: string, candidates: Iterable<string>): string | undefined {
   const wanted = simplify(written).slice(0, 64);
   const furthest = Math.max(1, Math.floor(wanted.length / 3));
   let best: { candidate: string; distance: number } | undefined;
@@ -279,18 +279,18 @@ function editDistance(a: string, b: string): number {
       const swapped =
         row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
       current[column] = Math.min(
-        at(last, column) + 1,
-        at(current, column - 1) + 1,
-        at(last, column - 1) + (same ? 0 : 1),
-        swapped ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+        cellAt(last, column) + 1,
+        cellAt(current, column - 1) + 1,
+        cellAt(last, column - 1) + (same ? 0 : 1),
+        swapped ? cellAt(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
     beforeLast = last;
     last = current;
   }
-  return at(last, b.length);
+  return cellAt(last, b.length);
 }
 
-function at(row: readonly number[], column: number): number {
+function cellAt(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }

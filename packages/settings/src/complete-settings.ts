@@ -17,7 +17,7 @@ export interface Settings<Model = unknown> extends CoreSettings {
 export interface SettingsLocation {
   /** The YAML file. It need not exist. */
   readonly file: string;
-  /** Where the default workspace lies. */
+  /** The folder of the default workspace. */
   readonly dataFolder: string;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Agent, Cron, Heartbeat, Media, Skills, Soul } from './agent-schema.ts';
 import { Agents, Owners, Routes } from './agents-schema.ts';
 import { Api } from './api-schema.ts';
-import { choice, number, section, wholeNumber } from './fields.ts';
+import { choice, numberField, section, wholeNumber } from './fields.ts';
 import { Hooks } from './hooks-schema.ts';
 import { Limits, Spend } from './limits-schema.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
@@ -52,7 +52,7 @@ const Cluster = z
   })
   .describe('`url` is one node of a Redis Cluster; the others are found by it.');
 
-/** Where wake-ups and live events go between processes. */
+/** The queue for wake-ups and live events between processes. */
 const Queue = z
   .strictObject({
     url: z
@@ -106,7 +106,7 @@ const Telemetry = section(
       .max(100)
       .default('parley')
       .describe('What the installation is called in traces.'),
-    share: number(
+    share: numberField(
       { min: 0, max: 1, default: 1 },
       'Which share of the messages is traced: 1 is all of them, 0.1 every tenth.',
     ),
@@ -135,7 +135,7 @@ const Retention = section('How long things are kept. Recorded prompts have inspe
     .describe(
       'Of the whole database. Beyond it the oldest is removed first, whatever its age; never what is younger than three days.',
     ),
-  everyMinutes: number(
+  everyMinutes: numberField(
     { min: 0.01, max: 24 * 60, default: 10 },
     'How often old rows are looked for.',
   ),
@@ -161,7 +161,7 @@ const Plugin = z
   .transform((plugin) => (typeof plugin === 'string' ? { use: plugin, options: {} } : plugin));
 
 const Inspector = section('The prompts of turns.', {
-  keepDays: number(
+  keepDays: numberField(
     { min: 0, max: 365, default: 7 },
     'How long prompts are kept for "parley prompt" and the page; 0: not at all.',
   ),
@@ -181,11 +181,14 @@ const Http = section('Where the web page, health and metrics are served.', {
       'The secret of the web page; the same for all gateways. Without it each data folder has its own.',
     ),
   sessions: section('How long a browser stays signed in to the page.', {
-    idleHours: number(
+    idleHours: numberField(
       { min: 0.25, max: 720, default: 12 },
       'A browser that was not used for so long has to sign in again.',
     ),
-    maxDays: number({ min: 0.01, max: 365, default: 30 }, 'So does any browser after this time.'),
+    maxDays: numberField(
+      { min: 0.01, max: 365, default: 30 },
+      'So does any browser after this time.',
+    ),
   }),
 });
 
@@ -210,8 +213,11 @@ const Store = section('Where messages are kept.', {
     { min: 2, max: 1_000, default: 10 },
     'To PostgreSQL, of each process at most.',
   ),
-  connectSeconds: number({ min: 0.5, max: 60, default: 5 }, 'How long to wait for a connection.'),
-  querySeconds: number(
+  connectSeconds: numberField(
+    { min: 0.5, max: 60, default: 5 },
+    'How long to wait for a connection.',
+  ),
+  querySeconds: numberField(
     { min: 0.5, max: 600, default: 10 },
     'How long to wait for an answer; then the connection is destroyed.',
   ),

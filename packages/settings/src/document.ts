@@ -74,17 +74,19 @@ export function upgradeDocument(document: Document, steps: readonly SettingsStep
   const missing = steps.filter((step) => step.to > from);
   const isEmptyOrBlock = document.contents === null || isMap(document.contents);
   if (missing.length === 0 || !isEmptyOrBlock) return { kind: 'current' };
-  const renamed = missing.flatMap(({ edits }) => edits.flatMap((edit) => apply(document, edit)));
+  const renamed = missing.flatMap(({ edits }) =>
+    edits.flatMap((edit) => applyEdit(document, edit)),
+  );
   setVersion(document, to);
   return { kind: 'upgraded', from, to, renamed };
 }
 
-/** What it changed, for people. */
-function apply(document: Document, edit: SettingsEdit): readonly string[] {
+/** Applies an edit and describes its changes for people. */
+function applyEdit(document: Document, edit: SettingsEdit): readonly string[] {
   if (edit.kind === 'move') {
     return pathsOf(document, edit.from).flatMap((from) => {
       const to = movedPath(edit, from);
-      return move(document, from, to) ? [`${formatPath(from)} → ${formatPath(to)}`] : [];
+      return movePair(document, from, to) ? [`${formatPath(from)} → ${formatPath(to)}`] : [];
     });
   }
   return pathsOf(document, edit.at).flatMap((path) => {
@@ -100,14 +102,14 @@ function apply(document: Document, edit: SettingsEdit): readonly string[] {
 function pathsOf(document: Document, path: SettingsPath): readonly SettingsPath[] {
   const star = path.indexOf('*');
   if (star === -1) return document.hasIn(path) ? [path] : [];
-  const block = at(document, path.slice(0, star));
+  const block = nodeAt(document, path.slice(0, star));
   if (!isMap(block)) return [];
   return block.items.flatMap(({ key }) =>
     isScalar(key) ? pathsOf(document, path.with(star, String(key.value))) : [],
   );
 }
 
-function move(document: Document, from: SettingsPath, to: SettingsPath): boolean {
+function movePair(document: Document, from: SettingsPath, to: SettingsPath): boolean {
   const pair = pairAt(document, from);
   const name = to.at(-1);
   if (document.hasIn(to) || pair === undefined || !isScalar(pair.key)) return false;
@@ -120,7 +122,7 @@ function move(document: Document, from: SettingsPath, to: SettingsPath): boolean
 
 /** The block at a path, made where there is none. */
 export function sectionAt(document: Document, path: SettingsPath): YAMLMap {
-  const found = at(document, path);
+  const found = nodeAt(document, path);
   if (isMap(found)) return found;
   const section = new YAMLMap();
   const pair = pairAt(document, path);
@@ -142,12 +144,12 @@ export function keepComments(from: Node, to: Node): void {
 }
 
 export function pairAt(document: Document, path: SettingsPath): Pair | undefined {
-  const parent = at(document, path.slice(0, -1));
+  const parent = nodeAt(document, path.slice(0, -1));
   if (!isMap(parent)) return undefined;
   return parent.items.find(({ key }) => isScalar(key) && key.value === path.at(-1));
 }
 
-function at(document: Document, path: SettingsPath): unknown {
+function nodeAt(document: Document, path: SettingsPath): unknown {
   return path.length === 0 ? document.contents : document.getIn(path, true);
 }
 
@@ -159,7 +161,7 @@ function setVersion(document: Document, version: number): void {
   else sectionAt(document, []).items.unshift(document.createPair('version', node));
 }
 
-/** What became of the file; `kept` is where the old one lies. */
+/** The result of the upgrade; `kept` is the path of the old file. */
 type SettingsUpgrade =
   | Exclude<VersionCheck, { kind: 'upgraded' }>
   | { readonly kind: 'missing' | 'broken' }
@@ -221,14 +223,14 @@ export function parseSettings(
   steps: readonly SettingsStep[] = SETTINGS_STEPS,
 ): SettingsDocument | BrokenDocument {
   try {
-    return readDocument(text, steps);
+    return readSettingsDocument(text, steps);
   } catch (error) {
     // The parser recurses; a file nested thousands deep ends here, as does a bomb of aliases.
-    return broken(`YAML of a reasonable depth and with few aliases (${reasonOf(error)})`);
+    return brokenDocument(`YAML of a reasonable depth and with few aliases (${reasonOf(error)})`);
   }
 }
 
-function readDocument(
+function readSettingsDocument(
   text: string,
   steps: readonly SettingsStep[],
 ): SettingsDocument | BrokenDocument {
@@ -248,7 +250,7 @@ function readDocument(
   if (version.kind === 'newer') return ofNewer(version, document, lines);
   keepLongNumbers(document, String);
   const value: unknown = document.toJS({ maxAliasCount: 10 }) ?? {};
-  if (!isBlock(value)) return broken('lines of the form `key: value`, or an empty file');
+  if (!isBlock(value)) return brokenDocument('lines of the form `key: value`, or an empty file');
   return {
     kind: 'document',
     value,
@@ -261,7 +263,7 @@ function readDocument(
   };
 }
 
-function broken(expected: string): BrokenDocument {
+function brokenDocument(expected: string): BrokenDocument {
   return { kind: 'broken', problems: [{ kind: 'syntax', path: '', expected }] };
 }
 
@@ -296,10 +298,10 @@ function locate(
       );
       if (pair === undefined) break;
       node = pair.value;
-      offset = (wantsKey ? undefined : valueOffset(pair.value)) ?? startOf(pair.key) ?? offset;
+      offset = (wantsKey ? undefined : valueOffset(pair.value)) ?? nodeStart(pair.key) ?? offset;
     } else if (isSeq(container) && typeof step === 'number') {
       node = container.items[step];
-      offset = startOf(node) ?? offset;
+      offset = nodeStart(node) ?? offset;
     } else break;
   }
   if (offset === undefined) return undefined;
@@ -309,10 +311,10 @@ function locate(
 
 /** A block is best shown by its key, a single value by itself. */
 function valueOffset(node: unknown): number | undefined {
-  return isScalar(node) && node.value !== null ? startOf(node) : undefined;
+  return isScalar(node) && node.value !== null ? nodeStart(node) : undefined;
 }
 
-function startOf(node: unknown): number | undefined {
+function nodeStart(node: unknown): number | undefined {
   return isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)
     ? node.range?.[0]
     : undefined;
@@ -325,13 +327,13 @@ function syntaxProblem(error: YAMLError, text: string, lines: LineCounter): Sett
     kind: 'syntax',
     path: '',
     position: { line, column: col },
-    expected: explain(error),
-    excerpt: excerpt(text, line, col),
+    expected: explainYamlError(error),
+    excerpt: lineExcerpt(text, line, col),
   };
 }
 
 /** The line before, the line, and a caret; long lines are cut around the column, secrets are dots. */
-function excerpt(text: string, line: number, column: number): string {
+function lineExcerpt(text: string, line: number, column: number): string {
   const all = text.split(/\r?\n/);
   const from = Math.max(0, column - 60);
   const shown = [line - 1, line].filter((number) => number >= 1);
@@ -344,7 +346,7 @@ function excerpt(text: string, line: number, column: number): string {
 }
 
 /** The parser's own message, unless it names a function of the parser. */
-function explain({ code, message }: YAMLError): string {
+function explainYamlError({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'one document; remove the line `---` in the middle';
   return `valid YAML: ${message}`;
 }

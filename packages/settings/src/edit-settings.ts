@@ -6,7 +6,7 @@ import { changeText, type SettingsChange } from './change-text.ts';
 import { parseSettings } from './document.ts';
 import { type SettingsResult, settingsTemplate } from './load-settings.ts';
 import {
-  draftOf,
+  draftPath,
   dropDraft,
   LARGEST_SETTINGS_BYTES,
   parseForWriting,
@@ -27,7 +27,7 @@ export interface EditSettingsOptions {
   readonly now: Date;
 }
 
-/** What became of the changes. */
+/** The result of the changes. */
 export type SettingsEdited =
   /** `kept` is where the file as it was lies; null where there was none. */
   | { readonly kind: 'written'; readonly kept: string | null }
@@ -107,12 +107,12 @@ export function replaceSettings(
 function writeSettings(text: string, { file, check, now }: EditSettingsOptions): SettingsEdited {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   if (read.kind === 'text' && read.text === text) return { kind: 'unchanged' };
-  const problems = new Set(problemsOf(check(file)).map(printOf));
+  const problems = new Set(problemsOf(check(file)).map(problemKey));
   writeDraft(file, text);
   try {
-    const result = check(draftOf(file));
+    const result = check(draftPath(file));
     const found = problemsOf(result).filter(
-      (problem) => result.kind === 'invalid' || !problems.has(printOf(problem)),
+      (problem) => result.kind === 'invalid' || !problems.has(problemKey(problem)),
     );
     if (found.length > 0) return { kind: 'refused', problems: found };
     const kept = read.kind === 'text' ? `${file}.before-${stampOf(now)}` : null;
@@ -124,7 +124,7 @@ function writeSettings(text: string, { file, check, now }: EditSettingsOptions):
   }
 }
 
-/** Where the settings of an account are: a channel with one account may have them without a name. */
+/** The path of the settings of an account: a channel with one account may have them without a name. */
 export function accountPath(
   file: string,
   { channel, account }: { readonly channel: string; readonly account: string },
@@ -146,7 +146,7 @@ function problemsOf(result: SettingsResult): readonly SettingsProblem[] {
 }
 
 /** Without its place, which a change above it moves. */
-function printOf({ kind, path, expected, file }: SettingsProblem): string {
+function problemKey({ kind, path, expected, file }: SettingsProblem): string {
   return JSON.stringify([kind, path, expected, file]);
 }
 
@@ -186,7 +186,7 @@ export function withSecrets(
     if (!shown.includes(STAND_IN)) continue;
     const known = sourceAt(old, before, path);
     const hidden = shown.replaceAll(STAND_IN, HIDDEN);
-    if (known !== undefined && unquoted(hide(known)) === unquoted(hidden)) {
+    if (known !== undefined && stripQuotes(hide(known)) === stripQuotes(hidden)) {
       whole = whole.slice(0, from) + known + whole.slice(to);
     } else
       problems.push({
@@ -201,7 +201,7 @@ export function withSecrets(
 }
 
 /** A hidden secret needs quotes where it is written as a value. */
-const unquoted = (text: string): string => /^(['"])(.*)\1$/s.exec(text)?.[2] ?? text;
+const stripQuotes = (text: string): string => /^(['"])(.*)\1$/s.exec(text)?.[2] ?? text;
 
 /** Shown instead of a secret. */
 const HIDDEN = '[secret]';
@@ -224,14 +224,14 @@ function scalarsOf(document: Document): { path: Path; from: number; to: number }
   visit(document, {
     Scalar(key, node, above) {
       if (key === 'key' || node.range === undefined || node.range === null) return;
-      const path = pathOf(above, key);
+      const path = nodePath(above, key);
       found.push({ path, from: node.range[0], to: node.range[1] });
     },
   });
   return found;
 }
 
-function pathOf(above: readonly unknown[], key: unknown): Path {
+function nodePath(above: readonly unknown[], key: unknown): Path {
   const path: Path = [];
   for (const [index, node] of above.entries()) {
     if (typeof node !== 'object' || node === null) continue;

@@ -8,7 +8,7 @@ interface Bounds {
   readonly default: number;
 }
 
-function bounded<T extends z.ZodNumber>(
+function boundedField<T extends z.ZodNumber>(
   schema: T,
   { min, above, max, default: value }: Bounds,
   description: string,
@@ -21,10 +21,10 @@ function bounded<T extends z.ZodNumber>(
 }
 
 export const wholeNumber = (bounds: Bounds, description: string) =>
-  bounded(z.int(), bounds, description);
+  boundedField(z.int(), bounds, description);
 
-export const number = (bounds: Bounds, description: string) =>
-  bounded(z.number(), bounds, description);
+export const numberField = (bounds: Bounds, description: string) =>
+  boundedField(z.number(), bounds, description);
 
 export const flag = (standard: boolean, description: string) =>
   z.boolean().default(standard).describe(description);

@@ -1,5 +1,5 @@
 import { type ChannelIds, type IdForm, readId } from '@parley/core';
-import { nearest, oneOf } from './check.ts';
+import { nearestWord, oneOf } from './check.ts';
 import { type Block, type Finding, isBlock, type SettingsPath, valueAt } from './source.ts';
 
 /** Channels by their id, with the forms of their ids; undefined: any text may be one. */
@@ -119,7 +119,7 @@ function ofChannel(
 
 function noSuchChannel(path: SettingsPath, channel: string, forms: IdForms): Reading {
   const names = Object.keys(forms);
-  return noEffect(path, `a channel there is: ${oneOf(names)}`, nearest(channel, names));
+  return noEffect(path, `a channel there is: ${oneOf(names)}`, nearestWord(channel, names));
 }
 
 /** The clients of the API are people, too: `api:laptop`. */
@@ -133,7 +133,7 @@ function readPerson(place: Place, value: Block, forms: IdForms): Reading {
     names.length === 0
       ? 'a person of another channel: there is no client in api.clients'
       : oneOf(names.map((name) => `api:${name}`));
-  const meant = nearest(split.id, names);
+  const meant = nearestWord(split.id, names);
   return noEffect(place.path, expected, meant === undefined ? undefined : `api:${meant}`);
 }
 
@@ -154,15 +154,15 @@ function readAccount({ path, text }: Place, value: Block, forms: IdForms): Readi
   const [channel = '', account = ''] = text.trim().split('/');
   if (channel === 'api') return AS_IT_IS;
   if (!Object.hasOwn(forms, channel)) return noSuchChannel(path, channel, forms);
-  const names = accountsOf(value, channel);
+  const names = accountNames(value, channel);
   // A channel that is not set up may be later.
   if (names.length === 0 || names.includes(account)) return AS_IT_IS;
   const expected = oneOf(names.map((name) => `${channel}/${name}`));
-  const meant = nearest(account, names);
+  const meant = nearestWord(account, names);
   return noEffect(path, expected, meant === undefined ? undefined : `${channel}/${meant}`);
 }
 
-function accountsOf(value: Block, channel: string): readonly string[] {
+function accountNames(value: Block, channel: string): readonly string[] {
   if (channel === 'web' || channel === 'terminal') return ['default'];
   const section = valueAt(value, ['channels', channel]);
   if (section === undefined) return [];
@@ -177,7 +177,7 @@ function readTarget(place: Place, value: Block, forms: IdForms): Reading {
   if (names.includes(place.text)) return AS_IT_IS;
   if (splitPlace(place.text) === null) {
     const expected = `${oneOf(names)}, an owner such as telegram:123456789, or a group such as telegram:-1001234567890`;
-    return noEffect(place.path, expected, nearest(place.text, names));
+    return noEffect(place.path, expected, nearestWord(place.text, names));
   }
   return ofChannel(place, forms, ({ person, group }) => [person, group]);
 }

@@ -1,5 +1,5 @@
-export { placeOf as placeOfRoute } from './agents-schema.ts';
-export { nearest } from './check.ts';
+export { describeRoute as placeOfRoute } from './agents-schema.ts';
+export { nearestWord } from './check.ts';
 export type { Settings } from './complete-settings.ts';
 export { settingsJsonSchema } from './json-schema.ts';
 export { strangerCap } from './limits-schema.ts';

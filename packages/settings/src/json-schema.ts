@@ -91,7 +91,7 @@ function toJson(schema: z.ZodType): JsonSchema {
 
 type Schema = JsonSchema | boolean;
 
-/** What may replace any single value. */
+/** The value that may replace any single one. */
 const REFERENCE: JsonSchema = {
   type: 'string',
   pattern: '\\$\\{.+\\}',
@@ -111,12 +111,12 @@ export function settingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
 }
 
 function forEditors(schema: JsonSchema): JsonSchema {
-  const inner = withInner(schema);
+  const inner = mapInnerSchemas(schema);
   if (schema.type === 'object') return { ...inner, type: ['object', 'null'] } as JsonSchema;
   return needsAlternative(schema) ? withReference(inner) : inner;
 }
 
-function withInner(schema: JsonSchema): JsonSchema {
+function mapInnerSchemas(schema: JsonSchema): JsonSchema {
   const one = (inner: Schema): Schema => (typeof inner === 'boolean' ? inner : forEditors(inner));
   const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
   const entries = Object.entries(properties ?? {});
@@ -158,7 +158,7 @@ function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSc
 /** The keys and fixed values that are allowed at `path`, over all alternatives a schema leaves open. */
 export function allowedAt(root: JsonSchema, path: SettingsPath): Allowed {
   let schemas = alternatives(root);
-  for (const step of path) schemas = schemas.flatMap((schema) => below(schema, step));
+  for (const step of path) schemas = schemas.flatMap((schema) => schemasBelow(schema, step));
   return {
     keys: [...new Set(schemas.flatMap((schema) => Object.keys(schema.properties ?? {})))],
     values: [...new Set(schemas.flatMap(fixedValues))],
@@ -171,7 +171,7 @@ function alternatives(schema: Schema | undefined): JsonSchema[] {
   return [schema, ...inner.flatMap(alternatives)];
 }
 
-function below(schema: JsonSchema, step: string | number): JsonSchema[] {
+function schemasBelow(schema: JsonSchema, step: string | number): JsonSchema[] {
   if (typeof step === 'number') {
     return Array.isArray(schema.items) ? [] : alternatives(schema.items);
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, number, section, wholeNumber } from './fields.ts';
+import { flag, numberField, section, wholeNumber } from './fields.ts';
 
 /** `limits`: what is taken, what may wait and what a turn may use (D07, G01). */
 export const Limits = section('Bounds; what exceeds them is refused with a notice.', {
@@ -11,7 +11,7 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
     { min: 1, max: 200, default: 20 },
     'How often the model is asked in one turn; the last time it has to answer.',
   ),
-  turnMinutes: number(
+  turnMinutes: numberField(
     { above: 0, max: 60, default: 10 },
     'After this the model is asked for its answer once more.',
   ),
@@ -38,7 +38,7 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
     ),
     calls: wholeNumber({ min: 1, max: 100, default: 20 }, 'Calls of tools.'),
   }),
-  modelAwayMinutes: number(
+  modelAwayMinutes: numberField(
     { min: 0, max: 60, default: 10 },
     'How long a question is kept and asked again while its model is away; 0: it fails at once.',
   ),
@@ -67,7 +67,7 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
       'Running at a time, of a conversation.',
     ),
     steps: wholeNumber({ min: 1, max: 200, default: 20 }, 'How often the model is asked.'),
-    minutes: number({ above: 0, max: 24 * 60, default: 30 }, 'From its start to its result.'),
+    minutes: numberField({ above: 0, max: 24 * 60, default: 30 }, 'From its start to its result.'),
     tokens: wholeNumber({ above: 0, default: 500_000 }, 'In and out together.'),
   }),
 });
@@ -87,7 +87,7 @@ const Cap = z.strictObject({
     .describe('US dollars; holds only for models whose price is known.'),
 });
 
-/** How much of the models may be used in a day (G17). */
+/** The daily use of the models (G17). */
 export const Spend = section(
   'Bounds on tokens and money; a day ends at midnight in the time zone of the agent.',
   {
@@ -106,7 +106,7 @@ export const Spend = section(
 export type Spend = z.infer<typeof Spend>;
 
 /**
- * What a stranger may use in a day where the settings say nothing: more than a hundred short messages where the provider
+ * The daily cap of a stranger unless the settings name one: more than a hundred short messages where the provider
  * reports no cached input, and a dollar where prices are known. docs/costs.md has the figures.
  */
 const DEFAULT_STRANGER_CAP = { tokens: 1_500_000, usd: 1 } as const;

@@ -10,7 +10,7 @@ import {
   sharedWorkspaces,
 } from './agents.ts';
 import { type ChannelAccount, checkChannels } from './channels.ts';
-import { check } from './check.ts';
+import { checkValue } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings, type SettingsDocument, versionLine } from './document.ts';
@@ -30,14 +30,14 @@ import {
   type Finding,
   formatPath,
   isBlock,
-  isWithin,
-  problemOf,
+  isPathWithin,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
+  toSettingsProblem,
 } from './source.ts';
 
-/** What `loadSettings` needs from the outside world. */
+/** The options of `loadSettings`. */
 export interface LoadSettingsOptions<Model>
   extends SettingsLocation,
     Pick<ForeignSchemas, 'channelSchemas'>,
@@ -55,7 +55,7 @@ export interface LoadSettingsOptions<Model>
 export type SettingsResult<Model = unknown> =
   | {
       readonly kind: 'ok';
-      /** Of the whole installation, and of its default agent. */
+      /** The settings of the whole installation and of its default agent. */
       readonly settings: Settings<Model>;
       /**
        * The whole settings of each agent of `agents` by its name (F14). Their `spend` holds the caps of that
@@ -99,7 +99,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
   };
   const parts = checkParts(source, prepared.findings, options);
   const { core, model, read } = parts;
-  const ids = prepared.ids.map((finding) => problemOf(finding, source));
+  const ids = prepared.ids.map((finding) => toSettingsProblem(finding, source));
   const { explained, withoutEffect } = explainIds(ids, parts.problems, parts.channels.accounts);
   const channels = { ...parts.channels, accounts: explained.accounts };
   const shared = {
@@ -116,7 +116,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     const broken = Object.values(channels.accounts).flatMap((a) =>
       a.kind === 'broken' ? a.problems : [],
     );
-    return { kind: 'invalid', problems: tidy([...problems, ...broken]), ...shared };
+    return { kind: 'invalid', problems: sortAndDeduplicate([...problems, ...broken]), ...shared };
   }
   return {
     kind: 'ok',
@@ -135,20 +135,20 @@ function checkParts<Model>(
   options: LoadSettingsOptions<Model>,
 ) {
   const { model: writtenModel, channels: writtenChannels, ...writtenCore } = source.value;
-  const core = check(CoreSettings, writtenCore, [], source);
-  const model = check(options.modelSchema, writtenModel, ['model'], source);
+  const core = checkValue(CoreSettings, writtenCore, [], source);
+  const model = checkValue(options.modelSchema, writtenModel, ['model'], source);
   const main = model.kind === 'ok' ? model.value : undefined;
   const read = readAgents(source, main, options, profilePlace(options));
   const listed = blockOrProblem(writtenChannels, ['channels'], source);
   const channels = checkChannels(
     { ...defaultSections(options), ...listed.block },
     options.channelSchemas,
-    (path) => findings.filter((finding) => isWithin(finding.path, path)),
+    (path) => findings.filter((finding) => isPathWithin(finding.path, path)),
     source,
   );
   const problems = [
     ...listed.problems,
-    ...coreReferences(findings).map((finding) => problemOf(finding, source)),
+    ...coreReferences(findings).map((finding) => toSettingsProblem(finding, source)),
     ...[core, model].flatMap((checked) => (checked.kind === 'bad' ? checked.problems : [])),
     ...read.problems,
   ];
@@ -167,18 +167,18 @@ function wholeSettings<Model>(
   const findings = agentFindings(settings, unprofiled);
   if (Object.keys(settings.agents).length > 0 && wrong.length === 0 && findings.length === 0) {
     const { model: _, channels: _c, ...core } = unprofiled.value;
-    const checked = check(CoreSettings, core, [], unprofiled);
+    const checked = checkValue(CoreSettings, core, [], unprofiled);
     const written = checked.kind === 'ok' && isBlock(checked.cleaned) ? checked.cleaned : {};
     const agents = deriveAgents({ main: settings, written, read }, options);
     const shared = sharedWorkspaces(new Map([[settings.agent.id, settings], ...agents]));
-    return { settings, agents, problems: shared.map((one) => problemOf(one, unprofiled)) };
+    return { settings, agents, problems: shared.map((one) => toSettingsProblem(one, unprofiled)) };
   }
-  return { ...none, settings, problems: findings.map((one) => problemOf(one, unprofiled)) };
+  return { ...none, settings, problems: findings.map((one) => toSettingsProblem(one, unprofiled)) };
 }
 
 /**
- * What is wrong with an id is said by its platform, also where a schema refuses it, too. Those that no schema refuses
- * keep nothing from starting: they had no effect in earlier versions either.
+ * Explains problems of ids in the platform's words, also where a schema refuses the id, too. Those that no schema
+ * refuses keep nothing from starting: they had no effect in earlier versions either.
  */
 function explainIds(
   ids: readonly SettingsProblem[],
@@ -256,11 +256,11 @@ function defaultSections(options: LoadSettingsOptions<unknown>): Block {
 function blockOrProblem(written: unknown, path: SettingsPath, source: SettingsSource) {
   if (written === undefined || isBlock(written)) return { block: written ?? {}, problems: [] };
   const expected = `a block of channels, such as ${formatPath(path)}.web`;
-  return { block: {}, problems: [problemOf({ kind: 'value', path, expected }, source)] };
+  return { block: {}, problems: [toSettingsProblem({ kind: 'value', path, expected }, source)] };
 }
 
 /** In the file's order; a reference that failed leaves text that fails the schema too: one report is enough. */
-function tidy(problems: readonly SettingsProblem[]): SettingsProblem[] {
+function sortAndDeduplicate(problems: readonly SettingsProblem[]): SettingsProblem[] {
   const seen = new Set<string>();
   return problems
     .filter(({ path }) => !seen.has(path) && seen.add(path))

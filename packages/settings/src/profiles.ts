@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { reasonOf } from '@parley/core';
+import { isMissingFile, reasonOf } from '@parley/core';
 import { z } from 'zod';
-import { type Checked, check, nearest, oneOf } from './check.ts';
+import { type Checked, checkValue, nearestWord, oneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
 import { allowedAt, profileJsonSchema } from './json-schema.ts';
@@ -12,10 +12,10 @@ import {
   type Block,
   type Finding,
   isBlock,
-  problemOf,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
+  toSettingsProblem,
   valueAt,
 } from './source.ts';
 
@@ -53,18 +53,18 @@ export function profileAt(
   if (loaded.kind !== 'missing') return { ...nothing, ...loaded };
   const names = profileNames(place.folders);
   const expected = `${oneOf(names)}, or a file ${name}.yaml in ${place.folders[0]}`;
-  const finding: Finding = { kind: 'value', path, expected, nearest: nearest(name, names) };
-  return { ...nothing, problems: [problemOf(finding, source)] };
+  const finding: Finding = { kind: 'value', path, expected, nearest: nearestWord(name, names) };
+  return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
 /** A bare name says nothing about where that model is. */
 function homelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
   if (modelName === undefined || source.value.model !== undefined) return [];
   const expected = `a section with the provider of "${modelName}", the model of the profile`;
-  return [problemOf({ kind: 'missing', path: ['model'], expected }, source)];
+  return [toSettingsProblem({ kind: 'missing', path: ['model'], expected }, source)];
 }
 
-/** Where profiles are looked for and how they are checked. */
+/** The folders of profiles and the check of a profile. */
 export interface ProfileScope {
   /** The first folder that has the file is taken. */
   readonly folders: readonly string[];
@@ -72,7 +72,7 @@ export interface ProfileScope {
   readonly modelSchema: z.ZodType;
 }
 
-/** What became of a profile file. `secrets` is what logs must never show. */
+/** The result of reading a profile. `secrets` are values that logs must never show. */
 export type LoadedProfile =
   | { readonly kind: 'missing' }
   | (Pick<ProfiledSettings, 'warnings' | 'secrets' | 'files'> &
@@ -97,7 +97,7 @@ function profileNames(folders: readonly string[]): readonly string[] {
     try {
       return readdirSync(folder).filter((file) => file.endsWith('.yaml'));
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+      if (isMissingFile(error)) return [];
       throw new Error(`The profiles in ${folder} cannot be listed: ${reasonOf(error)}`, {
         cause: error,
       });
@@ -122,10 +122,12 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
     locate: document.locate,
     allowedAt: (path) => allowedAt(profileJsonSchema(ProfileSettings, place.modelSchema), path),
   };
-  const profile = check(ProfileSettings, resolved.value, [], source);
+  const profile = checkValue(ProfileSettings, resolved.value, [], source);
   const model = checkModel(resolved.value.model, source, place.modelSchema);
   const warnings = [...document.warnings, ...profile.warnings, ...(model?.warnings ?? [])];
-  const references = resolved.problems.map((p) => problemOf({ kind: 'reference', ...p }, source));
+  const references = resolved.problems.map((p) =>
+    toSettingsProblem({ kind: 'reference', ...p }, source),
+  );
   const wrong = [profile, model].flatMap((part) => (part?.kind === 'bad' ? part.problems : []));
   const problems = [...references, ...wrong];
   if (profile.kind === 'bad' || problems.length > 0) {
@@ -144,7 +146,7 @@ function checkModel(
   schema: z.ZodType,
 ): Checked<unknown> | undefined {
   if (isBlock(written) || (typeof written === 'string' && schema.safeParse(written).success)) {
-    return check(schema, written, ['model'], source);
+    return checkValue(schema, written, ['model'], source);
   }
   return undefined;
 }
@@ -172,20 +174,22 @@ export function withProfile(written: Block, profile: Profile): Block {
   const { skills, tools, plugins, model, modelName, ...agent } = profile;
   return withoutGaps({
     ...written,
-    agent: under(written.agent, agent),
-    skills: under(written.skills, skills),
-    tools: under(written.tools, tools),
+    agent: mergeUnder(written.agent, agent),
+    skills: mergeUnder(written.skills, skills),
+    tools: mergeUnder(written.tools, tools),
     plugins: written.plugins ?? plugins,
     model: modelOf(written.model, model, modelName),
   });
 }
 
-/** What is no block stays as it is written: the check after this says what is wrong with it. */
-function under(written: unknown, profile: Block | undefined): unknown {
+/**
+ * Puts a profile below the written settings. A value that is no block stays as written: the later check explains it.
+ */
+function mergeUnder(written: unknown, profile: Block | undefined): unknown {
   if (written === undefined) return profile;
   if (!isBlock(written) || profile === undefined) return written;
   const both = Object.entries(profile).flatMap(([key, value]) =>
-    isBlock(value) && key in written ? [[key, under(written[key], value)] as const] : [],
+    isBlock(value) && key in written ? [[key, mergeUnder(written[key], value)] as const] : [],
   );
   return { ...profile, ...written, ...Object.fromEntries(both) };
 }

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
-import { nearest } from './check.ts';
+import { nearestWord } from './check.ts';
 import { parseSettings } from './document.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
@@ -45,7 +45,7 @@ export interface Resolved {
   /** The pieces that came from outside, by path, for the list of secrets. */
   readonly pieces: readonly OutsidePiece[];
   readonly problems: readonly ReferenceProblem[];
-  /** Where the references to files lead, whether there is a file or not. */
+  /** The files that references name, whether there is a file or not. */
   readonly files: readonly string[];
 }
 
@@ -85,7 +85,7 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
     outside.set(formatPath(path), raw);
     return raw.replaceAll(/\$\$\{|\$\{([^}]*)(\}?)/g, (match, body = '', close = '') => {
       if (match === '$${') return '${';
-      const file = close === '' ? undefined : fileOf(body, settingsFile);
+      const file = close === '' ? undefined : secretFilePath(body, settingsFile);
       if (file !== undefined) files.add(file);
       const found = close === '' ? malformed : lookUp(body, env, settingsFile);
       if (found.kind === 'found') {
@@ -122,14 +122,14 @@ const malformed: Lookup = {
 };
 
 function lookUp(body: string, env: Environment, settingsFile: string): Lookup {
-  const secretFile = fileOf(body, settingsFile);
+  const secretFile = secretFilePath(body, settingsFile);
   if (secretFile !== undefined) return lookUpFile(secretFile);
   const [, name, fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(body) ?? [];
   if (name === undefined) return malformed;
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   if (value !== undefined && value !== '') return { kind: 'found', text: value, outside: true };
   if (fallback !== undefined) return { kind: 'found', text: fallback, outside: false };
-  const meant = nearest(
+  const meant = nearestWord(
     name,
     Object.keys(env).filter((key) => key !== name),
   );
@@ -142,8 +142,8 @@ function lookUp(body: string, env: Environment, settingsFile: string): Lookup {
   };
 }
 
-/** Where a reference to a file leads. */
-function fileOf(body: string, settingsFile: string): string | undefined {
+/** The file that a reference names. */
+function secretFilePath(body: string, settingsFile: string): string | undefined {
   const written = /^file:(.+)$/s.exec(body)?.[1]?.trim();
   if (written === undefined) return undefined;
   return resolve(dirname(settingsFile), written.replace(/^~(?=\/)/, homedir()));
@@ -177,10 +177,10 @@ const SECRET_BLOCKS: ReadonlySet<unknown> = new Set(['headers', 'env']);
 const HARMLESS_HEADER = /^(?:accept|content|user-agent|cache-control)/i;
 
 /**
- * What must never leave the process (G18): every value whose key says so (`token`, `apiKey`,
- * `password`, …), every value of `headers` and `env`, whatever came from a secret file or the
- * environment and looks like a secret, and inside all other text the user parts, queries and secret
- * paths of URLs, and the values of flags such as `--api-key`. No order, no doubles.
+ * The values that must never leave the process (G18): every value whose key says so (`token`, `apiKey`, `password`,
+ * …), every value of `headers` and `env`, whatever came from a secret file or the environment and looks like a
+ * secret, and inside all other text the user parts, queries and secret paths of URLs, and the values of flags such as
+ * `--api-key`. No order, no doubles.
  */
 export function collectSecrets(resolved: Resolved): string[] {
   const secrets = new Set<string>();
@@ -215,7 +215,7 @@ export function collectSecrets(resolved: Resolved): string[] {
 /** Shorter values under such a key are words like `none`. */
 const MIN_SECRET_LENGTH = 8;
 
-/** Where a settings file holds secrets in clear, as `model.apiKey (line 7)`; never the secrets themselves. */
+/** The places of clear secrets in a settings file, as `model.apiKey (line 7)`; never the secrets themselves. */
 export function clearSecretsIn(file: string): readonly string[] {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   const document = parseSettings(read.kind === 'text' ? read.text : '');
@@ -235,7 +235,7 @@ export function clearSecretsIn(file: string): readonly string[] {
   return found;
 }
 
-/** Of a value that is no secret as a whole. */
+/** The secrets inside a value that is none as a whole. */
 function innerSecrets(value: string): readonly string[] {
   return secretsWithin(value).flatMap(({ text, isNamed }) =>
     text !== '' && (isNamed || looksSecret(text)) ? [text] : [],

@@ -23,7 +23,7 @@ type TextFile = { readonly kind: 'text'; readonly text: string } | { readonly ki
  * further than that. Throws `SettingsError` for a directory, refused access, a larger file, other encodings.
  */
 export function readTextFile(file: string, largestBytes: number): TextFile {
-  const bytes = readAtMost(file, largestBytes + 1);
+  const bytes = readBounded(file, largestBytes + 1);
   if (bytes === undefined) return { kind: 'missing' };
   if (bytes.length > largestBytes) {
     throw new SettingsError(
@@ -31,10 +31,10 @@ export function readTextFile(file: string, largestBytes: number): TextFile {
       `${file} is larger than ${largestBytes.toLocaleString('en')} bytes. Is it the right file?`,
     );
   }
-  return { kind: 'text', text: decode(file, bytes) };
+  return { kind: 'text', text: decodeSettings(file, bytes) };
 }
 
-function readAtMost(file: string, limit: number): Buffer | undefined {
+function readBounded(file: string, limit: number): Buffer | undefined {
   let handle: number | undefined;
   try {
     handle = openSync(file, 'r');
@@ -50,13 +50,13 @@ function readAtMost(file: string, limit: number): Buffer | undefined {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') return undefined;
-    throw unreadable(file, code, error);
+    throw unreadableError(file, code, error);
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
 }
 
-function unreadable(file: string, code: unknown, cause: unknown): SettingsError {
+function unreadableError(file: string, code: unknown, cause: unknown): SettingsError {
   if (code === 'EISDIR') {
     return new SettingsError(
       'settings-is-directory',
@@ -82,7 +82,7 @@ function unreadable(file: string, code: unknown, cause: unknown): SettingsError 
  * Settings and secrets must be exact: UTF-8, UTF-16 and UTF-32 are read, as PowerShell and editors of Windows write
  * them. What would be a guess, or would lose a character, is refused.
  */
-function decode(file: string, bytes: Buffer): string {
+function decodeSettings(file: string, bytes: Buffer): string {
   const { text, encoding, certainty, replaced } = decodeText(bytes);
   const isUnicode = encoding === 'utf-8' || (certainty === 'sure' && encoding.startsWith('utf-'));
   if (isUnicode && replaced === 0) return text;
@@ -130,8 +130,8 @@ export function keepLongNumbers(document: Document, keep: (digits: string) => un
   });
 }
 
-/** Where a text lies until it has taken the place of `file`: in the same folder, so that relative paths in it hold. */
-export function draftOf(file: string): string {
+/** The path of a text until it replaces `file`: in the same folder, so that relative paths in it hold. */
+export function draftPath(file: string): string {
   return `${file}.new`;
 }
 
@@ -139,8 +139,8 @@ export function draftOf(file: string): string {
 export function writeDraft(file: string, text: string): void {
   unlessUnwritable(file, () => {
     const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777;
-    rmSync(draftOf(file), { force: true });
-    writeFileSync(draftOf(file), text, { mode });
+    rmSync(draftPath(file), { force: true });
+    writeFileSync(draftPath(file), text, { mode });
   });
 }
 
@@ -152,12 +152,12 @@ export function useDraft(file: string, kept: string | null): void {
   unlessUnwritable(file, () => {
     if (kept !== null) copyFileSync(file, kept);
     // A link stays one.
-    renameSync(draftOf(file), kept === null ? file : realpathSync(file));
+    renameSync(draftPath(file), kept === null ? file : realpathSync(file));
   });
 }
 
 export function dropDraft(file: string): void {
-  rmSync(draftOf(file), { force: true });
+  rmSync(draftPath(file), { force: true });
 }
 
 function unlessUnwritable(file: string, write: () => void): void {

@@ -65,7 +65,7 @@ export function newestVersion(steps: readonly SettingsStep[]): number {
   return steps.at(-1)?.to ?? 1;
 }
 
-/** Where a `move` takes a path that fits its `from`: each `*` of `to` is the key that the path has there. */
+/** The path to which a `move` takes one that fits its `from`: each `*` of `to` is the key that the path has there. */
 export function movedPath(
   { to }: Extract<SettingsEdit, { kind: 'move' }>,
   path: SettingsPath,

@@ -10,13 +10,13 @@ export interface SettingsSource {
   allowedAt(path: SettingsPath): Allowed;
 }
 
-/** What is allowed at one place of the settings. */
+/** The keys and values that are allowed at one place of the settings. */
 export interface Allowed {
   readonly keys: readonly string[];
   readonly values: readonly string[];
 }
 
-/** What a check found, before it is placed in the file. */
+/** A finding of a check, before it is located in the file. */
 export interface Finding {
   readonly kind: SettingsProblem['kind'];
   readonly path: SettingsPath;
@@ -25,10 +25,11 @@ export interface Finding {
 }
 
 /** Makes a problem out of a finding: adds its place and its value, and hides every secret. */
-export function problemOf(finding: Finding, source: SettingsSource): SettingsProblem {
+export function toSettingsProblem(finding: Finding, source: SettingsSource): SettingsProblem {
   const { kind, path, nearest } = finding;
   const position = source.locate(path, kind === 'unknown-key' ? 'key' : 'value');
-  const found = kind === 'missing' || kind === 'unknown-key' ? undefined : shownValue(path, source);
+  const found =
+    kind === 'missing' || kind === 'unknown-key' ? undefined : displayValue(path, source);
   return {
     kind,
     path: formatPath(path),
@@ -39,7 +40,7 @@ export function problemOf(finding: Finding, source: SettingsSource): SettingsPro
   };
 }
 
-function shownValue(path: SettingsPath, source: SettingsSource): string | undefined {
+function displayValue(path: SettingsPath, source: SettingsSource): string | undefined {
   const reference = source.outside.get(formatPath(path));
   if (reference !== undefined) {
     const shown = isSecretPath(path) ? referencesOnly(reference) : reference;
@@ -99,7 +100,7 @@ export interface SettingsProblem {
   readonly position?: Position;
   /** The value as written, shortened; a reference is shown as `${NAME}`, without its value. */
   readonly found?: string;
-  /** What is expected there, as a phrase: `one of pretty, json`. */
+  /** The expected value, as a phrase: `one of pretty, json`. */
   readonly expected: string;
   /** The valid key or value that was probably meant. */
   readonly nearest?: string;
@@ -109,7 +110,7 @@ export interface SettingsProblem {
 
 /** A problem in plain lines for a terminal: place, what was found, what is expected, a hint. */
 export function describeProblem(problem: SettingsProblem): string {
-  const lines = [headline(problem)];
+  const lines = [problemHeadline(problem)];
   if (problem.excerpt !== undefined) lines.push('', indent(problem.excerpt), '');
   if (problem.found !== undefined) lines.push(`    found:    ${problem.found}`);
   lines.push(`    expected: ${problem.expected}`);
@@ -127,7 +128,7 @@ const WHAT: Readonly<Record<SettingsProblem['kind'], string>> = {
   'no-effect': 'can never have an effect',
 };
 
-function headline(problem: SettingsProblem): string {
+function problemHeadline(problem: SettingsProblem): string {
   const { path, file, position: place } = problem;
   const inside = file === undefined || path === '' ? path : `${path} in ${file}`;
   const subject = path === '' ? (file ?? 'the settings file') : inside;
@@ -154,7 +155,7 @@ function formatStep(step: string | number, first: boolean): string {
 }
 
 /** True when `path` is `top` or something below it. */
-export function isWithin(path: SettingsPath, top: SettingsPath): boolean {
+export function isPathWithin(path: SettingsPath, top: SettingsPath): boolean {
   return top.every((step, index) => path[index] === step);
 }
 
@@ -213,12 +214,12 @@ interface FoundSecret {
 }
 
 /**
- * What may be secret inside a text that is none as a whole: user and password, queries and long random
- * steps of a URL's path, credentials behind a scheme, `--api-key=…`. As written and, in URLs, as meant.
+ * Possible secrets inside a text that is none as a whole: user and password, queries and long random steps of a URL's
+ * path, credentials behind a scheme, `--api-key=…`. As written and, in URLs, as meant.
  */
 export function secretsWithin(value: string): readonly FoundSecret[] {
   const urls = [...value.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi)].flatMap(([url]) =>
-    partsOf(url),
+    secretPartsOfUrl(url),
   );
   const flags = [...value.matchAll(/(?:^|\s)-{0,2}([\w-]+)\s*[=:]\s*(\S.*)$/g)]
     .filter(([, name = '']) => isSecretName(name))
@@ -230,7 +231,7 @@ export function secretsWithin(value: string): readonly FoundSecret[] {
   return [...urls, ...found];
 }
 
-function partsOf(url: string): FoundSecret[] {
+function secretPartsOfUrl(url: string): FoundSecret[] {
   const [, login = '', rest = ''] = /^[^:]+:\/\/(?:([^/?#]*)@)?(.*)$/s.exec(url) ?? [];
   const [, user = '', password = ''] = /^([^:]*):?(.*)$/s.exec(login) ?? [];
   const [, path = '', query = ''] = /^[^/?#]*([^?#]*)\??([^#]*)/.exec(rest) ?? [];
@@ -243,14 +244,14 @@ function partsOf(url: string): FoundSecret[] {
       .split('/')
       .filter((step) => step.length >= 20 && /\d/.test(step) && /[a-z]/i.test(step))
       .map((text) => ({ text, isNamed: false })),
-  ].flatMap((found) => [found, { ...found, text: decoded(found.text) }]);
+  ].flatMap((found) => [found, { ...found, text: decodePercent(found.text) }]);
 }
 
 function passwordOf(credentials: string): string {
   return /:(.+)$/s.exec(Buffer.from(credentials, 'base64').toString('utf8'))?.[1] ?? '';
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

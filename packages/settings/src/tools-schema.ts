@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, flag, number, Person, section, wholeNumber } from './fields.ts';
+import { choice, flag, numberField, Person, section, wholeNumber } from './fields.ts';
 
 /** `-5` is a number to YAML, and text to everything else. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
@@ -32,7 +32,7 @@ export const Tools = section('What the agent can do besides answering.', {
   allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
   block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
   message: Message,
-  maxSeconds: number(
+  maxSeconds: numberField(
     { above: 0, max: 3_600, default: 60 },
     'How long one call of a tool may take.',
   ),
@@ -64,7 +64,7 @@ export const Approvals = section('Tools that are run only when a person says yes
       'What needs none: tools, or tool:pattern for the first argument, where * matches harmless characters.',
     ),
   approvers: z.array(Person).default([]).describe('Who may decide besides owners.'),
-  waitMinutes: number(
+  waitMinutes: numberField(
     { above: 0, max: 7 * 24 * 60, default: 15 },
     'After this a question counts as refused.',
   ),
@@ -119,7 +119,7 @@ const Fetch = section('Pages as text. Private addresses are never asked, whateve
     .default([80, 443])
     .describe('Ports of the public internet that are asked.'),
   seconds: wholeNumber({ min: 1, max: 60, default: 20 }, 'How long a page may take to come.'),
-  maxMb: number({ above: 0, max: 50, default: 5 }, 'Largest page, in megabytes.'),
+  maxMb: numberField({ above: 0, max: 50, default: 5 }, 'Largest page, in megabytes.'),
   maxCharacters: wholeNumber(
     { min: 500, max: 200_000, default: 15_000 },
     'What the model is shown of a page at a time.',
@@ -146,7 +146,7 @@ const Search = section('Search engines; without one the agent cannot search.', {
     .describe('Brave Search; asked where there is no SearXNG, or it fails.'),
 });
 
-/** What the agent may read on the web (G02, G06). */
+/** The agent's access to the web (G02, G06). */
 export const Web = section('The web.', { fetch: Fetch, search: Search });
 export type Web = z.infer<typeof Web>;
 

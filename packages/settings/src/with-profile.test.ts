@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Profile, withProfile } from './profiles.ts';
 import type { Block } from './source.ts';
 
-/** What is written, what the profile says, what counts. */
+/** Written settings, the profile, and the result. */
 const rows: readonly [what: string, written: Block, profile: Profile, counts: Block][] = [
   ['an empty profile changes nothing', { agent: { name: 'Ada' } }, {}, { agent: { name: 'Ada' } }],
   ['the profile alone', {}, { layout: 'lab' }, { agent: { layout: 'lab' } }],

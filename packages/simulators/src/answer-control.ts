@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What one action of `/control/` does; what it gives back is the answer. */
+/** An action of `/control/`; its result is the answer. */
 type ControlAction<Double> = (double: Double, body: unknown, query: URLSearchParams) => unknown;
 
 /** Actions by method and name, for example `POST say`. */
@@ -26,7 +26,7 @@ export function answersControl<Double>(actions: ControlActions<Double>) {
   };
 }
 
-/** What there is after `?after=` (a `seq`), waiting up to `?wait=` ms until there is something. */
+/** The entries after `?after=` (a `seq`), waiting up to `?wait=` ms until there is something. */
 export function newest<T>(
   double: {
     waitFor<S>(look: () => S | undefined | false, timeoutMs: number): Promise<S>;

@@ -2,14 +2,14 @@ import { z } from 'zod';
 
 /** When a fault strikes. */
 export const FAULT_AIM = {
-  /** How many times it strikes, `Infinity` for ever; 1 when absent. */
+  /** The number of times it strikes, `Infinity` for ever; 1 when absent. */
   times: z.number().or(z.literal(Number.POSITIVE_INFINITY)).optional(),
   /** Let this many matching calls pass first. */
   skip: z.number().optional(),
 };
 type FaultAim = z.infer<z.ZodObject<typeof FAULT_AIM>>;
 
-/** What can go wrong with any call over http; each has the aim of its platform. */
+/** The faults of any call over http; each has the aim of its platform. */
 export function callFaults<Aim extends z.core.$ZodLooseShape>(aim: Aim) {
   return [
     /** Any status and body, for example a 502 with a page of HTML. */

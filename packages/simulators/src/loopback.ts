@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a call over http is answered with. */
+/** The answer to a call over http. */
 export interface Answer {
   readonly status: number;
   readonly body: string;

@@ -1,4 +1,4 @@
-/** How a platform sends what it calls optional: with a value, as null, or not at all. */
+/** The forms in which a platform sends optional fields: with a value, as null, or not at all. */
 export const OPTIONAL = ['present', 'null', 'absent'] as const;
 export type Optional = (typeof OPTIONAL)[number];
 

@@ -19,14 +19,14 @@ export interface PairingRequest extends PairingApplicant {
 }
 
 /** A stranger as Parley names people: `telegram:42`. */
-export function personOf({
+export function applicantPersonId({
   channel,
   senderId,
 }: Pick<PairingApplicant, 'channel' | 'senderId'>): string {
   return `${channel}:${senderId}`;
 }
 
-/** How long a code is valid, and how many strangers may wait at an account. */
+/** The life of a code, and the number of strangers who may wait at an account. */
 export interface PairingBounds {
   readonly validMs: number;
   readonly pending: number;
@@ -63,7 +63,7 @@ export function pairingRepository(database: Database, newId: NewId) {
         if (pending.length >= bounds.pending) return 'full';
         const route = toJson(applicant.route);
         sql.send(REQUEST, { ...applicant, code, route, expiresAt: now + bounds.validMs });
-        const about = [personOf(applicant)];
+        const about = [applicantPersonId(applicant)];
         insertParts(sql, notice, { turnId: null, about, now, newId });
         return 'new';
       }),
@@ -83,7 +83,7 @@ export function pairingRepository(database: Database, newId: NewId) {
       database.write(async (sql) => {
         const request = await approveRequest(sql, code, now);
         if (request !== null) {
-          const about = [personOf(request)];
+          const about = [applicantPersonId(request)];
           insertParts(sql, welcome(request), { turnId: null, about, now, newId });
         }
         return request;
@@ -180,9 +180,9 @@ export interface PageSession {
   readonly hash: string;
   /** Fingerprint of the token that it was opened with: it is good for as long as that token is. */
   readonly openedWith: string;
-  /** What the browser says of itself. */
+  /** The browser's own description. */
   readonly userAgent: string;
-  /** Where it signed in from. */
+  /** The network from which it signed in. */
   readonly network: 'this-machine' | 'local-network' | 'internet' | 'proxy';
   readonly createdAt: number;
   readonly usedAt: number;
@@ -253,7 +253,7 @@ const END_ALL = statement('delete from page_session');
 /** A named person who may use the page and the API (U03). Times are ms since 1970. */
 export interface SignIn {
   readonly id: string;
-  /** Of the token, which is shown once and stored nowhere. */
+  /** The hash of the token, which is shown once and stored nowhere. */
   readonly hash: string;
   readonly name: string;
   readonly role: Role;

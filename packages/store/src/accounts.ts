@@ -5,7 +5,7 @@ import { type Database, statement } from './database.ts';
 export interface AccountPause {
   readonly channel: string;
   readonly account: string;
-  /** Who paused it, for people: `the console`, `the command line`. */
+  /** The person who paused it, for people: `the console`, `the command line`. */
   readonly by: string;
   /** In ms. */
   readonly since: number;
@@ -46,7 +46,7 @@ export interface SeenGroup extends ChatKey {
   readonly seenAt: number;
 }
 
-/** Of each account: who adds a bot to many groups must not fill the table. */
+/** The groups kept of each account: adding a bot to many groups must not fill the table. */
 const KEPT = 50;
 /** In characters. */
 const MAX_TITLE_CHARACTERS = 120;

@@ -19,7 +19,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
       afterAll(() => database.dispose());
 
-      /** What an owner wrote to an agent. */
+      /** A message of an owner to an agent. */
       const owned = (id: string, conversationId: string, text: string) => {
         const said = message(id, 'chat', {});
         return store.inbox.accept({

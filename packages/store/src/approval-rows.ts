@@ -16,7 +16,7 @@ type ApprovalState =
 
 /** A tool call that needs an approval (G05), or a question of `ask_user`. */
 export interface NewApproval {
-  /** What people type; never used twice. */
+  /** The code that people type; never used twice. */
   readonly code: string;
   readonly turnId: string;
   /** The call in the journal of its turn. */
@@ -24,13 +24,13 @@ export interface NewApproval {
   readonly tool: string;
   /** The arguments as people are shown them. */
   readonly shown: string;
-  /** Whose message led to the call: `telegram:42`. */
+  /** The author of the message that led to the call: `telegram:42`. */
   readonly askedBy: string;
-  /** Where, for people: `telegram group -5`. */
+  /** The place, for people: `telegram group -5`. */
   readonly place: string;
   /** The conversation in which the question is put: it is decided there, or by the owner on the page. */
   readonly askedIn: string;
-  /** Who may decide besides owners. */
+  /** The people besides owners who may decide. */
   readonly approvers: readonly string[];
   /** From then on it counts as refused. In ms. */
   readonly expiresAt: number;
@@ -44,7 +44,7 @@ export interface NewApproval {
 export interface Approval extends NewApproval {
   readonly rule: string | null;
   readonly choices: readonly string[] | null;
-  /** Of an answered question; null: skipped. */
+  /** The answer to the question; null: skipped. */
   readonly answer: string | null;
   readonly conversationId: string;
   readonly state: ApprovalState;
@@ -52,7 +52,7 @@ export interface Approval extends NewApproval {
   /** The person; null where none decided. */
   readonly decidedBy: string | null;
   readonly decidedAt: number | null;
-  /** How the call itself ended, once it was run. */
+  /** The outcome of the call itself, once it was run. */
   readonly result: 'done' | 'failed' | null;
 }
 

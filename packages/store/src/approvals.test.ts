@@ -56,7 +56,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       command((one) => one.decideApproval({ code: null, verdict: 'denied', by: 'web:u2' }), {
         chat,
       });
-    /** Who works next does not know of the question. */
+    /** The next worker does not know of the question. */
     const begin = (now = 5) => {
       database.setTime(now + 100_000);
       const work = { conversationId: LANE, owner: 'w2', leaseMs: 1_000 };

@@ -14,7 +14,7 @@ import { insertParts } from './outbox-parts.ts';
 import type { CommitResult, Lease, NewPart } from './rows.ts';
 import { isUnfinished } from './turns.ts';
 
-/** What `/approve` or `/deny` found. `closed`: it was decided, or over, before. */
+/** The verdict of `/approve` or `/deny`. `closed`: it was decided, or over, before. */
 export type ApprovalVerdict =
   | { readonly kind: 'decided' | 'closed'; readonly approval: Approval }
   /** It was put in another conversation, so nothing is decided here. */
@@ -35,7 +35,7 @@ export function approvalRepository(database: Database, newId: NewId) {
      * like a commit. The same call is asked about once, however often this is called.
      */
     ask: (lease: Lease, approval: NewApproval, parts: readonly NewPart[], now: number) =>
-      database.write((sql) => ask(sql, { lease, approval, parts, now, newId })),
+      database.write((sql) => storeApproval(sql, { lease, approval, parts, now, newId })),
 
     /** Records that the settings allowed a call without a question. */
     allow: (lease: Lease, approval: NewApproval, now: number): Promise<CommitResult> =>
@@ -57,7 +57,7 @@ export function approvalRepository(database: Database, newId: NewId) {
       code: string,
       decision: Omit<ApprovalDecision, 'code'>,
       now: number,
-      /** What the chat learns in which it was asked. */
+      /** The notice for the chat in which it was asked. */
       noticeOf: (verdict: ApprovalVerdict, route: ReplyRoute) => readonly NewPart[] = () => [],
     ) =>
       database.write(async (sql): Promise<ApprovalVerdict> => {
@@ -76,7 +76,7 @@ export function approvalRepository(database: Database, newId: NewId) {
         return verdict;
       }),
 
-    /** What waits for a decision, the oldest first, with the names of people and chats. */
+    /** The approvals that wait for a decision, the oldest first, with the names of people and chats. */
     async waiting(now: number): Promise<readonly ShownApproval[]> {
       const { showApprovals } = await import('./conversation-views/approvals.ts');
       return database.read(async (sql) => showApprovals(sql, await sql.all(WAITING, { now })));
@@ -99,7 +99,7 @@ interface Asking {
   readonly newId: NewId;
 }
 
-async function ask(
+async function storeApproval(
   sql: Sql,
   { lease, approval, parts, now, newId }: Asking,
 ): Promise<'asked' | 'code-taken' | 'fenced'> {
@@ -234,7 +234,7 @@ const WAITING = statement(`
   select ${APPROVAL_COLUMNS}, seq from approval where state = 'pending' and expires_at > :now and choices is null
   order by expires_at`).rows<ListedRow>();
 
-/** What waits for a decision in a conversation, the oldest first. */
+/** The approvals that wait in a conversation, the oldest first. */
 export const OPEN_IN = statement(`
   select ${APPROVAL_COLUMNS} from approval
   where asked_in = :conversationId and state = 'pending' and expires_at > :now

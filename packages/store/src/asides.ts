@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { fromJson, type Sql, statement } from './database.ts';
 
-/** What the model wrote in one step besides its answer, shortened: for people who look for a cause, and nobody else. */
+/** The model's text in one step besides its answer, shortened: for people who look for a cause, and no others. */
 export interface StepAside {
-  /** Of the journal. */
+  /** The number of the step in the journal. */
   readonly step: number;
   readonly reasoning: string;
-  /** Of all its reasoning. */
+  /** The length of all its reasoning. */
   readonly reasoningCharacters: number;
   /** Calls that it wrote into its text and that were not run, with the reason. */
   readonly dropped: readonly { readonly raw: string; readonly problem: string }[];
@@ -20,7 +20,7 @@ const Content = z.object({
   }),
 });
 
-/** Of the steps of a turn that have one, in their order. */
+/** The asides of a turn's steps that have one, in their order. */
 export async function readAsides(sql: Sql, turnId: string): Promise<readonly StepAside[]> {
   const rows = await sql.all(STEPS, { turnId });
   return rows.flatMap(({ step, content }) => {

@@ -14,20 +14,20 @@ interface RoomDeps {
 }
 
 /** The reason of an attachment that was not fetched because its message needs no answer any more. */
-const TOO_LATE = 'its message was answered or dropped before it had arrived';
+const ANSWERED_BEFORE_FETCH = 'its message was answered or dropped before it had arrived';
 
 /** Files of which the bytes are dropped in one transaction. */
 const FILES_AT_ONCE = 5;
 
-/** How much is kept of files, and what goes to make room. */
+/** The room for files, and the files that are removed to make room. */
 export function attachmentRoom(deps: RoomDeps) {
   const { database } = deps;
   return {
-    /** How many bytes are kept of all accounts together, files of the agent included. */
+    /** The number of bytes kept of all accounts together, files of the agent included. */
     async bytesKept(): Promise<number> {
       return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
     },
-    /** How many files of a sender are kept, and their bytes together. */
+    /** The number of files kept of a sender, and their bytes together. */
     async keptOf(sender: SenderKey): Promise<{ readonly files: number; readonly bytes: number }> {
       return (await database.read((sql) => sql.get(KEPT_OF, sender))) ?? { files: 0, bytes: 0 };
     },
@@ -37,7 +37,7 @@ export function attachmentRoom(deps: RoomDeps) {
      * The row stays, so that a history can say that there was a file.
      */
     async forget(before: number, now: number): Promise<void> {
-      await database.change('process', END_LATE, { now, reason: TOO_LATE });
+      await database.change('process', END_LATE, { now, reason: ANSWERED_BEFORE_FETCH });
       await dropViewOnce(deps);
       await dropAll(deps, (sql) => sql.all(SOME_BYTES, { before }), dropAttachment);
       await dropAll(deps, (sql) => sql.all(SOME_AGENTS, { before }), dropAgentFile);
@@ -119,7 +119,7 @@ const SOME_VIEW_ONCE = statement(`${SOME}
 /** One that is being fetched is given up, or its bytes would come after this. */
 const DROP_FOR_GOOD = statement(`
   update attachment set bytes = null, file_id = null, ref = '${NO_REF}', text = null,
-    reason = case when state = 'pending' then '${TOO_LATE}' else reason end,
+    reason = case when state = 'pending' then '${ANSWERED_BEFORE_FETCH}' else reason end,
     state = case when state = 'pending' then 'failed' else state end
   where inbox_seq = :messageSeq and attachment_index = :index`);
 

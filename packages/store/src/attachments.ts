@@ -18,7 +18,7 @@ export interface DueAttachment extends AttachmentKey {
   readonly attachment: Attachment;
   /** Failed tries so far. */
   readonly attempts: number;
-  /** What was fetched of the same message already. */
+  /** The bytes already fetched of the same message. */
   readonly bytesTaken: number;
   /** Its sender, as the platform calls them; where 0.1.0 stored it, its conversation. */
   readonly person: string;
@@ -35,7 +35,7 @@ export interface StoredAttachment extends AttachmentKey {
   readonly state: 'pending' | 'ready' | 'failed';
   /** Why it failed, as a text for people that follows "because"; null otherwise. */
   readonly reason: string | null;
-  /** What was said in it, once it was transcribed. */
+  /** The words in it, once it was transcribed. */
   readonly text: string | null;
   /** In bytes; null: not known. */
   readonly size: number | null;
@@ -51,8 +51,8 @@ export interface KeptFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
 }
 
 /**
- * What people sent besides text. Rows come with their message; the gateway that owns the account
- * fetches the bytes into them, so that a worker on any machine can read them.
+ * The files that people sent. Rows come with their message; the gateway that owns the account fetches the bytes into
+ * them, so that a worker on any machine can read them.
  */
 export type AttachmentRepository = ReturnType<typeof attachmentRepository>;
 
@@ -63,8 +63,8 @@ export type AttachmentRepository = ReturnType<typeof attachmentRepository>;
 export function attachmentRepository(database: Database, files: StoredFiles) {
   return {
     /**
-     * What an account has to fetch at `now`: the oldest of each person, owners first, then the second of each, and so
-     * on; nothing of messages that are over.
+     * The files that an account has to fetch at `now`: the oldest of each person, owners first, then the second of
+     * each, and so on; nothing of messages that are over.
      */
     async due(
       channel: string,
@@ -115,7 +115,7 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
     },
     /** A file that a chat sent, by the platform's id of its message; null when it is not there (any more). */
     async ofChat(message: MessageKey, index: number): Promise<KeptFile | null> {
-      return fileOf(
+      return readKeptFile(
         files,
         await database.read((sql) => sql.get(OF_CHAT_MESSAGE, { ...message, index })),
       );
@@ -126,7 +126,7 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
       { messageSeq, index }: AttachmentKey,
     ): Promise<KeptFile | null> {
       const key = { conversationId, messageSeq, index };
-      return fileOf(files, await database.read((sql) => sql.get(OF_CONVERSATION, key)));
+      return readKeptFile(files, await database.read((sql) => sql.get(OF_CONVERSATION, key)));
     },
     /** Remembers what was said in an attachment, so that a resumed turn need not listen again. */
     async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
@@ -203,7 +203,10 @@ const OF_CONVERSATION = statement(`${FILE}
 
 interface FileRow extends Omit<KeptFile, 'bytes'>, BytesOfRow {}
 
-async function fileOf(files: StoredFiles, row: FileRow | undefined): Promise<KeptFile | null> {
+async function readKeptFile(
+  files: StoredFiles,
+  row: FileRow | undefined,
+): Promise<KeptFile | null> {
   const bytes = await files.read(row);
   if (row === undefined || bytes === null) return null;
   const { name, mimeType } = row;

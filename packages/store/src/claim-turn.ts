@@ -31,7 +31,7 @@ import {
 import type { Row } from './tables.ts';
 import { countHangs, dropTurn, type TurnRun, withRun } from './turn-runs.ts';
 
-/** What a claim found: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */
+/** The result of a claim: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */
 export type ClaimResult =
   | { kind: 'turn'; turn: ClaimedTurn }
   | { kind: 'none' }
@@ -81,7 +81,7 @@ export async function claimTurnInLane(
   const { mode, model } = conversation;
   if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode, model } };
   const busy = await busyNow(sql, conversationId, claim.busy);
-  const { waiting, hasContext } = await whatWaits(sql, conversationId, busy);
+  const { waiting, hasContext } = await readWaiting(sql, conversationId, busy);
   const ready = readyMessages(waiting, busy, claim.now);
   if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - claim.now };
   if (ready.kind === 'nothing') return { kind: 'none' };
@@ -115,7 +115,7 @@ async function resumeTurn(
     dropTurn(sql, { turnId: turn.id, conversationId }, reasonToGiveUp(ends), now);
     return null;
   }
-  const steps = await readSteps(sql, turn.id);
+  const steps = await readJournalSteps(sql, turn.id);
   if (turn.put_off_until !== null) {
     // What its tools have done is done; a turn that has done nothing is answered together with what comes.
     const mayEnd = steps.length === 0 && turn.session === session;
@@ -177,7 +177,7 @@ async function answerIfWritten(sql: Sql, code: string, now: number): Promise<Rea
   return ready;
 }
 
-async function readSteps(sql: Sql, turnId: string): Promise<readonly JournalStep[]> {
+async function readJournalSteps(sql: Sql, turnId: string): Promise<readonly JournalStep[]> {
   const rows = await sql.all(STEPS, { turnId });
   return rows.map((row) => ({ index: row.step_index, content: fromJson(row.content) }));
 }
@@ -199,7 +199,7 @@ async function beginTurn(
   if (last === undefined) return null;
   const { newTurnId: turnId, now } = claim;
   const runs = withRun(null, run);
-  sql.send(BEGIN, { turnId, conversationId, session, now, runs, ...askedBy(messages, last) });
+  sql.send(BEGIN, { turnId, conversationId, session, now, runs, ...findAsker(messages, last) });
   // The messages are the oldest of the lane without a gap, so the last number bounds them.
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
   // What Parley does by itself in a direct chat shows nothing of it to the person.
@@ -210,13 +210,13 @@ async function beginTurn(
   return { turnId: claim.newTurnId, conversationId, session, ...started };
 }
 
-/** Who asks, and since when; the time is null where no person does, so that no wait of theirs is measured. */
-function askedBy(messages: readonly InboxRow[], { message: { channel, sender } }: InboxRow) {
+/** The people who ask, and since when; the time is null where no person does, so that no wait of theirs is measured. */
+function findAsker(messages: readonly InboxRow[], { message: { channel, sender } }: InboxRow) {
   const askedAt = messages.find(isOfPerson)?.receivedAt ?? null;
   return { personId: `${channel}:${sender.id}`, askedAt };
 }
 
-/** What the policy says of the chat in which the newest message that waits was written. */
+/** The policy's mode for the chat of the newest waiting message. */
 async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Promise<BusyMode> {
   // A run is a turn of its own, with an end of its own.
   if (isLane(conversationId, HEARTBEAT_LANE)) return 'followup';
@@ -225,16 +225,16 @@ async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Pr
   return newest === undefined ? 'collect' : busyIn(policy, readInboxRow(newest).message);
 }
 
-/** What waits in a lane, oldest first; as much of it as one turn can take. */
+/** The waiting messages of a lane, oldest first; as much of it as one turn can take. */
 export async function waitingMessages(
   sql: Sql,
   conversationId: string,
   busy: BusyMode,
 ): Promise<readonly InboxRow[]> {
-  return (await whatWaits(sql, conversationId, busy)).waiting;
+  return (await readWaiting(sql, conversationId, busy)).waiting;
 }
 
-async function whatWaits(sql: Sql, conversationId: string, busy: BusyMode) {
+async function readWaiting(sql: Sql, conversationId: string, busy: BusyMode) {
   // SQLite's way to say "all" is not PostgreSQL's; so many never wait.
   const limit = busy === 'followup' ? MAX_FOLLOWUP_MESSAGES : Number.MAX_SAFE_INTEGER;
   const rows = await sql.all(WAITING, { conversationId, limit });
@@ -282,7 +282,7 @@ const STEPS = statement(
   'select step_index, content from turn_step where turn_id = :turnId order by step_index',
 ).rows<{ readonly step_index: number; readonly content: string }>();
 
-/** What of the waiting messages becomes a turn now, or when something will (ms). */
+/** The waiting messages that become a turn now, or the time in ms until some do. */
 type Ready =
   | { readonly kind: 'now'; readonly rows: readonly InboxRow[] }
   | { readonly kind: 'later'; readonly at: number }
@@ -343,12 +343,12 @@ function burstFrom(rows: readonly InboxRow[], start: number): readonly InboxRow[
   for (let next = start + 1; next < rows.length; next += 1) {
     const candidate = rows[next];
     if (candidate === undefined) break;
-    if (rows.slice(start, end + 1).some((row) => continues(row, candidate))) end = next;
+    if (rows.slice(start, end + 1).some((row) => continuesAlbum(row, candidate))) end = next;
   }
   return rows.slice(start, end + 1);
 }
 
-function continues(row: InboxRow, next: InboxRow): boolean {
+function continuesAlbum(row: InboxRow, next: InboxRow): boolean {
   if (row.settlesAt === undefined || row.message.sender.id !== next.message.sender.id) return false;
   const { albumId } = row.message;
   if (albumId !== undefined) return next.message.albumId === albumId;

@@ -1,5 +1,10 @@
 import type { InboundMessage, NewId } from '@parley/core';
-import { approveRequest, type PairingRequest, pendingRequests, personOf } from './access.ts';
+import {
+  applicantPersonId,
+  approveRequest,
+  type PairingRequest,
+  pendingRequests,
+} from './access.ts';
 import type { Approval } from './approval-rows.ts';
 import { type ApprovalDecision, type ApprovalVerdict, decideApproval } from './approvals.ts';
 import { insertAttachments } from './attachments.ts';
@@ -20,8 +25,8 @@ import {
 import { type Stopped, startSession, stopConversation, stopOwn } from './stop.ts';
 
 /**
- * What a chat command can do in the transaction that stores it. A command awaits nothing else there: on SQLite every
- * other writer waits for it.
+ * The actions of a chat command in the transaction that stores it. A command awaits nothing else there: on SQLite
+ * every other writer waits for it.
  */
 export type CommandTransaction = ReturnType<typeof openTransaction>['transaction'];
 
@@ -127,7 +132,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
       const approved = code !== null && isMeant ? await approveRequest(sql, code, now) : null;
       const pending = theirs.filter((one) => one.code !== approved?.code);
       for (const one of [...pending, ...(approved === null ? [] : [approved])]) {
-        named.add(personOf(one));
+        named.add(applicantPersonId(one));
       }
       return { approved, pending };
     },
@@ -151,7 +156,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
   return { transaction, parts, named };
 }
 
-/** Who was allowed by `/pair`, and who still waits. */
+/** The people allowed by `/pair`, and those who still wait. */
 export interface Pairing {
   readonly approved: PairingRequest | null;
   readonly pending: readonly PairingRequest[];

@@ -6,7 +6,7 @@ import { type Database, type Sql, statement } from './database.ts';
 import type { ConversationMode } from './rows.ts';
 import { type Stopped, startSession, stopConversation } from './stop.ts';
 
-/** What can be done to a conversation from outside of it, as its commands do. */
+/** The actions on a conversation from outside of it, as its commands do. */
 export type ConversationAction =
   | { readonly kind: 'mode'; readonly to: ConversationMode }
   | { readonly kind: 'model'; readonly change: { readonly to: string | null } }
@@ -34,7 +34,7 @@ export function conversationViews(database: Database) {
       const { readDetails } = await import('./conversation-views/list.ts');
       return database.read((sql) => readDetails(sql, id, now));
     },
-    /** What conversations are called, by their ids; one that is not known is left out. */
+    /** The titles of conversations by their ids; one that is not known is left out. */
     async titles(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const { findConversation } = await lists();
       return database.read(async (sql) => {
@@ -71,12 +71,12 @@ export function conversationViews(database: Database) {
   };
 }
 
-/** What an action has changed and stopped. */
+/** The result of an action: its changes, and the work it stopped. */
 interface ActionResult extends Partial<Stopped> {
   readonly mode?: ModeChange;
 }
 
-/** Who has done it, in the record of approvals. */
+/** The name of the console in the record of approvals. */
 const BY_CONSOLE = 'console:owner';
 
 async function applyAction(

@@ -18,13 +18,15 @@ export interface MessageKey extends ChatKey {
   readonly messageId: string;
 }
 
-/** What the lane of an agent's heartbeat is called; no chat ever has such a name. */
+/** The first part of the name of an agent's heartbeat lane; no chat ever has such a name. */
 export const HEARTBEAT_LANE = 'beat:';
 
 /** Begins what stands for the agent in the runs of a hook (H09), before its name; no agent has such a name. */
 export const HOOK_AGENT = 'hook:';
 
-/** What a sub-agent's lane is called; no chat ever has such a name, since theirs begin with a channel. */
+/**
+ * The first part of the name of a sub-agent's lane; no chat ever has such a name, since theirs begin with a channel.
+ */
 export const SUB_AGENT_LANE = 'sub:';
 
 /** Whether a conversation is such a lane, of any agent (F14). */
@@ -95,15 +97,15 @@ export interface ConversationRow
   readonly mode: ConversationMode;
 }
 
-/** What `/mode` found and did. */
+/** The result of `/mode`. */
 export interface ModeChange {
   readonly before: ConversationMode;
   readonly now: ConversationMode;
 }
 
 /**
- * What `/run` did. `runs`: the command itself has become the message that runs the plan, and the
- * conversation is in agent mode now. `none`: there is no plan, or something was said since.
+ * The result of `/run`. `runs`: the command itself has become the message that runs the plan, and the conversation is
+ * in agent mode now. `none`: there is no plan, or something was said since.
  */
 export type PlanRun = 'runs' | 'was-run' | 'none';
 
@@ -119,7 +121,7 @@ export async function changeMode(
   return { before, now: to };
 }
 
-/** What `/model` found and did; null: the model of the settings. */
+/** The result of `/model`; null: the model of the settings. */
 export interface ModelChange {
   readonly now: string | null;
 }
@@ -179,7 +181,7 @@ const ONE_WAITING = statement(
   `select seq from inbox where conversation_id = :id and state = 'waiting' limit 1`,
 ).rows<{ readonly seq: number }>();
 
-/** How many messages of a conversation wait for a turn. */
+/** The number of messages of a conversation that wait for a turn. */
 export async function countWaiting(sql: Sql, conversationId: string): Promise<number> {
   return (await sql.get(COUNT_WAITING, { id: conversationId }))?.count ?? 0;
 }

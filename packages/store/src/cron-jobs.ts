@@ -12,14 +12,14 @@ export interface NewCronJob {
   readonly id: string;
   /** The call or command that asks for it: the same again finds the job that it made. */
   readonly askedBy: string;
-  /** Where it was asked for, and where its answers go (H08). */
+  /** The conversation of its request and of its answers (H08). */
   readonly conversationId: string;
   readonly route: ReplyRoute;
   /** The message of the person who asked: whose job it is, and in which chat. */
   readonly origin: InboundMessage;
   readonly fromOwner: boolean;
   readonly title: string;
-  /** What is to be done when its time comes, as the person or the model wrote it. */
+  /** The task, as the person or the model wrote it. */
   readonly task: string;
   readonly timetable: Timetable;
   readonly nextAt: number;
@@ -33,21 +33,21 @@ export interface CronJob extends Omit<NewCronJob, 'nextAt'> {
   /** Runs that failed in a row. */
   readonly failures: number;
   readonly lastAt: number | null;
-  /** Of the last run: `answered`, `silent`, `failed`, `stopped`; null while it is under way. */
+  /** The outcome of the last run: `answered`, `silent`, `failed`, `stopped`; null while it is under way. */
   readonly lastOutcome: string | null;
   readonly createdAt: number;
 }
 
 /**
- * How many jobs there may be: in one conversation, and in all. A person who is no owner may have as many in all
- * chats together as in one, and the last tenth of all is for owners.
+ * The most jobs: in one conversation, and in all. A person who is no owner may have as many in all chats together as
+ * in one, and the last tenth of all is for owners.
  */
 export interface CronBounds {
   readonly perConversation: number;
   readonly total: number;
 }
 
-/** What people and the model may change of a job; with another chat it runs there from the next time on. */
+/** The changes that people and the model may make to a job; with another chat it runs there from the next time on. */
 export type CronChange = Partial<
   Pick<CronJob, 'title' | 'task' | 'timetable' | 'nextAt' | 'state' | 'failures'>
 > &
@@ -61,13 +61,13 @@ export function cronJobRepository(database: Database) {
   return {
     /** `known`: the same call has made it already. */
     add: (job: NewCronJob, bounds: CronBounds, now: number) =>
-      database.write((sql) => addJob(sql, job, bounds, now)),
+      database.write((sql) => insertCronJob(sql, job, bounds, now)),
     get: (id: string): Promise<CronJob | null> =>
       database.read(async (sql) => readCronJobIf(await sql.get(JOB_BY_ID, { id }))),
     /** The job that a call or command has made. */
     find: (askedBy: string): Promise<CronJob | null> =>
       database.read(async (sql) => readCronJobIf(await sql.get(JOB_ASKED_BY, { askedBy }))),
-    /** Of one conversation, or all, in the order in which they were made. */
+    /** The jobs of one conversation, or of all, in the order in which they were made. */
     list: (conversationId?: string): Promise<readonly CronJob[]> =>
       database.read(async (sql) => {
         const rows = await (conversationId === undefined
@@ -107,11 +107,13 @@ export function cronJobRepository(database: Database) {
       then: CronChange,
     ): Promise<boolean> {
       const was = { id, lastAt, wasState, wasNextAt, outcome };
-      return (await database.change('power-cut', SETTLE, { ...was, ...changed(then) })) > 0;
+      return (
+        (await database.change('power-cut', SETTLE, { ...was, ...changeParameters(then) })) > 0
+      );
     },
     /** False when there is no such job. */
     change: async (id: string, change: CronChange): Promise<boolean> =>
-      (await database.change('power-cut', CHANGE, { id, ...changed(change) })) > 0,
+      (await database.change('power-cut', CHANGE, { id, ...changeParameters(change) })) > 0,
     remove: async (id: string): Promise<boolean> =>
       (await database.change('power-cut', REMOVE, { id })) > 0,
   };
@@ -152,7 +154,7 @@ const COUNT = statement(`
   select count(*) as total, count(*) filter (where conversation_id = :conversationId) as here
   from cron_job where state <> 'over'`).rows<{ readonly total: number; readonly here: number }>();
 
-async function addJob(
+async function insertCronJob(
   sql: Sql,
   job: NewCronJob,
   { perConversation, total }: CronBounds,
@@ -187,14 +189,15 @@ const GUESTS = statement(
 ).rows<{ readonly origin: string }>();
 
 async function countOfPerson(sql: Sql, { origin }: NewCronJob): Promise<number> {
-  const person = personOf(origin);
+  const person = jobOwnerKey(origin);
   const jobs = await sql.all(GUESTS);
   return jobs.filter(
-    (job) => personOf(fromCheckedJson(InboundMessage, job.origin, 'message of a job')) === person,
+    (job) =>
+      jobOwnerKey(fromCheckedJson(InboundMessage, job.origin, 'message of a job')) === person,
   ).length;
 }
 
-function personOf({ channel, sender }: InboundMessage): string {
+function jobOwnerKey({ channel, sender }: InboundMessage): string {
   return JSON.stringify([channel, sender.id]);
 }
 
@@ -212,7 +215,7 @@ const SETTLE = statement(`
     and next_at is not distinct from :wasNextAt`);
 
 /** The parameters of `CHANGES`. */
-function changed(change: CronChange) {
+function changeParameters(change: CronChange) {
   const { timetable, nextAt, state, title, task, failures, origin, route, fromOwner } = change;
   const isOff = state !== undefined && state !== 'on';
   return {

@@ -1,7 +1,7 @@
 import { isAbsolute, normalize } from 'node:path';
 import { ParleyError } from '@parley/core';
 
-/** What a query is written against; in `write` it is the caller's own transaction. */
+/** The target of queries; in `write` it is the caller's own transaction. */
 export interface Sql {
   all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]>;
   /** The first row. */
@@ -16,9 +16,9 @@ export interface Sql {
 }
 
 /**
- * What a write must survive. `power-cut` (the default): everything, once it has resolved. `process`:
- * the death of the process; a power cut may undo it until the next write of the other kind. On SQLite
- * that spares a sync to disk; PostgreSQL makes no difference.
+ * The events that a write must survive. `power-cut` (the default): everything, once it has resolved. `process`: the
+ * death of the process; a power cut may undo it until the next write of the other kind. On SQLite that spares a sync
+ * to disk; PostgreSQL makes no difference.
  */
 export type Durability = 'power-cut' | 'process';
 
@@ -54,7 +54,7 @@ export interface Database {
 /** Runs `work` as one transaction, as `Database.write` does. */
 export type WriteHere = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
-/** What a column holds and a parameter may be. */
+/** The value of a column or parameter. */
 export type SqlValue = string | number | null | Uint8Array;
 
 /**
@@ -179,7 +179,7 @@ export function fromCheckedJson<T>(
   }
 }
 
-/** Where the database is. `name` may be shown to people: it holds no password. */
+/** The address of the database. `name` may be shown to people: it holds no password. */
 export type StoreAddress =
   | { readonly dialect: 'sqlite'; readonly path: string; readonly name: string }
   | { readonly dialect: 'postgres'; readonly url: string; readonly name: string };
@@ -210,7 +210,7 @@ function badUrl(what: string): StoreError {
   return new StoreError('store-url', `${what} ${advice}`);
 }
 
-/** What can be wrong with a database, each with one remedy. */
+/** The faults of a database, each with one remedy. */
 export type StoreErrorCode =
   | 'store-url'
   | 'store-newer'

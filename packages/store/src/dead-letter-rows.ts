@@ -15,7 +15,7 @@ import type { Row } from './tables.ts';
  */
 export type DeadLetter = DeadPart | DeadTurn;
 
-/** How and when (ms) an operator settled a dead letter. It is kept, but no longer listed. */
+/** An operator's decision about a dead letter, and its time (ms). It is kept, but no longer listed. */
 export interface SettledDeadLetter {
   readonly how: 'replayed' | 'dropped';
   readonly at: number;
@@ -36,7 +36,7 @@ export interface DeadPart extends DeadLetterBase {
   readonly kind: 'refused' | 'uncertain';
   readonly partId: string;
   readonly chat: ChatKey;
-  /** Where it answers; null: it is no part of an answer. */
+  /** The conversation that it answers; null: it is no part of an answer. */
   readonly conversationId: string | null;
   /** The turn whose answer it is part of, and which part. */
   readonly turnId: string | null;
@@ -56,7 +56,7 @@ export interface DeadTurn extends DeadLetterBase {
   readonly conversationId: string;
   /** Oldest first; none once they are asked again. Their text is private: for operators alone. */
   readonly messages: readonly UnansweredMessage[];
-  /** What the turn had done before it failed, in steps; tools may do it again. */
+  /** The number of steps of the turn before it failed; tools may do it again. */
   readonly steps: number;
 }
 

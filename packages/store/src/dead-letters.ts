@@ -119,8 +119,8 @@ async function replayDeadLetter(sql: Sql, { id, how, now }: Replay): Promise<Dea
   }
   const wake =
     letter.kind === 'unanswered'
-      ? await askAgain(sql, letter, now)
-      : await sendAgain(sql, letter, now);
+      ? await requeueMessages(sql, letter, now)
+      : await resendPart(sql, letter, now);
   return wake === null ? { kind: 'settled' } : { kind: 'replayed', wake };
 }
 
@@ -145,7 +145,7 @@ export async function resendUncertain(
   if (letter === undefined) return 'none';
   if (letter.settled !== null) return 'settled';
   if (senderId !== undefined && !(await isAnswerTo(sql, letter, senderId))) return 'others';
-  return (await sendAgain(sql, letter, now)) === null ? 'settled' : 'resent';
+  return (await resendPart(sql, letter, now)) === null ? 'settled' : 'resent';
 }
 
 /** Uncertain parts of a chat that are looked at for one of the right agent and topic. */
@@ -161,7 +161,7 @@ const UNCERTAIN = statement(`
   DeadLetterRow & Answering & PartRow & { readonly conversationId: string | null }
 >();
 
-/** What a part answers: the messages of a turn, or one by its `seq`. */
+/** The messages that a part answers: the messages of a turn, or one by its `seq`. */
 interface Answering {
   readonly turnId: string | null;
   readonly answers: number | null;
@@ -200,7 +200,7 @@ const SETTLE = statement(`
   update dead_letter set settled = :how, settled_at = :now where seq = :id and settled is null`);
 
 /** The part keeps its row and its key; only its place in the order is a new one. */
-async function sendAgain(
+async function resendPart(
   sql: Sql,
   { seq: id, subject }: DeadLetterRow,
   now: number,
@@ -224,7 +224,7 @@ const RESEND_PART = statement(`
   returning channel, account, chat_id as "chatId"`).rows<ChatKey>();
 
 /** The messages wait again, in their old place: before messages written since. */
-async function askAgain(
+async function requeueMessages(
   sql: Sql,
   { seq: id, subject: turnId }: DeadLetterRow,
   now: number,

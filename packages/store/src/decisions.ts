@@ -29,7 +29,7 @@ export interface PendingApproval extends Pick<Approval, 'code' | 'tool' | 'appro
   readonly expiresAt: number;
 }
 
-/** How the turn of a message went. Times in ms. */
+/** The story of a message's turn. Times in ms. */
 export interface TurnStory {
   readonly startedAt: number;
   readonly finishedAt: number | null;
@@ -37,7 +37,7 @@ export interface TurnStory {
   readonly reason: string | null;
   /** Only of a turn that is `running` in name: it waits. */
   readonly awaits?: PendingApproval;
-  /** How often it was started. */
+  /** The number of times it was started. */
   readonly attempts: number;
   /** Parts of its answer: delivered, on their way, of unknown fate, given up. */
   readonly parts: Readonly<Record<'sent' | 'waiting' | 'unknown' | 'failed', number>>;
@@ -45,13 +45,13 @@ export interface TurnStory {
 
 /** All that is known of the outcome of one message, or of an alert that went there (D08). */
 export interface MessageStory {
-  /** Of an alert the id of its run. */
+  /** The message id; for an alert the id of its run. */
   readonly messageId: string;
   readonly at: number;
   readonly outcome: NotTaken | 'command' | 'waiting' | 'withdrawn' | 'set-aside' | 'turn' | 'alert';
   /** Why it was taken or not; null for what was stored before reasons were. Of an alert the task. */
   readonly reason: string | null;
-  /** How often its turn was ended by a later message; absent where it never was. */
+  /** The number of times its turn was ended by a later message; absent where it never was. */
   readonly interruptions?: number;
   /** Only of `turn` and `alert`. */
   readonly turn: TurnStory | null;
@@ -60,14 +60,14 @@ export interface MessageStory {
 /** Enough to explain yesterday on a busy installation, in about 20 MB. */
 const KEPT = 100_000;
 
-/** Of one chat: a flood there must not make the reasons of all others be forgotten. */
+/** The decisions kept of one chat: a flood there must not displace those of all others. */
 const KEPT_OF_CHAT = 20_000;
 
-/** How often a chat is looked through for what is too much. */
+/** The number of new rows after which the excess of a chat is removed. */
 const CHECK_EVERY_ROWS = 500;
 
 /**
- * What ingress decided, and the outcome. Ingress writes the table `ingress_decision`, `/why` and the page read
+ * The decisions of ingress and their outcomes. Ingress writes the table `ingress_decision`, `/why` and the page read
  * it. A power cut may take the last ones: they explain, nothing depends on them.
  */
 export function decisionRepository(database: Database) {
@@ -89,8 +89,8 @@ export function decisionRepository(database: Database) {
     ): Promise<readonly MessageStory[]> =>
       database.read(async (sql) => {
         const stories = [
-          ...(await notTaken(sql, chat, limit)),
-          ...(await taken(sql, chat, limit, agent)),
+          ...(await readNotTaken(sql, chat, limit)),
+          ...(await readTaken(sql, chat, limit, agent)),
           ...(await sentAlerts(sql, chat, agent)),
         ];
         return stories.sort((a, b) => a.at - b.at).slice(-limit);
@@ -112,7 +112,7 @@ const FORGET_OF_CHAT = statement(`
   delete from ingress_decision where ${OF_CHAT} and seq <= (
     select seq from ingress_decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
 
-async function notTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
+async function readNotTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
   const rows = await sql.all(NOT_TAKEN, { ...chat, limit });
   return rows.reverse().map((row) => ({ ...row, turn: null }));
 }
@@ -145,7 +145,7 @@ const TAKEN = statement(`
   from inbox left join turn on turn.id = inbox.turn_id
   where ${OF_CHAT} order by seq desc limit :limit`).rows<TakenRow>();
 
-async function taken(
+async function readTaken(
   sql: Sql,
   chat: ChatKey,
   limit: number,
@@ -154,7 +154,7 @@ async function taken(
   const rows = (await sql.all(TAKEN, { ...chat, limit })).filter(
     ({ conversationId }) => agentOfConversation(conversationId) === agent,
   );
-  const parts = await partsOf(sql, new Set(rows.flatMap(({ turnId }) => turnId ?? [])));
+  const parts = await countTurnParts(sql, new Set(rows.flatMap(({ turnId }) => turnId ?? [])));
   const asked = await awaited(sql, new Set(rows.flatMap(({ awaits }) => awaits ?? [])));
   return rows.reverse().map((row): MessageStory => {
     const { messageId, at, reason, interruptions, turnId, turnState, startedAt, finishedAt } = row;
@@ -187,7 +187,7 @@ const PARTS = statement(`
   readonly state: PartState;
 }>();
 
-async function partsOf(
+async function countTurnParts(
   sql: Sql,
   turnIds: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, TurnStory['parts']>> {
@@ -247,7 +247,7 @@ async function sentAlerts(
   const runs = (await sql.all(ALERTS, chat)).filter(
     ({ conversationId }) => agentOfConversation(conversationId) === agent,
   );
-  const parts = await partsOf(sql, new Set(runs.map(({ turnId }) => turnId)));
+  const parts = await countTurnParts(sql, new Set(runs.map(({ turnId }) => turnId)));
   return runs.map(({ messageId, reason, at, turnId, ...run }) => ({
     ...{ messageId, reason, at, outcome: 'alert' },
     turn: { ...run, outcome: 'answered', reason: null, parts: parts.get(turnId) ?? NO_PARTS },
@@ -266,7 +266,7 @@ export function whyRepository(database: Database) {
       const { answerWhy } = await reading();
       return database.read((sql) => answerWhy(sql, question, now));
     },
-    /** Who gave the newest answer of a session, and in place of which model; null where that is not known. */
+    /** The model of a session's newest answer, and the one it replaced; null where that is not known. */
     async answeredBy(conversationId: string, session: number) {
       const { newestAnswerBy } = await reading();
       return database.read((sql) => newestAnswerBy(sql, conversationId, session));

@@ -3,11 +3,11 @@ import { fromCheckedJson, type Sql, statement } from './database.ts';
 import type { Lease } from './rows.ts';
 import { dropTurn } from './turn-runs.ts';
 
-/** What waits in a lane whose claim ends each process. */
+/** The waiting messages of a lane whose claim ends each process. */
 export interface Dropping {
   readonly lease: Lease;
   readonly session: number;
-  /** Of the turn that stands for the messages in the list of dead letters. */
+  /** The id of the turn that represents the messages in the list of dead letters. */
   readonly turnId: string;
   readonly reason: string;
   readonly now: number;

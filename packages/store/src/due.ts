@@ -5,9 +5,9 @@ interface Waiting {
 }
 
 /**
- * How long a row still has to wait, in ms. One that was put off in what is now the future is due: the clock was set
- * back, and how much of the wait is left is not known. So no step of the clock lets a row wait longer than it was
- * put off for.
+ * The remaining wait of a row, in ms. One that was put off in what is now the future is due: the clock was set back,
+ * and how much of the wait is left is not known. So no step of the clock lets a row wait longer than it was put off
+ * for.
  */
 export function untilDue({ waitsSince, notBefore }: Waiting, now: number): number {
   return now < waitsSince ? 0 : Math.max(0, notBefore - now);

@@ -22,7 +22,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         most,
       );
     const heardBy = (turn: ClaimedTurn) => turn.groupContext.map(({ text }) => text);
-    /** What the next turn of the lane is given; it stays unfinished. */
+    /** The context that the next turn of the lane gets; it stays unfinished. */
     const nextTurn = async (id: string) => {
       await store.inbox.accept(message(id, 'c1', { type: 'group' }));
       const lease = await hold(store);

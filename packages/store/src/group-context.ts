@@ -6,7 +6,7 @@ import type { GroupContextMessage } from './rows.ts';
 /** Messages that the next turn of a conversation gets, where the caller sets no other number (F06). */
 const KEPT = 50;
 
-/** Of each message, in characters: 50 of them are at most a few thousand tokens. */
+/** The longest part of each message, in characters: 50 of them are at most a few thousand tokens. */
 const MAX_CHARACTERS = 500;
 
 /** The sender of what Parley sent by itself; no platform has ids with a space. Not the message's id: senders may choose that. */
@@ -21,7 +21,7 @@ export function isOwnMessage({ senderId }: Pick<GroupContextMessage, 'senderId'>
 export interface OwnMessage {
   /** Unique in its chat. */
   readonly key: string;
-  /** What it is, for the model. */
+  /** Its kind, for the model. */
   readonly what: string;
   readonly text: string;
 }
@@ -70,7 +70,7 @@ export function keepNotice(
 ): void {
   ensureConversation(sql, place.conversationId, now);
   const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: 'notice' };
-  sql.send(KEEP, { ...place, ...message, text: cut(text), now });
+  sql.send(KEEP, { ...place, ...message, text: cutGroupText(text), now });
   sql.send(PRUNE_OWN, place);
 }
 
@@ -96,7 +96,7 @@ async function addGroupContext(
   ensureConversation(sql, place.conversationId, now);
   await lockConversation(sql, place.conversationId);
   former();
-  sql.send(KEEP, { ...place, ...message, text: cut(message.text), now });
+  sql.send(KEEP, { ...place, ...message, text: cutGroupText(message.text), now });
 }
 
 const KEEP = statement(`
@@ -121,7 +121,7 @@ const PRUNE_OWN = statement(`
   delete from group_context where ${OWN} and seq < (
     select seq from group_context where ${OWN} order by seq desc limit 1 offset ${KEPT - 1})`);
 
-/** What a turn has and what waits, but no more of it than the turn had, or the usual number. */
+/** The context of a turn and the waiting lines, but no more than the turn had, or the usual number. */
 const ITS_OWN = 'conversation_id = :conversationId and (turn_id is null or turn_id = :turnId)';
 const PRUNE_BEFORE_RELEASE = statement(`
   delete from group_context where ${ITS_OWN} and seq < (
@@ -185,11 +185,11 @@ export async function reviseGroupContext(
   text: string | null,
 ): Promise<boolean> {
   if (text === null) return (await sql.run(WITHDRAW, message)) > 0;
-  return (await sql.run(REVISE, { ...message, text: cut(text) })) > 0;
+  return (await sql.run(REVISE, { ...message, text: cutGroupText(text) })) > 0;
 }
 
 /** A cut text says so, and how long it was (P10). */
-function cut(text: string): string {
+function cutGroupText(text: string): string {
   if (text.length <= MAX_CHARACTERS) return text;
   return `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… [cut: ${MAX_CHARACTERS} of ${text.length} characters]`;
 }

@@ -35,7 +35,7 @@ export interface HeartbeatSlot {
 export interface HeartbeatOrder {
   /** Unique: names the run and the message that starts it. */
   readonly id: string;
-  /** Of an event: `HOOK_AGENT` and the name of the hook. */
+  /** For an event: `HOOK_AGENT` and the name of the hook. */
   readonly agent: string;
   /** The task’s name in HEARTBEAT.md, or the name of the hook. */
   readonly task: string;
@@ -89,7 +89,7 @@ export interface HeartbeatAlert {
   readonly heldUntil?: number;
 }
 
-/** How the turn of a run ends. `commit` has no parts: only the alert is sent. */
+/** The end of a run's turn. `commit` has no parts: only the alert is sent. */
 export interface HeartbeatEnd {
   readonly id: string;
   readonly commit: TurnCommit;
@@ -129,7 +129,7 @@ export async function startRun(
   await lockConversation(sql, message.conversationId);
   const running = await sql.get(RUNNING_OF, { agent });
   if (running?.id === id) return 'gone';
-  if (running !== undefined && (await isFull(sql, order, room))) return 'busy';
+  if (running !== undefined && (await isHeartbeatInboxFull(sql, order, room))) return 'busy';
   if (slot !== null && !(await claimSlot(sql, slot, null, now))) return 'gone';
   const state = running === undefined ? 'running' : 'waiting';
   if ((await sql.run(BEGIN, { ...order, state, now })) === 0) return 'gone';
@@ -137,7 +137,11 @@ export async function startRun(
   return 'started';
 }
 
-async function isFull(sql: Sql, { message }: HeartbeatOrder, room: number): Promise<boolean> {
+async function isHeartbeatInboxFull(
+  sql: Sql,
+  { message }: HeartbeatOrder,
+  room: number,
+): Promise<boolean> {
   if (room === 0) return true;
   const found = await sql.get(WAITING_IN, { lane: message.conversationId });
   return (found?.count ?? 0) >= room;
@@ -149,7 +153,7 @@ export interface NotedEvent {
   readonly agent: string;
   readonly task: string;
   readonly lane: string;
-  /** What came of it. */
+  /** The reason of its outcome. */
   readonly reason: string;
 }
 
@@ -166,7 +170,7 @@ interface Ending {
 }
 
 /** Ends the turn of a run, its row, and sends or holds its alert: all of it, or nothing. */
-export async function endRun(
+export async function endHeartbeatRun(
   sql: Sql,
   { lease, turn, now, newId }: Ending,
 ): Promise<'committed' | 'fenced'> {
@@ -291,7 +295,7 @@ const RELEASE = statement(`
     and target in (select value from json_each(:targets))
   returning id, target, turn_id as "turnId", entry, parts, finished_at as "endedAt"`).rows<Released>();
 
-/** What was said is in the history and in the outbox now. */
+/** Empties a run: its text is in the history and in the outbox now. */
 const EMPTY = statement(
   'update heartbeat_run set entry = null, parts = null, held_until = null where id = :id',
 );

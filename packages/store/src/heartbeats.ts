@@ -2,7 +2,7 @@ import type { NewId, ReplyRoute } from '@parley/core';
 import { type Database, type Sql, statement } from './database.ts';
 import {
   claimSlot,
-  endRun,
+  endHeartbeatRun,
   type HeartbeatEnd,
   type HeartbeatOrder,
   type HeartbeatPlan,
@@ -21,12 +21,12 @@ import type { Lease } from './rows.ts';
  */
 export function heartbeatRepository(database: Database, newId: NewId) {
   return {
-    /** Null before `arm` was called the first time. */
+    /** Null before `scheduleHeartbeat` was called the first time. */
     plan: (agent: string): Promise<HeartbeatPlan | null> =>
       database.read(async (sql) => (await sql.get(PLAN_OF, { agent })) ?? null),
     /** Makes the plan, or gives it another cadence: then the next run is `everyMs` from `now` at most. */
     arm: (agent: string, everyMs: number, now: number) =>
-      database.write((sql) => arm(sql, agent, everyMs, now)),
+      database.write((sql) => scheduleHeartbeat(sql, agent, everyMs, now)),
     /** Takes a slot in which nothing runs. False when another process has taken it. */
     skip: (slot: HeartbeatSlot, reason: string, now: number): Promise<boolean> =>
       database.write((sql) => claimSlot(sql, slot, reason, now)),
@@ -47,7 +47,7 @@ export function heartbeatRepository(database: Database, newId: NewId) {
       database.write((sql) => noteEvent(sql, event, now)),
     /** Ends the turn of a run and releases its alert, in one fenced transaction: it is sent once. */
     commit: (lease: Lease, turn: HeartbeatEnd, now: number): Promise<'committed' | 'fenced'> =>
-      database.write((sql) => endRun(sql, { lease, turn, now, newId })),
+      database.write((sql) => endHeartbeatRun(sql, { lease, turn, now, newId })),
     /** Releases alerts whose quiet hours are over; where the parts went, to wake their deliveries. */
     release: (now: number): Promise<readonly ReplyRoute[]> =>
       database.write((sql) => releaseAlerts(sql, now, newId)),
@@ -55,7 +55,12 @@ export function heartbeatRepository(database: Database, newId: NewId) {
   };
 }
 
-async function arm(sql: Sql, agent: string, everyMs: number, now: number): Promise<HeartbeatPlan> {
+async function scheduleHeartbeat(
+  sql: Sql,
+  agent: string,
+  everyMs: number,
+  now: number,
+): Promise<HeartbeatPlan> {
   sql.send(PLAN, { agent, everyMs, nextAt: now + everyMs });
   // Also after the clock was set back, and after the cadence was made shorter.
   sql.send(BRING_FORWARD, { agent, everyMs, latest: now + everyMs });

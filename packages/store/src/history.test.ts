@@ -40,7 +40,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     const read = (by: Store, limit = LIMIT) => by.transcript.sinceSummary(PLACE, limit);
 
-    /** What a process reads that has read before is what one reads that has not. */
+    /** Checks that a process that has read before reads the same as one that has not. */
     async function sameHistory() {
       const fresh = await openStore({ url: database.url(), clock: () => 0 });
       try {

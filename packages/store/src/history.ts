@@ -22,7 +22,7 @@ interface SinceSummary {
   readonly entries: readonly NumberedEntry[];
 }
 
-/** Of the history that was read last, in characters of its JSON; about three bytes each. */
+/** The size of the history kept in memory, in characters of its JSON; about three bytes each. */
 const REMEMBERED = 1_500_000;
 
 /**
@@ -40,12 +40,12 @@ export function transcriptRepository(database: Database) {
     ): Promise<readonly RememberedEntry[]> {
       const params = { conversationId, session, limit };
       const rows = await database.read((sql) => sql.all(RECENT, params));
-      return rows.reverse().map(remembered);
+      return rows.reverse().map(toRemembered);
     },
     /** The newest `limit` entries of a session behind the entry `after`, oldest first. */
     async newestAfter(place: SnapshotKey, after: number, limit: number): Entries {
       const params = { ...place, after, limit };
-      return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(numbered);
+      return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(toNumbered);
     },
     /** The summary of a session that reaches furthest, and the newest `limit` entries behind it, oldest first. */
     async sinceSummary(place: SummaryKey, limit: number): Promise<SinceSummary> {
@@ -63,12 +63,12 @@ export function transcriptRepository(database: Database) {
     /** The oldest `limit` entries of a session behind the entry `after`, oldest first. */
     async oldestAfter(place: SnapshotKey, after: number, limit: number): Entries {
       const params = { ...place, after, limit };
-      return (await database.read((sql) => sql.all(OLDEST, params))).map(numbered);
+      return (await database.read((sql) => sql.all(OLDEST, params))).map(toNumbered);
     },
     /** The newest `limit` entries of a session that were stored from `from` to before `to` (ms), oldest first. */
     async saidBetween(place: SnapshotKey, from: number, to: number, limit: number): Entries {
       const params = { ...place, from, to, limit };
-      return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(numbered);
+      return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(toNumbered);
     },
     /** The messages that the turns of these entries of a session answered (`seq`, both included), oldest first. */
     async messagesBehind(
@@ -102,7 +102,7 @@ async function readSince(
   const summary = row === undefined ? null : { content: fromJson(row.content), reaches: row.seq };
   const fresh = rows.filter(isEntry);
   const reaches = summary?.reaches ?? 0;
-  const all = [...known.entries, ...fresh.map(numbered).sort((a, b) => a.seq - b.seq)];
+  const all = [...known.entries, ...fresh.map(toNumbered).sort((a, b) => a.seq - b.seq)];
   const entries = all.slice(-limit).filter(({ seq }) => seq > reaches);
   const total = fresh.reduce((sum, { content }) => sum + content.length, known.characters);
   // What has left the window counts no more, at the average of all.
@@ -151,13 +151,13 @@ const BEHIND = statement(`
     where conversation_id = :conversationId and session = :session and seq >= :first and seq <= :last)
   order by seq`).rows<MessageRow>();
 
-function remembered({ role, content, undelivered }: EntryRow): RememberedEntry {
+function toRemembered({ role, content, undelivered }: EntryRow): RememberedEntry {
   const entry = { role, content: fromJson(content) };
   return undelivered !== null ? { ...entry, undelivered } : entry;
 }
 
 const isEntry = (row: SinceSummaryRow): row is EntryRow => row.role !== 'summary';
 
-const numbered = (row: EntryRow): NumberedEntry => {
-  return { seq: row.seq, at: row.at, ...remembered(row) };
+const toNumbered = (row: EntryRow): NumberedEntry => {
+  return { seq: row.seq, at: row.at, ...toRemembered(row) };
 };

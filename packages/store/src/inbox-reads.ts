@@ -12,13 +12,13 @@ import {
 } from './rows.ts';
 import { OWNER_MESSAGES } from './tables/messages.ts';
 
-/** Where an owner wrote. */
+/** The chat of an owner. */
 interface OwnerChat {
   readonly route: ReplyRoute;
   readonly conversationId: string;
 }
 
-/** Where an owner of an agent last wrote to it in a direct chat; null: none did recently. */
+/** The direct chat in which an owner of an agent last wrote to it; null: none did recently. */
 export async function ownerRoute(sql: Sql, agent: string | undefined): Promise<OwnerChat | null> {
   const rows = await sql.all(OWNER_ROUTES);
   const row = rows.find(({ lane }) => agentOfConversation(lane) === agent);
@@ -53,7 +53,7 @@ const OWNER_CHATS = statement(
   `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${OWNER_MESSAGES}`,
 ).rows<MessageRow & Readonly<Record<'channel' | 'account' | 'chat_id', string>>>();
 
-/** How often each command was typed, by its name. */
+/** The number of times each command was typed, by its name. */
 export async function typedCommands(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const { message } of await sql.all(TYPED)) {
@@ -76,7 +76,7 @@ interface RecentRow extends InboxRow {
   readonly turnId: string | null;
 }
 
-/** What a chat wrote, oldest first, the newest `limit` rows. */
+/** The messages of a chat, oldest first, the newest `limit` rows. */
 export async function recentOf(
   sql: Sql,
   chat: ChatKey,
@@ -95,7 +95,7 @@ const RECENT = statement(`
 >();
 
 /** The chats of an account in which people wrote, the newest first. */
-export async function chatsOf(
+export async function listAccountChats(
   sql: Sql,
   account: Pick<ChatKey, 'channel' | 'account'>,
   limit: number,

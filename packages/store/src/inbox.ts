@@ -6,8 +6,14 @@ import { countWaiting, ensureConversation, OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import { reviseGroupContext } from './group-context.ts';
-import { chatsOf, ownerChats, ownerRoute, recentOf, typedCommands } from './inbox-reads.ts';
-import { findReplaced, replaceEarlier } from './replacing.ts';
+import {
+  listAccountChats,
+  ownerChats,
+  ownerRoute,
+  recentOf,
+  typedCommands,
+} from './inbox-reads.ts';
+import { findReplaced, replaceEarlier } from './message-replacement.ts';
 import {
   type AdmittedMessage,
   type FileRef,
@@ -61,7 +67,9 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
     revise: (key: MessageKey, message: InboundMessage | null) =>
       database.write((sql) => revise(sql, key, message)),
 
-    /** Where an owner of an agent last wrote to it in a direct chat, and in which conversation; null: none did recently. */
+    /**
+     * The direct chat in which an owner of an agent last wrote to it, and its conversation; null: none did recently.
+     */
     ownerRoute: (agent?: string) => database.read((sql) => ownerRoute(sql, agent)),
 
     /**
@@ -71,19 +79,19 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
     ownerChats: () => database.read(ownerChats),
 
     /**
-     * How often each command was typed among the newest 2,000 messages, by its name in lower case with `_` for `-`. Read
-     * only when a platform's menu has no room for all commands.
+     * The number of times each command was typed among the newest 2,000 messages, by its name in lower case with `_`
+     * for `-`. Read only when a platform's menu has no room for all commands.
      */
     typedCommands: () => database.read(typedCommands),
 
-    /** How many messages of all conversations wait for a turn. */
+    /** The number of messages of all conversations that wait for a turn. */
     totalWaiting: (): Promise<number> =>
       database.read(async (sql) => (await sql.get(TOTAL_WAITING))?.count ?? 0),
 
-    /** How many messages of a conversation wait for a turn. */
+    /** The number of messages of a conversation that wait for a turn. */
     waiting: (conversationId: string) => database.read((sql) => countWaiting(sql, conversationId)),
 
-    /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */
+    /** The messages of a chat, oldest first, the newest `limit` rows; for the web history. */
     recent: (chat: ChatKey, limit: number) => database.read((sql) => recentOf(sql, chat, limit)),
 
     /**
@@ -91,7 +99,7 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
      * the time of the newest part that went there (ms; 0: none).
      */
     chats: (account: Pick<ChatKey, 'channel' | 'account'>, limit: number) =>
-      database.read((sql) => chatsOf(sql, account, limit)),
+      database.read((sql) => listAccountChats(sql, account, limit)),
   };
 }
 
@@ -108,8 +116,8 @@ async function storeWithin(
 ): Promise<'stored' | 'duplicate' | 'full'> {
   const waiting = await lockAndCountWaiting(sql, admitted);
   // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
-  const isFull = await reaches(sql, admitted.conversationId, waiting, room);
-  if (isFull && !(await isKnown(sql, admitted.message))) return 'full';
+  const isFull = await isInboxFull(sql, admitted.conversationId, waiting, room);
+  if (isFull && !(await isStored(sql, admitted.message))) return 'full';
   return store(sql, admitted, stored, onReplaced);
 }
 
@@ -189,7 +197,7 @@ async function lockAndCountWaiting(
 const AT_ONCE = 16;
 
 /** Counted again only near the bound: PostgreSQL has counted before the lock was there. */
-async function reaches(
+async function isInboxFull(
   sql: Sql,
   conversationId: string,
   waiting: number,
@@ -199,7 +207,7 @@ async function reaches(
   return (await countWaiting(sql, conversationId)) >= room;
 }
 
-async function isKnown(sql: Sql, message: InboundMessage): Promise<boolean> {
+async function isStored(sql: Sql, message: InboundMessage): Promise<boolean> {
   return (await sql.get(KNOWN, { ...message, chatId: message.chat.id })) !== undefined;
 }
 

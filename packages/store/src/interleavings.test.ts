@@ -169,7 +169,7 @@ class Scene {
 /** Turns lost in a row that make a worker wait longer. */
 const MAX_LOST = 10;
 
-/** What the property is about: every message that was answered, in the order of the commits. */
+/** The subject of the property: every message that was answered, in the order of the commits. */
 async function answered(store: Store, chatId: string): Promise<readonly unknown[]> {
   return (await store.transcript.recent(`web:${chatId}`, 0, 1_000)).map((entry) => entry.content);
 }

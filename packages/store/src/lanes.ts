@@ -53,7 +53,7 @@ export function laneRepository(
      * `acquire` and, if the lane is free, `claim` in one transaction: how work on a lane begins. With
      * `none` or `settling` the lane is free again at once.
      */
-    begin: (work: LaneAsked, busy: BusyPolicy, newTurnId: string, now: number) =>
+    begin: (work: LaneRequest, busy: BusyPolicy, newTurnId: string, now: number) =>
       beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),
 
     /**
@@ -61,7 +61,7 @@ export function laneRepository(
      * message came from, for a notice; null: nothing waited, or another worker holds the lane.
      */
     drop: (
-      work: LaneAsked,
+      work: LaneRequest,
       dropped: { readonly turnId: string; readonly reason: string },
       now: number,
     ) => dropLane(database, work, { ...dropped, now, moment: sharedClock() }),
@@ -158,7 +158,7 @@ export function laneRepository(
 }
 
 /** Which lane is asked for, by which worker, and for how long in ms. */
-interface LaneAsked {
+interface LaneRequest {
   readonly conversationId: string;
   readonly owner: string;
   readonly leaseMs: number;
@@ -172,7 +172,7 @@ type Begun =
 
 async function beginWork(
   database: Database,
-  work: LaneAsked,
+  work: LaneRequest,
   { busy, newTurnId, now, moment }: Omit<Claim, 'lease'> & Pick<LaneWork, 'moment'>,
 ): Promise<Begun> {
   return database.write(async (sql) => {
@@ -189,7 +189,7 @@ async function beginWork(
 
 async function dropLane(
   database: Database,
-  work: LaneAsked,
+  work: LaneRequest,
   { moment, ...dropped }: Pick<Dropping, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
 ): Promise<ReplyRoute | null> {
   const { dropWaiting } = await import('./drop-waiting.ts');
@@ -271,7 +271,7 @@ const RENEW = statement(`
   readonly id: string;
 }>();
 
-interface LaneWork extends LaneAsked {
+interface LaneWork extends LaneRequest {
   readonly now: number;
   readonly moment: number | null;
 }
@@ -300,7 +300,7 @@ async function acquireLane(
   return { kind: 'busy', retryInMs: await waitForLease(sql, conversationId, length) };
 }
 
-/** How long to wait for the lease of another worker, in ms; one from before the clock was set back is shortened. */
+/** The wait for the lease of another worker, in ms; one from before the clock was set back is shortened. */
 async function waitForLease(
   sql: Sql,
   conversationId: string,

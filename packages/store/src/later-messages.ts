@@ -14,7 +14,7 @@ export interface Joining {
   readonly mode: ClaimedTurn['mode'];
   /** Whether the turn may answer this one, too; the first that may not, and all behind it, wait. */
   readonly mayJoin: (row: InboxRow) => boolean;
-  /** What is stored in the journal together with the messages. */
+  /** The steps that are stored in the journal together with the messages. */
   readonly steps: (rows: readonly InboxRow[]) => readonly JournalStep[];
 }
 
@@ -23,7 +23,7 @@ export type Interruption =
   | { readonly kind: 'interrupted' }
   /** Nothing waits that could end it, or its messages have been interrupted often enough. */
   | { readonly kind: 'goes-on' }
-  /** What waits may not be whole yet: ask again after this many ms. */
+  /** The waiting messages may not be complete yet: ask again after this many ms. */
   | { readonly kind: 'later'; readonly retryInMs: number }
   | { readonly kind: 'fenced' };
 
@@ -71,7 +71,7 @@ async function joiningNow(
 /** A person who writes without a pause gets an answer after this many interruptions in a row. */
 const MAX_IN_A_ROW = 3;
 
-/** How soon to look again for a file that is being fetched, in ms. */
+/** The interval of looking for a file that is being fetched, in ms. */
 const FILE_MS = 1_000;
 
 interface Interrupt {
@@ -91,13 +91,13 @@ export async function interruptTurn(
   if (turn === undefined) return { kind: 'fenced' };
   // A question that may be answered soon stays, and so do messages before `/new`.
   if (turn.awaits !== null || turn.session !== conversation.session) return { kind: 'goes-on' };
-  const found = await whatInterrupts(sql, lease.conversationId, turnId, now);
+  const found = await findInterrupting(sql, lease.conversationId, turnId, now);
   if (found.kind === 'interrupted') returnMessages(sql, lease.conversationId, turnId, now);
   return found;
 }
 
 /** Only what a person wrote in the same place, once it is whole. */
-async function whatInterrupts(
+async function findInterrupting(
   sql: Sql,
   conversationId: string,
   turnId: string,
@@ -107,7 +107,7 @@ async function whatInterrupts(
   if (first === undefined || first.interruptions >= MAX_IN_A_ROW) return { kind: 'goes-on' };
   const waiting = await waitingMessages(sql, conversationId, 'interrupt');
   const [next] = waiting;
-  if (next === undefined || !isSameDestination(next.route, routeOf(first.route))) {
+  if (next === undefined || !isSameDestination(next.route, readRoute(first.route))) {
     return { kind: 'goes-on' };
   }
   const ready = readyMessages(waiting, 'interrupt', now);
@@ -119,7 +119,7 @@ async function whatInterrupts(
   return { kind: isByPerson ? 'interrupted' : 'goes-on' };
 }
 
-const routeOf = (text: string) => fromCheckedJson(ReplyRoute, text, 'reply route of a message');
+const readRoute = (text: string) => fromCheckedJson(ReplyRoute, text, 'reply route of a message');
 
 const JOIN = statement(`
   update inbox set state = 'claimed', turn_id = :turnId, claimed_at = :now

@@ -11,25 +11,25 @@ export interface Link {
   readonly mainConversation: string;
 }
 
-/** What `/link` is asked to do. A code is taken only if the person has none that is valid. */
+/** The action of `/link`. A code is taken only if the person has none that is valid. */
 export type LinkAction =
   | { readonly kind: 'make'; readonly code: string }
   | { readonly kind: 'type'; readonly code: string }
   /** Takes an account out of the link that the person belongs to. */
   | { readonly kind: 'leave'; readonly personId: string };
 
-/** Who asks `/link` for something. */
+/** The person who uses `/link`. */
 export interface LinkAsker {
   readonly personId: string;
-  /** Of the agent that they ask. */
+  /** Whether they own the agent that they ask. */
   readonly isOwner: boolean;
   /** The owners of each agent, where there are several (F14). */
   readonly ownersOfAgents?: readonly (readonly string[])[];
 }
 
 /**
- * What `/link` found. An owner's account takes two steps: another account types the code, then the owner
- * types it again where it was made. Otherwise the first typing links.
+ * The result of `/link`. An owner's account takes two steps: another account types the code, then the owner types it
+ * again where it was made. Otherwise the first typing links.
  */
 export type LinkResult =
   /** `typist`: the account that typed the code and waits for the owner's confirmation. */
@@ -50,7 +50,7 @@ export type LinkResult =
       readonly kind: 'to-confirm';
       readonly code: string;
       readonly makerRoute: ReplyRoute;
-      /** Of the maker's other accounts too; null: they have none, or it is no owner's. */
+      /** The main conversation of the maker's accounts; null: they have none, or it is no owner's. */
       readonly mainConversation: string | null;
     }
   | {
@@ -106,17 +106,17 @@ interface Joining {
  * Makes an account a member of the host's link. What the newcomer was linked with before stays behind,
  * and so does a link of the host that no owner confirmed.
  */
-async function join(
+async function joinLink(
   sql: Sql,
   { host, newcomer, linkId, byOwner }: Joining,
   now: number,
 ): Promise<Link | null> {
   const before = await linkOf(sql, host);
   if (before?.byOwner === byOwner && before.members.includes(newcomer)) return before;
-  await leave(sql, newcomer);
+  await removeMember(sql, newcomer);
   const isByOwner = byOwner ? 1 : 0;
   const existing = await sql.get(LINK_OF_KIND, { personId: host, byOwner: isByOwner });
-  if (existing === undefined) await leave(sql, host);
+  if (existing === undefined) await removeMember(sql, host);
   const link = { linkId: existing?.link_id ?? linkId, byOwner: isByOwner, now };
   if (existing === undefined) sql.send(ADD_MEMBER, { ...link, personId: host });
   sql.send(ADD_MEMBER, { ...link, personId: newcomer });
@@ -124,7 +124,7 @@ async function join(
 }
 
 /** Takes an account out of its link; one that is left alone is linked no more. False if there is none. */
-async function leave(sql: Sql, personId: string): Promise<boolean> {
+async function removeMember(sql: Sql, personId: string): Promise<boolean> {
   const gone = await sql.get(REMOVE_MEMBER, { personId });
   if (gone === undefined) return false;
   sql.send(DISSOLVE, { linkId: gone.link_id });
@@ -178,12 +178,12 @@ async function typeCode(
 ): Promise<LinkResult> {
   const code = await sql.get(CODE, { code: typed });
   if (code === undefined) return { kind: 'unknown-code' };
-  if (code.creator_id === asker.personId) return confirm(sql, asker, code, now);
+  if (code.creator_id === asker.personId) return confirmCode(sql, asker, code, now);
   if (code.redeemer_id !== null) return { kind: 'taken' };
   if (await bringsRights(sql, asker, code.creator_id)) return { kind: 'owner-must-make' };
   if (code.creator_is_owner === 1) return waitForOwner(sql, asker, code, route);
   if (asker.isOwner) return { kind: 'owner-must-make' };
-  return link(sql, code, asker.personId, routeOf(code.creator_route), now);
+  return redeemCode(sql, code, asker.personId, readCodeRoute(code.creator_route), now);
 }
 
 /** Whether the typist owns an agent that the maker of the code does not: the maker would own it too. */
@@ -200,11 +200,16 @@ async function bringsRights(
 }
 
 /** The owner's second typing: only now does the other account get anything. */
-async function confirm(sql: Sql, asker: LinkAsker, code: Code, now: number): Promise<LinkResult> {
+async function confirmCode(
+  sql: Sql,
+  asker: LinkAsker,
+  code: Code,
+  now: number,
+): Promise<LinkResult> {
   if (code.redeemer_id === null || code.redeemer_route === null) return { kind: 'own-code' };
   // A former owner cannot grant owner rights.
   if (!asker.isOwner) return { kind: 'unknown-code' };
-  return link(sql, code, code.redeemer_id, routeOf(code.redeemer_route), now);
+  return redeemCode(sql, code, code.redeemer_id, readCodeRoute(code.redeemer_route), now);
 }
 
 async function waitForOwner(
@@ -215,12 +220,12 @@ async function waitForOwner(
 ): Promise<LinkResult> {
   const claim = { code: code.code, personId, route: toJson(route) };
   if ((await sql.run(CLAIM_CODE, claim)) === 0) return { kind: 'taken' };
-  const makerRoute = routeOf(code.creator_route);
+  const makerRoute = readCodeRoute(code.creator_route);
   const mainConversation = mainOf(await linkOf(sql, code.creator_id));
   return { kind: 'to-confirm', code: code.code, makerRoute, mainConversation };
 }
 
-async function link(
+async function redeemCode(
   sql: Sql,
   code: Code,
   newcomer: string,
@@ -230,7 +235,7 @@ async function link(
   if ((await sql.run(USE_CODE, { code: code.code })) === 0) return { kind: 'unknown-code' };
   const byOwner = code.creator_is_owner === 1;
   const joining = { host: code.creator_id, newcomer, linkId: code.code, byOwner };
-  const joined = await join(sql, joining, now);
+  const joined = await joinLink(sql, joining, now);
   const members = joined?.members ?? [];
   return { kind: 'linked', members, otherRoute, mainConversation: mainOf(joined) };
 }
@@ -243,11 +248,11 @@ function mainOf(found: Link | null): string | null {
 async function leaveLink(sql: Sql, asker: LinkAsker, personId: string): Promise<LinkResult> {
   const own = await linkOf(sql, asker.personId);
   if (own === null || !own.members.includes(personId)) return { kind: 'not-linked' };
-  await leave(sql, personId);
+  await removeMember(sql, personId);
   return { kind: 'left', personId };
 }
 
-function routeOf(text: string): ReplyRoute {
+function readCodeRoute(text: string): ReplyRoute {
   return fromCheckedJson(ReplyRoute, text, 'route of a link code');
 }
 
@@ -268,7 +273,7 @@ const REMOVE_MEMBER = statement(
   'delete from person_link where person_id = :personId returning link_id',
 ).rows<Pick<LinkRow, 'link_id'>>();
 
-/** Of a link with one member left. */
+/** Dissolves a link with one member left. */
 const DISSOLVE = statement(`
   delete from person_link where link_id = :linkId
     and (select count(*) from person_link where link_id = :linkId) = 1`);

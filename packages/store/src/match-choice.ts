@@ -1,16 +1,16 @@
-import { readYesOrNo, wordsOf } from '@parley/core';
+import { readYesOrNo, splitReplyWords } from '@parley/core';
 
 /**
  * The choice that an answer in words means, where one meaning fits: its number ("2", "the second one"), itself, a plain yes
  * or no where one choice is that, or words that all are in one choice alone. Null: it is an answer of its own.
  */
 export function matchChoice(text: string, choices: readonly string[]): string | null {
-  const words = wordsOf(keycapsAsNumbers(text));
+  const words = splitReplyWords(keycapsAsNumbers(text));
   if (words.length === 0) return null;
   const said = words.join(' ');
-  const same = choices.filter((choice) => wordsOf(choice).join(' ') === said);
+  const same = choices.filter((choice) => splitReplyWords(choice).join(' ') === said);
   if (same.length > 0) return same[0] ?? null;
-  return numbered(words, choices) ?? yesOrNo(text, choices) ?? contained(words, choices);
+  return matchNumbered(words, choices) ?? yesOrNo(text, choices) ?? matchContained(words, choices);
 }
 
 /** `2️⃣` is a digit with a frame. */
@@ -114,7 +114,7 @@ const AROUND: ReadonlySet<string> = new Set(
 );
 
 /** A number or ordinal beside nothing but words around it; not a number of something, as in "2 pieces". */
-function numbered(words: readonly string[], choices: readonly string[]): string | null {
+function matchNumbered(words: readonly string[], choices: readonly string[]): string | null {
   const [only, ...others] = words.filter((word) => !AROUND.has(word));
   if (only === undefined || others.length > 0) return null;
   if (LAST.has(only)) return choices.at(-1) ?? null;
@@ -128,7 +128,9 @@ function numbered(words: readonly string[], choices: readonly string[]): string 
 function yesOrNo(text: string, choices: readonly string[]): string | null {
   const meaning = readYesOrNo(text);
   if (meaning !== 'yes' && meaning !== 'no') return null;
-  return onlyOne(choices.filter((choice) => readYesOrNo(wordsOf(choice)[0] ?? '') === meaning));
+  return onlyOne(
+    choices.filter((choice) => readYesOrNo(splitReplyWords(choice)[0] ?? '') === meaning),
+  );
 }
 
 /** Words that turn a choice into its opposite, or into more than one. */
@@ -136,13 +138,13 @@ const CHANGING =
   /(?:^|\s)(?:not|no|don't|never|neither|none|both|or|and|but|except|instead|all|nicht|kein|keine|keinen|weder|beide|oder|und|aber|außer|alle|pas|ni|et|ou|mais|non|ne|y|o|pero|не|ни|и|или|но|оба|不|都|和|或)(?:\s|$)/;
 
 /** Each word that says something is in one choice, and in no other. */
-function contained(words: readonly string[], choices: readonly string[]): string | null {
+function matchContained(words: readonly string[], choices: readonly string[]): string | null {
   if (CHANGING.test(words.join(' '))) return null;
   const meant = words.filter((word) => !AROUND.has(word));
   if (meant.length === 0) return null;
   return onlyOne(
     choices.filter((choice) => {
-      const own = new Set(wordsOf(choice));
+      const own = new Set(splitReplyWords(choice));
       return meant.every((word) => own.has(word));
     }),
   );

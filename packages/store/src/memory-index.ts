@@ -49,7 +49,7 @@ export function memoryIndexRepository(database: Database, agent?: string) {
       if (ids.length > 0) await database.change('process', USED, { ids: toJson(ids) });
     },
 
-    /** How often each was of use; those that never were are left out. */
+    /** The number of times each was of use; those that never were are left out. */
     uses: () => database.read(usesOf),
 
     list: (): Promise<readonly IndexedMemory[]> =>

@@ -12,10 +12,10 @@ export interface MessageAnswer {
   readonly turnId: string | null;
   /** Its turn waits for a person; `parts` are then what its chat was sent since it came. */
   readonly isSuspended: boolean;
-  /** Of its turn so far. */
+  /** The usage of its turn so far. */
   readonly usage: AnswerUsage;
   readonly parts: readonly AnswerPart[];
-  /** Of a command: the message of its chat whose turn is not over, if there is one. */
+  /** For a command: the message of its chat whose turn is not over, if there is one. */
   readonly pending: string | null;
 }
 
@@ -42,7 +42,7 @@ export function messageAnswers(database: Database) {
         if (row === undefined) return null;
         const { outcome, awaits, inputTokens, outputTokens, cachedTokens } = row;
         const isSuspended = outcome === null && awaits !== null;
-        const parts = await partsOf(sql, key, row, isSuspended);
+        const parts = await readAnswerParts(sql, key, row, isSuspended);
         const pending =
           outcome === 'command' ? ((await sql.get(PENDING, key))?.messageId ?? null) : null;
         return {
@@ -104,7 +104,7 @@ const SINCE = statement(`
   where ${OF_CHAT} and turn_id is null and answers is null and created_at >= :since
   order by seq`).rows<StatedPart>();
 
-function partsOf(
+function readAnswerParts(
   sql: Sql,
   key: MessageKey,
   { seq, outcome, turnId, receivedAt: since }: AnsweredRow,

@@ -60,13 +60,13 @@ const IS_THERE = statement("select to_regclass('parley_migration') is not null a
 
 /** Throws StoreError `store-missing` for a file of SQLite that is gone or empty, where one is known to have been. */
 export function refuseEmptyFile(path: string, name: string): void {
-  if (path !== IN_MEMORY && sizeOf(path) === 0) throw missing(name);
+  if (path !== IN_MEMORY && databaseFileSize(path) === 0) throw missingDatabaseError(name);
 }
 
 /** The same for a database on a server in which Parley has no tables. */
 export async function refuseEmptyServer(database: Database, name: string): Promise<void> {
   const row = await database.read((sql) => sql.get(IS_THERE));
-  if (row?.there !== true) throw missing(name);
+  if (row?.there !== true) throw missingDatabaseError(name);
 }
 
 /** Throws StoreError `store-not-empty` for a database on a server in which Parley has tables. */
@@ -79,7 +79,7 @@ export async function refuseUsedServer(database: Database, name: string): Promis
   );
 }
 
-function missing(name: string): StoreError {
+function missingDatabaseError(name: string): StoreError {
   return new StoreError(
     'store-missing',
     `${name} is empty or missing, but this data folder has been used with it before. Nothing was changed.`,
@@ -208,8 +208,8 @@ const LARGEST_LOG_BYTES = 64 * 1024 * 1024;
  */
 export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
   try {
-    if (sizeOf(path) === 0) return null;
-    const log = sizeOf(`${path}-wal`);
+    if (databaseFileSize(path) === 0) return null;
+    const log = databaseFileSize(`${path}-wal`);
     if (log > LARGEST_LOG_BYTES) return null;
     return log === 0 ? withoutLog(path) : throughCopyOfLog(path);
   } catch {
@@ -218,7 +218,7 @@ export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
   }
 }
 
-function sizeOf(path: string): number {
+function databaseFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 

@@ -168,7 +168,7 @@ function modesIn(folder: string): readonly number[] {
   return readdirSync(folder).map((name) => statSync(join(folder, name)).mode);
 }
 
-/** What a kill leaves: the last rows stand in the log alone. */
+/** The files after a kill: the last rows stand in the log alone. */
 function copyOfKilled(sqlite: DatabaseSync): string {
   const path = sqlite.location() ?? '';
   const folder = join(dirname(path), 'killed');

@@ -17,7 +17,7 @@ import { type StateDeps, StoreState } from './store-state.ts';
 import { timedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
-/** Where the database is, what time it is, and how ids are made (by default from time and chance). */
+/** The address of the database, the clock, and the source of ids (by default time and chance). */
 export interface StoreOptions extends PostgresLimits {
   /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
@@ -27,14 +27,14 @@ export interface StoreOptions extends PostgresLimits {
   /** For tests in memory: a database that has its tables already, as SQLite serializes it. */
   readonly content?: Uint8Array;
   readonly newId?: NewId;
-  /** What this process has to do with a database that has gone back in time; absent where a command runs. */
+  /** The handling of a database that has gone back in time; absent for commands. */
   readonly state?: StateOptions;
   /** Hears of outages; absent where a command runs that fails by itself. */
   readonly log?: Logger;
 }
 
 interface StateOptions extends Pick<StateDeps, 'forget' | 'onSetback'> {
-  /** What was seen of this database before; null: it is new, as far as is known. */
+  /** The last seen mark of this database; null: it is new, as far as is known. */
   readonly seen: StoreMark | null;
 }
 

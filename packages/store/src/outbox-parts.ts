@@ -40,7 +40,7 @@ export interface OutboxEntry {
   readonly isReplaced?: true;
 }
 
-/** What is known about the time before a part was sent, from the newest messages of its account. */
+/** The facts from the time before a part was sent, from the newest messages of its account. */
 export interface BeforePart {
   /** Messages that the platform had numbered before; `at` in ms. */
   readonly known: readonly {
@@ -65,7 +65,7 @@ export interface Post {
   readonly changes?: { readonly partId: string; readonly how: PartChange };
 }
 
-/** What was done to a message after it was sent. */
+/** The change of a message after it was sent. */
 export type PartChange = 'edited' | 'deleted';
 
 /**
@@ -85,7 +85,7 @@ export interface AccountWork {
 }
 
 /**
- * Where parts come from, which says whose words they carry, so that `/forget` finds them (G15): the people of the turn
+ * The origin of parts, which tells whose words they carry, so that `/forget` finds them (G15): the people of the turn
  * whose answer they are, the sender of the message that they answer (its `seq`), nobody (a notice about another part,
  * which says only why that was not sent), or what `about` names.
  */
@@ -286,7 +286,7 @@ const COUNT_POSTS = statement(`
 export const OUTBOX_COLUMNS =
   'outbox.id, idempotency_key, outbox.turn_id, part_index, notice_of, route, body';
 
-/** What a query for `OUTBOX_COLUMNS` gives. */
+/** A row of a query for `OUTBOX_COLUMNS`. */
 export interface PartRow {
   readonly id: string;
   readonly idempotency_key: string;
@@ -322,7 +322,7 @@ export interface PartRetry {
   readonly reason: string;
 }
 
-/** How often a part was put off, and why. */
+/** The number of times a part was put off, and the reasons. */
 export function readRetries(retries: string | null): readonly PartRetry[] {
   return (retries ?? '').split('\n').flatMap((line) => {
     const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];
@@ -357,8 +357,8 @@ const UNCERTAIN = statement(
   `select max(updated_at) as at from outbox where ${OF_CHAT} and state = 'unknown'`,
 ).rows<{ readonly at: number | null }>();
 
-/** What was known before a part was marked as being sent. */
-export async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
+/** The facts from before a part was marked as being sent. */
+export async function readBeforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
   const known = (rows: readonly Known[], direction: 'in' | 'out') =>

@@ -8,7 +8,6 @@ import type { StoredFiles } from './files/stored-files.ts';
 import {
   type About,
   type AccountWork,
-  beforePart,
   type DuePart,
   insertParts,
   OUTBOX_COLUMNS,
@@ -18,6 +17,7 @@ import {
   type Post,
   type PostResult,
   postParts,
+  readBeforePart,
   readPart,
 } from './outbox-parts.ts';
 import { type AnsweredChat, type OwnAnswer, ownAnswers } from './own-answers.ts';
@@ -45,10 +45,10 @@ interface OutboxParts {
 }
 
 function outboxUnder({ database, newId, files }: OutboxParts, lease: NamedLease | null) {
-  return { ...deliveryOf(database, newId, lease), ...chatsOf(database, newId, files) };
+  return { ...deliveryOf(database, newId, lease), ...chatOperations(database, newId, files) };
 }
 
-/** What moves a part on, fenced by the lease where there is one. */
+/** The steps of a part's delivery, fenced by the lease where there is one. */
 function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) {
   const epoch = lease?.epoch ?? null;
   const fence = { epoch, lease: lease?.name ?? null };
@@ -72,8 +72,8 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       (await database.change('power-cut', TAKE_OVER, { partId, ...fence })) > 0 ||
       isNotLost(database, lease),
 
-    /** What was known before this part was marked as being sent; for finding it at the platform after a crash. */
-    before: (partId: string) => database.read((sql) => beforePart(sql, partId)),
+    /** The facts from before this part was marked as being sent; for finding it at the platform after a crash. */
+    before: (partId: string) => database.read((sql) => readBeforePart(sql, partId)),
 
     // A power cut that undoes a receipt leaves the part in `sending`, which counts as uncertain.
     /**
@@ -139,7 +139,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
 }
 
 /** Operations on whole chats and accounts, by any process. */
-function chatsOf(database: Database, newId: NewId, files: StoredFiles) {
+function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /** Adds parts that no turn wrote (notices); `about`: the people whose words or names they carry. */
     enqueue: (parts: readonly NewPart[], now: number, about: About = []): Promise<void> =>
@@ -172,7 +172,7 @@ function chatsOf(database: Database, newId: NewId, files: StoredFiles) {
     /** The agent's own messages in a chat of a conversation, the newest `limit`, newest first. */
     ownAnswers: (chat: AnsweredChat, limit: number): Promise<readonly OwnAnswer[]> =>
       database.read((sql) => ownAnswers(sql, chat, limit)),
-    /** What a chat was sent, oldest first, the newest `limit` rows; for the web history. */
+    /** The parts sent to a chat, oldest first, the newest `limit` rows; for the web history. */
     recent: async (chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]> => {
       const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
       return rows.reverse().map((row) => ({

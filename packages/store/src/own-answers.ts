@@ -37,7 +37,7 @@ export async function ownAnswers(
   const turns = toJson([...new Set(own.map(({ turn_id }) => turn_id))]);
   const answered = own.length === 0 ? [] : await sql.all(ANSWERED, { turns });
   const peopleOf = (turn: string | null) =>
-    answered.flatMap((row) => (row.turnId === turn ? personOf(readInboxRow(row).message) : []));
+    answered.flatMap((row) => (row.turnId === turn ? senderKey(readInboxRow(row).message) : []));
   return own.map(({ id: partId, messageId, turn_id }) => ({
     partId,
     messageId,
@@ -45,7 +45,7 @@ export async function ownAnswers(
   }));
 }
 
-const personOf = ({ channel, sender }: InboundMessage) => `${channel}:${sender.id}`;
+const senderKey = ({ channel, sender }: InboundMessage) => `${channel}:${sender.id}`;
 
 // A failed turn has no answer, only a notice that it failed.
 const OWN = statement(`

@@ -4,9 +4,9 @@ import type { PartChange } from './outbox-parts.ts';
 export interface PressableMessage {
   readonly messageId: string | null;
   readonly changed: PartChange | null;
-  /** What its buttons write. */
+  /** The texts that its buttons send. */
   readonly data: readonly string[];
-  /** What those of them write that ask for words, which follow it. */
+  /** The texts of buttons that ask for words, which follow it. */
   readonly asks?: readonly string[];
 }
 

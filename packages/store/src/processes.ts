@@ -11,20 +11,20 @@ import {
 import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
 import type { StoreState } from './store-state.ts';
 
-/** What a process does: channels and web server, turns, or both. */
+/** The role of a process: channels and web server, turns, or both. */
 export type ProcessRole = 'all' | 'gateway' | 'worker';
 
 /** Each process renews its row every few seconds; one that was not renewed for this long is gone. In ms. */
 const PROCESS_GONE_AFTER_MS = 15_000;
 
-/** What must be alike in all processes of a deployment. */
+/** The facts that must be alike in all processes of a deployment. */
 export const ProcessFacts = z.object({
   agent: z.string(),
   /** Id in the folder itself; null where it cannot be read. */
   workspace: z.string().nullable(),
   /** A hash for each section of the settings, without secrets and what is a machine's own. */
   settings: z.record(z.string(), z.string()),
-  /** How far its clock is ahead of the database's, in ms. */
+  /** The lead of its clock over the database's, in ms. */
   clockAheadMs: z.number(),
 });
 
@@ -37,7 +37,7 @@ export interface RunningProcess {
   /** Name of its machine, and its number there. */
   readonly host: string;
   readonly pid: number;
-  /** Of its web server, for example `http://127.0.0.1:7411`. */
+  /** The address of its web server, for example `http://127.0.0.1:7411`. */
   readonly address: string;
   readonly version: string;
   /** When it was first recorded, on the clock that all processes share. */
@@ -154,7 +154,7 @@ export interface LeaseRow {
   readonly leftMs: number | null;
 }
 
-/** Who holds what, for people. */
+/** The holder of a lease, for people. */
 interface HeldLease {
   readonly name: string;
   readonly owner: string;
@@ -239,7 +239,7 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
       await database.change('process', RELEASE_ALL);
     },
 
-    /** What is held now, by name. */
+    /** The leases that are held now, by name. */
     held: (): Promise<readonly HeldLease[]> =>
       database.read((sql) => sql.all(HELD, { moment: sharedClock() })),
   };
@@ -337,7 +337,7 @@ function fencedError(lease: NamedLease | null): StoreError {
 interface AdapterStateKey {
   readonly channel: string;
   readonly account: string;
-  /** Of the account; null where no other gateway can serve it. */
+  /** The lease of the account; null where no other gateway can serve it. */
   readonly lease: NamedLease | null;
 }
 

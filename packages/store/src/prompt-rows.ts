@@ -25,18 +25,18 @@ export interface PromptSummary {
   readonly place: PromptTarget;
   /** The platform's ids of the messages that the turn answered. */
   readonly messageIds: readonly string[];
-  /** Of several agents, which one and by what rule (F14), as text. */
+  /** For several agents: the one that answers and the rule (F14), as text. */
   readonly answeredBy?: string;
 }
 
 /** The whole prompt of a turn. */
 export interface StoredPrompt extends PromptSummary, SentRequest {
   readonly messages: readonly PromptMessage[];
-  /** What the model wrote besides its answer, by steps of the turn. */
+  /** The model's text besides its answer, by steps of the turn. */
   readonly asides: readonly StepAside[];
 }
 
-/** What a turn has to say of its prompt; totals and hashes are made here. */
+/** The record of a turn's prompt; totals and hashes are made here. */
 export interface NewPrompt
   extends Omit<PromptSummary, 'characters' | 'tokens' | 'answeredBy'>,
     SentPrompt,
@@ -55,11 +55,11 @@ const REMEMBERED = 600_000;
 
 /** Makes the function that puts a text under its hash; most texts are in many prompts. */
 export function textHashes() {
-  return rememberTexts(hashed, REMEMBERED);
+  return rememberTexts(hashText, REMEMBERED);
 }
 
 /** A text under its hash. */
-export function hashed(text: string): HashedText {
+export function hashText(text: string): HashedText {
   const content = toJson(text);
   return { hash: hash('sha256', content, 'base64url'), content };
 }
@@ -80,7 +80,7 @@ export function partsJson(hashOf: (text: string) => HashedText) {
 }
 
 /** The row of a prompt. */
-export function rowOf(
+export function toPromptRow(
   prompt: NewPrompt,
   hashOf: (text: string) => HashedText,
   jsonOf: (part: Part) => string,
@@ -135,7 +135,7 @@ export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "convers
 export interface SummaryRow extends Omit<PromptSummary, 'place' | 'messageIds' | 'answeredBy'> {
   readonly place: string;
   readonly messageIds: string;
-  /** Of the newest message: access, activation and, of several agents, which. */
+  /** The reason for the newest message: access, activation and, for several agents, the chosen one. */
   readonly reason?: string | null;
 }
 
@@ -148,7 +148,7 @@ export interface PromptRow extends SummaryRow {
 }
 
 /** The facts of a prompt without its texts. Throws StoreError `store-damaged`. */
-export function summaryOf({ reason, ...row }: SummaryRow): PromptSummary {
+export function toPromptSummary({ reason, ...row }: SummaryRow): PromptSummary {
   const agent = reason?.split('; ')[2];
   return {
     ...row,
@@ -165,7 +165,7 @@ export function hashesOf(row: Pick<PromptRow, 'parts'>): readonly string[] {
 }
 
 /** The whole prompt of a row. `textOf` gives the text of a hash. Throws StoreError `store-damaged`. */
-export function promptOf(
+export function toStoredPrompt(
   row: PromptRow,
   textOf: (hash: string) => string,
 ): Omit<StoredPrompt, 'asides'> {
@@ -176,7 +176,7 @@ export function promptOf(
     ([role, characters, hash, tokens = 0]) => ({ role, characters, tokens, hash }),
   );
   return {
-    ...summaryOf(row),
+    ...toPromptSummary(row),
     ...requestSizes(parts, messages),
     parts,
     unsent: fromCheckedJson(PromptLists.unsent, row.unsent, 'layers left out of a prompt'),

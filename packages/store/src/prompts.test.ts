@@ -5,7 +5,7 @@ import { knownHashes } from './known-hashes.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import type { NewPrompt } from './prompt-rows.ts';
-import { hashed, partsJson, promptOf, rowOf } from './prompt-rows.ts';
+import { hashText, partsJson, toPromptRow, toStoredPrompt } from './prompt-rows.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Store } from './store.ts';
 import { TEXT_KNOWN_MS } from './tables/turns.ts';
@@ -199,9 +199,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 }
 
 it('[P17] a prompt that an older version recorded without tokens of messages is read', () => {
-  const row = rowOf(prompt('t1', []), hashed, partsJson(hashed));
+  const row = toPromptRow(prompt('t1', []), hashText, partsJson(hashText));
   const old = { ...row, messages: JSON.stringify([['user', 5, 'hash']]) };
-  expect(promptOf(old, () => '').messages).toEqual([
+  expect(toStoredPrompt(old, () => '').messages).toEqual([
     { role: 'user', characters: 5, tokens: 0, hash: 'hash' },
   ]);
 });

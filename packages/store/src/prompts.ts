@@ -15,12 +15,12 @@ import {
   hashesOf,
   type PromptRow,
   partsJson,
-  promptOf,
-  rowOf,
   SUMMARY_COLUMNS,
   type SummaryRow,
-  summaryOf,
   textHashes,
+  toPromptRow,
+  toPromptSummary,
+  toStoredPrompt,
 } from './prompt-rows.ts';
 
 /** Which prompts to list; all that is given must hold. */
@@ -39,7 +39,7 @@ interface PreparedPrompt {
   readonly at: number;
   readonly texts: readonly HashedText[];
   readonly fresh: readonly HashedText[];
-  readonly row: ReturnType<typeof rowOf>;
+  readonly row: ReturnType<typeof toPromptRow>;
 }
 
 /** Keeps prompts within transactions of others. */
@@ -64,7 +64,7 @@ export function promptRepository(database: Database) {
     prepare(prompt) {
       const texts = distinct(prompt.parts.map(({ text }) => hashOf(text)));
       const fresh = texts.filter(({ hash }) => !known.has(hash, prompt.at));
-      return { at: prompt.at, texts, fresh, row: rowOf(prompt, hashOf, jsonOf) };
+      return { at: prompt.at, texts, fresh, row: toPromptRow(prompt, hashOf, jsonOf) };
     },
     async write(sql, { at, texts, fresh, row }) {
       const gone = await takenAway(database, sql, texts);
@@ -100,7 +100,10 @@ export function promptRepository(database: Database) {
         const rows = await sql.all(TEXTS, { hashes: toJson(hashesOf(row)) });
         const texts = new Map(rows.map(({ hash, content }) => [hash, String(fromJson(content))]));
         const asides = await readAsides(sql, turnId);
-        return { ...promptOf(row, (hash) => texts.get(hash) ?? missing(turnId)), asides };
+        return {
+          ...toStoredPrompt(row, (hash) => texts.get(hash) ?? throwMissingText(turnId)),
+          asides,
+        };
       }),
 
     /** Newest first. */
@@ -117,7 +120,7 @@ export function promptRepository(database: Database) {
       const rows = await database.read((sql) =>
         chat === undefined ? sql.all(NEWEST, params) : sql.all(NEWEST_OF_CHAT, { ...params, chat }),
       );
-      return rows.map(summaryOf);
+      return rows.map(toPromptSummary);
     },
 
     // Another writer of texts reports: a text that was stored once may be gone.
@@ -196,7 +199,7 @@ const TEXTS = statement(`
   readonly content: string;
 }>();
 
-function missing(turnId: string): never {
+function throwMissingText(turnId: string): never {
   throw new StoreError(
     'store-damaged',
     `A text of the prompt of turn ${turnId} is gone. Only this record is affected: answers never depend on it.`,

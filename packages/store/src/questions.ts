@@ -11,7 +11,7 @@ import { matchChoice } from './match-choice.ts';
 import type { InboxRow, JournalStep } from './rows.ts';
 import { storeStep } from './turns.ts';
 
-/** What `/answer` found. `others`: another person was asked. */
+/** The result of `/answer`. `others`: another person was asked. */
 export type AnswerVerdict =
   | { readonly kind: 'answered' | 'closed'; readonly question: Approval }
   | { readonly kind: 'others' | 'elsewhere' | 'unknown' };
@@ -62,7 +62,7 @@ export function answersQuestion(
 ): boolean {
   const isCommand = message.typed !== undefined || /^\s*[/／]/.test(message.text);
   return (
-    personOf(message) === askedBy &&
+    senderKey(message) === askedBy &&
     receivedAt >= askedAt &&
     message.trigger === undefined &&
     !isCommand
@@ -107,7 +107,7 @@ function chosen(text: string, choices: readonly string[]): string | null {
   return matchChoice(typed, choices) ?? typed;
 }
 
-const personOf = ({ channel, sender }: InboundMessage): string => `${channel}:${sender.id}`;
+const senderKey = ({ channel, sender }: InboundMessage): string => `${channel}:${sender.id}`;
 
 const BY_CODE = statement(`
   select ${APPROVAL_COLUMNS} from approval

@@ -18,7 +18,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const react = (text: string, sentAt: number, messageId = 'm1', senderId = 'u2') =>
       store.reactions.keep(PLACE, { messageId, senderId, senderName: 'Bo', text, sentAt }, 0);
     const heardBy = (turn: ClaimedTurn) => turn.groupContext.map(({ text }) => text);
-    /** What the next turn of the direct chat is given; `answered` ends it. */
+    /** The context that the next turn of the direct chat gets; `answered` ends it. */
     const nextTurn = async (id: string) => {
       await store.inbox.accept(message(id));
       const lease = await hold(store);

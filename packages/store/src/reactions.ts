@@ -13,7 +13,7 @@ export type StoredMessage =
       readonly by: 'agent';
       readonly text: string;
       readonly threadId?: string | undefined;
-      /** Of the turn that said it, which may be that of a lane; absent where none did. */
+      /** The conversation of the turn that said it, which may be a lane; absent where none did. */
       readonly conversationId?: string | undefined;
     }
   | {
@@ -25,7 +25,7 @@ export type StoredMessage =
       readonly conversationId: string;
     };
 
-/** What a person's reactions to a message are, as a line of context. */
+/** The reactions of a person to a message, as a line of context. */
 export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
   readonly messageId: string;
   /** When the platform says it was, in ms. */

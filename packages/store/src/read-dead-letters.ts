@@ -67,11 +67,11 @@ async function withSubjects(
   const ids = toJson(rows.map(({ subject }) => subject));
   const parts = new Map((await sql.all(PARTS, { ids })).map((part) => [part.id, part]));
   const turns = new Map((await sql.all(TURNS, { ids })).map((turn) => [turn.turnId, turn]));
-  const messages = (await sql.all(MESSAGES, { ids })).map(unanswered);
+  const messages = (await sql.all(MESSAGES, { ids })).map(toUnanswered);
   return rows.flatMap((row): DeadLetter[] => {
     if (row.kind !== 'unanswered') {
       const part = parts.get(row.subject);
-      return part === undefined ? [] : [{ ...common(row), kind: row.kind, ...partOf(part) }];
+      return part === undefined ? [] : [{ ...common(row), kind: row.kind, ...toDeadPart(part) }];
     }
     const turn = turns.get(row.subject);
     if (turn === undefined) return [];
@@ -104,7 +104,7 @@ const PARTS = statement(`
     (select conversation_id from turn where turn.id = outbox.turn_id) as conversation_id
   from outbox where id in (select value from json_each(:ids))`).rows<StoredPart>();
 
-function partOf(part: StoredPart): Omit<DeadPart, 'kind' | keyof ReturnType<typeof common>> {
+function toDeadPart(part: StoredPart): Omit<DeadPart, 'kind' | keyof ReturnType<typeof common>> {
   const { channel, account, chat_id: chatId, turn_id: turnId, state, error: reason } = part;
   const { index, body, file } = readPart(part);
   return {
@@ -127,7 +127,7 @@ const MESSAGES = statement(`
   where turn_id is not null and turn_id in (select value from json_each(:ids))
   order by seq`).rows<MessageRow & { readonly turn_id: string }>();
 
-function unanswered(row: MessageRow & { readonly turn_id: string }) {
+function toUnanswered(row: MessageRow & { readonly turn_id: string }) {
   const { message, receivedAt: at } = readInboxRow(row);
   const { channel, account, messageId, sender, text } = message;
   const chat = { channel, account, chatId: message.chat.id };

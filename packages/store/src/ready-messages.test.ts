@@ -33,7 +33,7 @@ function row(
   };
 }
 
-/** How many messages are ready at `now`, or when something will be. */
+/** The number of messages ready at `now`, or the time when some will be. */
 function ready(written: readonly Written[], now: number, mode: BusyMode = 'collect') {
   const result = readyMessages(written.map(row), mode, now);
   if (result.kind === 'now') return result.rows.length;

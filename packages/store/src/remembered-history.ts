@@ -22,8 +22,8 @@ export interface RememberedSession {
 }
 
 /**
- * What was read of sessions, so that a turn reads and parses only what came since the last one. It holds
- * for one version of the history and at most `characters` of it: what was not asked for longest goes.
+ * The history read of sessions, so that a turn reads and parses only what came since the last one. It holds for one
+ * version of the history and at most `characters` of it: what was not asked for longest goes.
  */
 export class RememberedHistory {
   readonly #characters: number;

@@ -14,7 +14,7 @@ interface RunningTurn {
   readonly turnId: string;
   readonly conversationId: string;
   readonly startedAt: number;
-  /** How often it was started. */
+  /** The number of times it was started. */
   readonly attempts: number;
   /** The worker that runs it; null: none. */
   readonly owner: string | null;
@@ -23,7 +23,7 @@ interface RunningTurn {
   readonly isSuspended: boolean;
 }
 
-/** What an account has still to send. */
+/** The unsent parts of an account. */
 interface OwedByAccount {
   readonly channel: string;
   readonly account: string;
@@ -34,7 +34,7 @@ interface OwedByAccount {
   readonly oldestAt: number;
 }
 
-/** What waits, runs and is still to be sent; each list begins with the oldest and is cut at the limit. */
+/** The work that waits, runs and is to be sent; each list begins with the oldest and is cut at the limit. */
 export interface Backlog {
   readonly messages: number;
   readonly conversations: number;
@@ -79,7 +79,7 @@ export function backlogRepository(database: Database) {
         async (sql): Promise<Backlog> => ({
           ...((await sql.get(TOTALS)) ?? { messages: 0, conversations: 0, turns: 0 }),
           waiting: await sql.all(WAITING, { limit }),
-          running: await running(sql, limit),
+          running: await listRunningTurns(sql, limit),
           outgoing: await sql.all(OUTGOING, { limit }),
         }),
       ),
@@ -125,7 +125,7 @@ const WAITING = statement(`
   from inbox where state = 'waiting'
   group by conversation_id order by min(received_at) limit :limit`).rows<WaitingConversation>();
 
-async function running(sql: Sql, limit: number): Promise<readonly RunningTurn[]> {
+async function listRunningTurns(sql: Sql, limit: number): Promise<readonly RunningTurn[]> {
   const rows = await sql.all(RUNNING, { limit });
   return rows.map(({ awaits, ...row }) => ({ ...row, isSuspended: awaits !== null }));
 }
@@ -161,14 +161,14 @@ interface JournalledWrite {
   readonly input: string;
   readonly conversationId: string;
   readonly at: number;
-  /** Who approved it; null where no person was asked. */
+  /** The person who approved it; null where none was asked. */
   readonly approvedBy: string | null;
 }
 
 /** Bounds the look into journals: the newest turns are what matters. */
 const MAX_TURNS = 1_000;
 
-/** What `parley audit` asks the database. It only reads, and nothing on the message path uses it. */
+/** The queries of `parley audit`. They only read, and nothing on the message path uses them. */
 export function auditRepository(database: Database) {
   return {
     /** Everyone whom an owner allowed by a code. */

@@ -1,5 +1,5 @@
 import type { AgeRule, RetentionAges } from './tables/table.ts';
-import { keyOf, referencesTo, TABLE_LIST } from './tables.ts';
+import { primaryKeyColumns, referencesTo, TABLE_LIST } from './tables.ts';
 
 export type { RetentionAges } from './tables/table.ts';
 
@@ -16,7 +16,7 @@ export const RETENTION_RULES: readonly RetentionRule[] = TABLE_LIST.toReversed()
       ? []
       : [
           {
-            by: keyOf(described),
+            by: primaryKeyColumns(described),
             ...described.kept,
             table,
             needed: neededIn(table, described.kept),
@@ -33,7 +33,7 @@ function neededIn(table: string, { needed }: AgeRule): string {
 }
 
 /** Rows of this rule are old when they are older than this. */
-export function beforeOf({ keeps }: RetentionRule, ages: RetentionAges, now: number): number {
+export function oldBefore({ keeps }: RetentionRule, ages: RetentionAges, now: number): number {
   const age = Math.max(...keeps.map((name) => ages[name]));
   return age === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - age);
 }
@@ -43,9 +43,9 @@ export function isOld({ at, needed }: RetentionRule): string {
   return `${at} < :bound${needed === '' ? '' : ` and not (${needed})`}`;
 }
 
-export const boundOf = ({ isDay }: RetentionRule, at: number) => (isDay === true ? dayOf(at) : at);
+export const boundOf = ({ isDay }: RetentionRule, at: number) => (isDay === true ? utcDay(at) : at);
 
 /** The day in UTC: a bound of many days does not depend on the time zone. */
-export function dayOf(at: number): string {
+export function utcDay(at: number): string {
   return new Date(Math.min(Math.max(at, 0), 8.64e15)).toISOString().slice(0, 10);
 }

@@ -221,7 +221,7 @@ describe.each([
   if (database === undefined) throw new Error('There are two databases.');
   afterAll(() => database.dispose());
 
-  /** Of the file, or of all tables of a server whose vacuum has run. */
+  /** The size of the file, or of all tables of a server whose vacuum has run. */
   const sizeOf = async (store: Store): Promise<number> => {
     if (database.name === 'SQLite') return statSync(pathOf(database)).size;
     const client = new Client({ connectionString: database.url() });

@@ -1,13 +1,13 @@
 import { type AgeWitnesses, systemTime } from '@parley/core';
 import { type Database, dynamicStatement, type SqlValue, statement } from './database.ts';
 import {
-  beforeOf,
   boundOf,
-  dayOf,
   isOld,
+  oldBefore,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
+  utcDay,
 } from './retention-rules.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 import type { StorageUse } from './storage.ts';
@@ -17,7 +17,7 @@ export type { RetentionAges } from './retention-rules.ts';
 /** Bounds of a database. */
 export interface RetentionBounds {
   readonly ages: RetentionAges;
-  /** Of all rows that are in use; beyond it the oldest go first, whatever their age. Infinity: none. */
+  /** The size of all rows that are in use; beyond it the oldest go first, whatever their age. Infinity: none. */
   readonly bytes: number;
 }
 
@@ -33,10 +33,10 @@ export interface RetentionRun {
   readonly countedTo: number;
 }
 
-/** What of the database says how much time has passed. */
+/** The witnesses in the database of how much time has passed. */
 export type StoreWitnesses = Required<Pick<AgeWitnesses, 'database' | 'newest'>>;
 
-/** How a round goes on beside other work. */
+/** The pace of a round beside other work. */
 export interface RetentionPace {
   /** The moment from which ages are counted, as `decideAging` says. */
   readonly countFrom: number;
@@ -49,9 +49,9 @@ export interface RetentionPace {
 
 /** Removing what is old, and what the database takes; loaded with the first use. */
 export interface RetentionRepository {
-  /** What the last whole round did; null before the first. */
+  /** The result of the last whole round; null before the first. */
   last(): Promise<RetentionRun | null>;
-  /** What time it is for the database, and when the newest of its rows was written. */
+  /** The time of the database, and that of its newest row. */
   witnesses(): Promise<StoreWitnesses>;
   /** A round, in steps of some ms. Harmless when two do it at once. */
   run(bounds: RetentionBounds, pace: RetentionPace): Promise<RetentionRun>;
@@ -68,7 +68,7 @@ const YOUNGEST_MS = 3 * 24 * 60 * 60_000;
 /** By how much more than needed the size is brought down. */
 const HEADROOM = 0.95;
 
-/** What the last round did; null before the first. */
+/** The result of the last round; null before the first. */
 export async function lastRetention(database: Database): Promise<RetentionRun | null> {
   return (await database.read((sql) => sql.get(LAST_RUN))) ?? null;
 }
@@ -113,13 +113,13 @@ export async function retain(
 ): Promise<RetentionRun> {
   const startedAt = clock();
   const last = await lastRetention(database);
-  const isThorough = dayOf(last?.endedAt ?? 0) !== dayOf(startedAt);
+  const isThorough = utcDay(last?.endedAt ?? 0) !== utcDay(startedAt);
   const cutoff = await cutoffOf(database, bounds.bytes, { now, last });
   let removed = 0;
   let goesOn = true;
   for (const rule of RETENTION_RULES) {
     if (!goesOn || (rule.isUnsorted === true && !isThorough && cutoff === null)) continue;
-    const before = Math.max(beforeOf(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
+    const before = Math.max(oldBefore(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
     for await (const step of removeOld(database, rule, before)) {
       removed += step.removed;
       goesOn = await pause(step.tookMs);
@@ -208,7 +208,7 @@ async function* removeOld(
 /** The columns in whose order rows are read, and when the row was written. */
 type Row = Readonly<Record<string, string | number | null>>;
 
-/** Where a row is in that order, as parameters: `to0`, `to1`, … */
+/** The position of a row in that order, as parameters: `to0`, `to1`, … */
 function cellsOf(name: string, { by }: RetentionRule, row: Row): Record<string, SqlValue> {
   return Object.fromEntries(by.map((column, nth) => [`${name}${nth}`, row[column] ?? 0]));
 }
@@ -243,8 +243,8 @@ const PAGES = statement(`
 const FREE_PAGE = statement('pragma incremental_vacuum(1)');
 
 /**
- * What is older has to go so that the rest has room; null when there is room. As if all times had written as
- * much; the next round looks again.
+ * The time before which rows have to go so that the rest has room; null when there is room. As if all times had
+ * written as much; the next round looks again.
  */
 async function cutoffOf(
   database: Database,

@@ -11,7 +11,7 @@ import type { NewPrompt } from './prompt-rows.ts';
 import type { SpendAccount, TurnUsage } from './spend.ts';
 import type { Row } from './tables.ts';
 
-/** How freely the agent acts in a conversation (G04). Outlives `/new` and restarts. */
+/** The freedom of the agent in a conversation (G04). Outlives `/new` and restarts. */
 export type ConversationMode = 'agent' | 'ask' | 'plan';
 
 /** An accepted inbound message, with the lane it belongs to and the route of its answer. */
@@ -79,7 +79,7 @@ export interface JournalStep {
   readonly content: unknown;
   /** The call whose result this is: the record of its approval, if there is one, gets it, too. */
   readonly settles?: { readonly callKey: string; readonly failed: boolean };
-  /** What it has used, and on whose account that is: counted with the step, whatever becomes of the turn (G17). */
+  /** Its usage, and the account that it counts on: counted with the step, whatever becomes of the turn (G17). */
   readonly spends?: { readonly account: SpendAccount; readonly usage: TurnUsage };
   /** When it was started, in ms, and its facts for `/why`. */
   readonly timing?: { readonly startedAt: number; readonly facts: StepFacts };
@@ -100,23 +100,23 @@ export interface ClaimedTurn {
   /** Grows with `/new`; history of earlier sessions is not shown to the model. */
   readonly session: number;
   readonly resumed: boolean;
-  /** How often this turn was started before; a turn that kills its worker must not run for ever. */
+  /** The number of times this turn was started before; a turn that kills its worker must not run for ever. */
   readonly attempts: number;
-  /** How many of these made the process stand still; absent: none. */
+  /** The number of these that made the process stand still; absent: none. */
   readonly hangs?: number;
   /** When its model was first away, in ms; absent: it never was. */
   readonly putOffSince?: number;
   readonly messages: readonly InboxRow[];
-  /** What the group said since its last turn, oldest first; the same whenever the turn is resumed. */
+  /** The group's messages since its last turn, oldest first; the same whenever the turn is resumed. */
   readonly groupContext: readonly GroupContextMessage[];
   readonly steps: readonly JournalStep[];
-  /** Of the conversation, now; `agent` when absent. A turn that is resumed may find another one. */
+  /** The present mode of the conversation; `agent` when absent. A turn that is resumed may find another one. */
   readonly mode?: ConversationMode;
   /** The same of the model; null or absent: that of the settings. */
   readonly model?: string | null;
 }
 
-/** How a turn ended; `silent` has no parts, `failed` has a notice for the person. */
+/** The end of a turn; `silent` has no parts, `failed` has a notice for the person. */
 export interface TurnCommit {
   readonly turnId: string;
   readonly outcome: 'answered' | 'silent' | 'failed';
@@ -148,7 +148,7 @@ export type CommitResult = 'committed' | 'fenced';
 export const INBOX_COLUMNS =
   'inbox.seq, inbox.conversation_id, message, route, received_at, from_owner, settles_at, inbox.trace';
 
-/** What a query for `INBOX_COLUMNS` gives. */
+/** A row of a query for `INBOX_COLUMNS`. */
 export type MessageRow = Row<
   'inbox',
   | ('seq' | 'conversation_id' | 'message' | 'route')
@@ -204,7 +204,9 @@ export function addMessage(sql: Sql, message: AdmittedMessage): void {
   sql.send(ADD, newInboxRow(message, 'waiting'));
 }
 
-/** How a message ended: by its turn, by `/stop`, by its author, because it was a command, or by a later message. */
+/**
+ * The outcome of a message: by its turn, by `/stop`, by its author, because it was a command, or by a later message.
+ */
 export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'withdrawn' | 'command' | 'replaced';
 
 /** The row of an attachment has what it takes to fetch it; the message itself is kept longer than a view-once file. */

@@ -10,9 +10,9 @@ import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 export interface DatabaseState {
   readonly kind: 'absent' | 'behind' | 'current';
   readonly dialect: StoreAddress['dialect'];
-  /** Where it is; holds no password. */
+  /** Its address; holds no password. */
   readonly name: string;
-  /** Of a file, without its log; null for a server. */
+  /** The size of a file, without its log; null for a server. */
   readonly bytes: number | null;
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Database, fromCheckedJson, fromJson, statement, toJson } from './database.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 
-/** Where a pin belongs: one session of one conversation. */
+/** The place of a pin: one session of one conversation. */
 export interface SnapshotKey {
   readonly conversationId: string;
   readonly session: number;
@@ -46,7 +46,7 @@ const PIN = statement(`
   values (:conversationId, :session, :key, :content, :now)
   on conflict (conversation_id, session, snapshot_key) do nothing`);
 
-/** Whose summaries: owners and other people have separate ones. */
+/** The people of summaries: owners and other people have separate ones. */
 export interface SummaryKey extends SnapshotKey {
   /** Kind of the reader. */
   readonly reader: string;
@@ -56,7 +56,7 @@ export interface SummaryKey extends SnapshotKey {
 export interface SummaryTask extends SummaryKey {
   /** `history`: of a session from its beginning. `day`: of one day of it. */
   readonly kind: 'history' | 'day';
-  /** What makes it the only one of its kind: where the one before ends, or the date. */
+  /** The mark that makes it unique: where the one before ends, or the date. */
   readonly mark: string;
 }
 
@@ -86,11 +86,11 @@ export function summaryRepository(database: Database, sharedClock: SharedClock) 
   return {
     /** The summary of a session that reaches furthest, null when there is none. */
     async latest(place: SummaryKey): Promise<StoredSummary | null> {
-      return stored(await database.read((sql) => sql.get(LATEST, place)));
+      return toStoredSummary(await database.read((sql) => sql.get(LATEST, place)));
     },
     /** The summary of one day, null when there is none. */
     async ofDay(place: SummaryKey, day: string): Promise<StoredSummary | null> {
-      return stored(await database.read((sql) => sql.get(OF_DAY, { ...place, day })));
+      return toStoredSummary(await database.read((sql) => sql.get(OF_DAY, { ...place, day })));
     },
     /**
      * Takes the writing of a summary; true for one caller, until its claim runs out. False when it is
@@ -127,7 +127,7 @@ interface Written {
   readonly reaches: number | null;
 }
 
-function stored(row: Written | undefined): StoredSummary | null {
+function toStoredSummary(row: Written | undefined): StoredSummary | null {
   if (row === undefined || row.reaches === null) return null;
   return { content: fromJson(row.content), reaches: row.reaches };
 }

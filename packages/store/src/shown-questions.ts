@@ -62,11 +62,11 @@ async function openIn(
     const at = parts.findIndex(({ part }) =>
       (part.buttons ?? []).some(({ data }) => data === `/approve ${row.code}`),
     );
-    return { approval: readApprovalRow(row), shown: shownIn(parts[at], at) };
+    return { approval: readApprovalRow(row), shown: toShownPart(parts[at], at) };
   });
 }
 
-function shownIn(row: StatedRow | undefined, at: number): ShownPart | undefined {
+function toShownPart(row: StatedRow | undefined, at: number): ShownPart | undefined {
   if (row === undefined) return undefined;
   const { state, changed, messageId, sendingAt } = row;
   return { state, changed, messageId, sendingAt, isLast: at === 0 };

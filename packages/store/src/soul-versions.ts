@@ -13,7 +13,7 @@ export type SoulState = 'proposed' | 'refused' | 'passed' | 'applied' | 'vetoed'
 /** A result of the evaluation, for people. */
 export interface SoulFinding {
   readonly rule: string;
-  /** What it takes off the score. */
+  /** The points that it takes off the score. */
   readonly points: number;
   /** Whatever the score: a text with such a finding does not pass. */
   readonly blocks: boolean;
@@ -47,7 +47,7 @@ export interface SoulVersion {
   readonly appliesAt: number | null;
   /** Null: it has never been in use. */
   readonly appliedAt: number | null;
-  /** Who applied or vetoed it; null where time did. */
+  /** The person who applied or vetoed it; null where time did. */
   readonly decidedBy: string | null;
 }
 
@@ -64,13 +64,13 @@ export type SoulProposal =
   | { readonly kind: 'proposed' | 'known'; readonly version: SoulVersion }
   | { readonly kind: 'full' };
 
-/** What the evaluation came to. */
+/** The verdict of the evaluation. */
 export interface SoulVerdict extends Pick<SoulVersion, 'findings' | 'appliesAt'> {
   readonly state: 'passed' | 'refused';
   readonly score: number;
 }
 
-/** What a look every few seconds reads. */
+/** The status that a look every few seconds reads. */
 export interface SoulStatus {
   /** Number of the version in use; null before the seed. */
   readonly inUse: number | null;
@@ -146,17 +146,20 @@ const BY_NUMBER = selectVersions('number = :number');
 const ASKED_BY = selectVersions('request_key = :askedBy');
 
 /** The version in use; null before the seed. */
-export const appliedVersion = (sql: Sql, agent: string) => found(sql.get(APPLIED, { agent }));
+export const appliedVersion = (sql: Sql, agent: string) =>
+  readFoundVersion(sql.get(APPLIED, { agent }));
 
 /** One version; null when there is none of that number. */
 export const versionOf = (sql: Sql, agent: string, number: number) =>
-  found(sql.get(BY_NUMBER, { agent, number }));
+  readFoundVersion(sql.get(BY_NUMBER, { agent, number }));
 
 /** The version that this call, command or edit has made. */
 export const versionByRequest = (sql: Sql, agent: string, askedBy: string) =>
-  found(sql.get(ASKED_BY, { agent, askedBy }));
+  readFoundVersion(sql.get(ASKED_BY, { agent, askedBy }));
 
-async function found(row: Promise<SoulVersionRow | undefined>): Promise<SoulVersion | null> {
+async function readFoundVersion(
+  row: Promise<SoulVersionRow | undefined>,
+): Promise<SoulVersion | null> {
   const version = await row;
   return version === undefined ? null : readSoulVersion(version);
 }

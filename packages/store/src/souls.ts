@@ -77,7 +77,7 @@ const KEEP_HEAD = statement(
 const SET_NOTIFIED = statement(`
   update soul_version set unnotified = 0 where agent = :agent and number = :number and state = :state`);
 
-/** What of the repository reads alone. */
+/** The reads of the repository. */
 function soulLookups(database: Database) {
   return {
     /** The one in use; null before the seed. */
@@ -94,7 +94,7 @@ function soulLookups(database: Database) {
     /** Whether a proposal of the agent was in use at some time. */
     hasAgentChange: (agent: string): Promise<boolean> =>
       database.read(async (sql) => (await sql.get(AGENT_CHANGE, { agent })) !== undefined),
-    /** What waits for the evaluation, oldest first. */
+    /** The versions that wait for the evaluation, oldest first. */
     unjudged: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(UNJUDGED, { agent })).map(readSoulVersion)),
     /** Passed ones whose time has come, oldest first. */

@@ -1,21 +1,21 @@
 import { type Database, type Sql, statement } from './database.ts';
 
-/** What the model call of a turn used, for `/status` and spending. */
+/** The usage of a turn's model call, for `/status` and spending. */
 export interface TurnUsage {
   readonly model: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Those of `inputTokens` that the provider had in its cache. */
   readonly cachedInputTokens?: number | undefined;
-  /** How much of a token each of these counts against caps (G17), by its price; a whole one when absent. */
+  /** The share of a token that each of these counts against caps (G17), by its price; a whole one when absent. */
   readonly cachedShare?: number | undefined;
   /** US dollars, null when the price of the model is not known. */
   readonly costUsd: number | null;
 }
 
 /**
- * What was used of models, as it counts against caps: tokens in and out together, those from a provider's cache at the share
- * of the price that they cost; US dollars as far as prices are known.
+ * The usage of models as it counts against caps: tokens in and out together, those from a provider's cache at the
+ * share of the price that they cost; US dollars as far as prices are known.
  */
 export interface Spent {
   readonly tokens: number;
@@ -34,7 +34,7 @@ export interface SpendAccount {
   readonly agent?: string | undefined;
 }
 
-/** What was spent on a day by one person, in one group, and by all: of all agents, and of that of the account. */
+/** The spending of a day by one person, in one group, and by all: of all agents, and of that of the account. */
 export interface SpentOfDay extends SpentOnAgents {
   readonly ofAgent: SpentOnAgents;
 }
@@ -57,7 +57,7 @@ type Counted = Pick<
  */
 export function spendRepository(database: Database) {
   return {
-    /** What counts against the caps of a turn on this account. */
+    /** The spending that counts against the caps of a turn on this account. */
     async of(account: SpendAccount): Promise<SpentOfDay> {
       const { day, personId, groupId, agent = DEFAULT_AGENT } = account;
       const values = { day, personId, groupId: groupId ?? NO_GROUP };

@@ -5,7 +5,7 @@ import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
-/** What was stopped. */
+/** The stopped work. */
 export interface Stopped {
   /** A turn that was running, or waited to be resumed. */
   readonly stoppedTurn: string | null;

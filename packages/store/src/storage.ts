@@ -1,40 +1,40 @@
 import { type Database, dynamicStatement, type Sql, statement } from './database.ts';
 import { type FolderUse, folderUse } from './files/folder-bytes.ts';
 import {
-  beforeOf,
   boundOf,
   isOld,
+  oldBefore,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
 } from './retention-rules.ts';
 import { TABLE_LIST } from './tables.ts';
 
-/** What a table takes, its indexes included. */
+/** The space of a table, its indexes included. */
 export interface TableUse {
   readonly table: string;
   readonly bytes: number;
   readonly rows: number;
   /** The ages that bound it, or a text about what does. */
   readonly bound: readonly (keyof RetentionAges)[] | string;
-  /** What the next thorough round would remove. */
+  /** The rows that the next thorough round would remove. */
   readonly old: { readonly rows: number; readonly bytes: number };
 }
 
-/** What a database takes. */
+/** The space of a database. */
 export interface StorageUse {
   /** The largest first. */
   readonly tables: readonly TableUse[];
   /** On the disk, without the log of SQLite. */
   readonly bytes: number;
-  /** Of these, free for new rows; null where the database does not say. */
+  /** The part of these that is free for new rows; null where the database does not tell. */
   readonly freeBytes: number | null;
   /** The files of messages in the folder beside the database; null where they are in the table `file_piece`. */
   readonly files: FolderUse | null;
 }
 
 /** Takes as long as it takes. On SQLite a transaction that may write would block answers. */
-function look<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
+function readUnlimited<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
   return database.dialect === 'sqlite' ? database.read(work) : database.writeUnlimited(work);
 }
 
@@ -52,7 +52,7 @@ export async function storageUse(
   const tables: TableUse[] = [];
   for (const [table, bytes] of sizes.tables) {
     const rule = rules.get(table);
-    const { rows, old } = await countOf(database, table, rule, rule && beforeOf(rule, ages, now));
+    const { rows, old } = await countOf(database, table, rule, rule && oldBefore(rule, ages, now));
     const bound = rule?.keeps ?? kept.get(table) ?? '';
     const oldBytes = rows === 0 ? 0 : Math.round((bytes * old) / rows);
     tables.push({ table, bytes, rows, bound, old: { rows: old, bytes: oldBytes } });
@@ -72,7 +72,7 @@ async function countOf(
   const count = dynamicStatement(`select count(*) as "rows", ${old} as "old" from ${table}`);
   const bound = rule === undefined ? {} : { bound: boundOf(rule, before - (rule.longer ?? 0)) };
   const counted = count.rows<{ readonly rows: number; readonly old: number }>();
-  return (await look(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
+  return (await readUnlimited(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
 }
 
 interface Sizes {
@@ -99,7 +99,7 @@ const SQLITE_SIZES = statement(`
   where aggregate = 1 and tbl_name not like 'sqlite_%' group by tbl_name`).rows<TableSize>();
 
 async function sqliteSizes(database: Database): Promise<Sizes> {
-  const rows = await look(database, (sql) => sql.all(SQLITE_SIZES));
+  const rows = await readUnlimited(database, (sql) => sql.all(SQLITE_SIZES));
   const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
   const tables = new Map<string, number>();
   for (const row of rows) {
@@ -133,15 +133,15 @@ export async function bytesUsed(database: Database, most: number): Promise<numbe
   const { bytes } = await postgresSizes(database);
   if (bytes <= most) return bytes;
   let used = 0;
-  for (const rule of RETENTION_RULES) used += await estimated(database, rule);
+  for (const rule of RETENTION_RULES) used += await estimateRows(database, rule);
   return Math.min(bytes, used);
 }
 
 const SAMPLE = 200;
-/** Of a row besides its columns: header and pointer. */
+/** The size of a row besides its columns: header and pointer. */
 const ROW_BYTES = 28;
 
-async function estimated(database: Database, { table, by }: RetentionRule): Promise<number> {
+async function estimateRows(database: Database, { table, by }: RetentionRule): Promise<number> {
   const newest = by.map((name) => `${name} desc`).join(', ');
   const estimate = dynamicStatement(`
     select n_live_tup * (1 + cast(pg_indexes_size(relid) as float8) / greatest(pg_table_size(relid), 1))

@@ -4,7 +4,7 @@ export interface StoreMark {
   readonly counter: number;
 }
 
-/** What a found mark says to a process that has seen another one; both are of one moment. */
+/** The meaning of a found mark for a process that has seen another one; both are of one moment. */
 export type MarkVerdict = 'first' | 'onward' | 'behind' | 'other';
 
 /**

@@ -5,7 +5,7 @@ import { judgeMark, type StoreMark } from './store-mark.ts';
 
 /** The last time that the database was found to have gone back, and what was held back then. */
 export interface Setback {
-  /** How often that was found so far. */
+  /** The number of times that was found so far. */
   readonly count: number;
   /** In ms since 1970. */
   readonly at: number;
@@ -23,9 +23,9 @@ export interface StateDeps {
 }
 
 /**
- * How far the counter is raised beyond what the process that settles a setback has seen. Others, Redis and data folders may
- * have seen more of the lost history, and would find the database behind a second time. It is raised a few times a second
- * at most, so this is the work of decades.
+ * The amount by which the counter is raised beyond what the process that settles a setback has seen. Others, Redis
+ * and data folders may have seen more of the lost history, and would find the database behind a second time. It is
+ * raised a few times a second at most, so this is the work of decades.
  */
 const BEYOND_LOST_MARKS = 1_000_000_000;
 
@@ -53,12 +53,12 @@ export class StoreState {
     return this.#seen;
   }
 
-  /** How often this database has gone back, as far as this process knows. */
+  /** The number of times this database has gone back, as far as this process knows. */
   get setbacks(): number {
     return this.#setbacks;
   }
 
-  /** What other memories have seen of this database: the data folder, Redis. */
+  /** The marks that other memories have of this database: the data folder, Redis. */
   expect(mark: StoreMark): void {
     if (this.#seen === null || this.#seen.name !== mark.name) this.#seen ??= mark;
     else if (mark.counter > this.#seen.counter) this.#seen = mark;
@@ -88,7 +88,7 @@ export class StoreState {
     await this.#settle(before, found.setbacks, write);
   }
 
-  /** What a raised counter says. */
+  /** The meaning of a raised counter. */
   async judge(before: StoreMark | null, found: Found | null): Promise<void> {
     if (found === null) {
       await this.#introduce(before);

@@ -116,7 +116,7 @@ export function storeOn(
     pairing: pairingRepository(database, newId),
     seenGroups: seenGroupRepository(database),
     accountPauses: accountPauseRepository(database),
-    /** What the adapter of this account must remember. */
+    /** The values of this account's adapter. */
     adapterValues: (
       channel: string,
       account: string,
@@ -124,7 +124,7 @@ export function storeOn(
     ): AdapterValues => adapterValues(database, { channel, account, lease }),
     /** Resolves when the database can be read and written; rejects with a StoreError otherwise. For `/readyz`. */
     ping: () => database.check(),
-    /** What queries have found to be wrong with the database as a whole; null: nothing. Asks nothing. */
+    /** The fault of the database as a whole that queries have found; null: none. Runs no query. */
     trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
   };

@@ -66,7 +66,7 @@ async function commitSubAgent(
   if (committed === null) return { kind: 'fenced' };
   addUsage(sql, run.id, turn);
   if (turn.state === 'done' && (await hasMoreToDo(sql, run))) return { kind: 'goes-on' };
-  await endRun(sql, run, turn, now);
+  await endSubAgentRun(sql, run, turn, now);
   const { parentConversation: conversationId } = run;
   const isLane = conversationId !== run.rootConversation;
   const message = {
@@ -98,7 +98,7 @@ async function hasMoreToDo(
   return (await sql.get(MORE_TO_DO, { lane, root })) !== undefined;
 }
 
-async function endRun(
+async function endSubAgentRun(
   sql: Sql,
   run: SubAgentRow,
   { state, result }: SubAgentTurn,
@@ -135,7 +135,7 @@ async function startSubAgent(
   const agent = order.to === undefined ? asker : order.to.agent;
   const lane = conversationOfAgent(agent, `${SUB_AGENT_LANE}${order.id}`);
   ensureConversation(sql, lane, now);
-  const origin = await originOf(sql, order.turnId, parentRun);
+  const origin = await findOrigin(sql, order.turnId, parentRun);
   sql.send(ADD, {
     id: order.id,
     callId: order.callId,
@@ -206,8 +206,8 @@ const MORE_TO_DO = statement(`
 const MESSAGES = statement(`
   select message as origin, route, from_owner as "fromOwner" from inbox where turn_id = :turnId order by seq`).rows<Origin>();
 
-/** Where the person is who all this is done for. */
-async function originOf(
+/** The route to the person for whom all this is done. */
+async function findOrigin(
   sql: Sql,
   turnId: string,
   parent: SubAgentRow | undefined,
@@ -238,7 +238,7 @@ export interface SubAgentOrder {
   readonly text: string;
 }
 
-/** How many, and how deep. */
+/** The bounds of number and depth. */
 export interface SubAgentBounds {
   /** 1: sub-agents may not delegate. */
   readonly depth: number;
@@ -251,7 +251,7 @@ export interface SubAgentRun {
   readonly id: string;
   /** Its lane. */
   readonly conversationId: string;
-  /** Where its completion goes: a conversation with people, or the lane of another sub-agent. */
+  /** The destination of its completion: a conversation with people, or the lane of another sub-agent. */
   readonly parentConversation: string;
   /** The conversation with people that all this is done for. */
   readonly rootConversation: string;
@@ -264,7 +264,7 @@ export interface SubAgentRun {
   readonly state: 'running' | 'done' | 'failed' | 'stopped';
   /** Its result or its failure, as text; null while it runs. */
   readonly result: string | null;
-  /** Of all its turns together. */
+  /** The usage of all its turns together. */
   readonly steps: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -274,7 +274,7 @@ export interface SubAgentRun {
   readonly finishedAt: number | null;
 }
 
-/** How a turn of a sub-agent ends. It never has parts: nothing is sent from it. */
+/** The end of a sub-agent's turn. It never has parts: nothing is sent from it. */
 export interface SubAgentTurn {
   readonly commit: TurnCommit;
   /** Times the model was asked in it. */
@@ -295,7 +295,7 @@ interface Origin {
   readonly fromOwner: number;
 }
 
-/** What Parley itself puts into a lane: no person wrote it, and nothing from outside can pass for it. */
+/** A message that Parley itself puts into a lane: no person wrote it, and nothing from outside can pass for it. */
 interface OwnMessage {
   readonly conversationId: string;
   readonly messageId: string;

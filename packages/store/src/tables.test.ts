@@ -8,7 +8,7 @@ import type { Column, Table } from './tables/table.ts';
 import { referencesTo, TABLE_LIST, TABLES_IN_BACKUP, type TableName } from './tables.ts';
 import { bothDatabases } from './testing/databases.ts';
 
-/** Of the statements of each released migration. A released one is never edited: add another migration. */
+/** The hashes of the statements of each released migration. A released one is never edited: add another migration. */
 const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly postgres: string }>> = {
   31: {
     sqlite: 'ea71cc0d79673e3cc5c536b9c744176d3fd084e55073adfb3ba07bdcb730fc36',

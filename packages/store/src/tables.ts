@@ -43,7 +43,7 @@ export function namesOf(name: string, { formerly }: Table): readonly string[] {
 }
 
 /** The columns of the primary key. */
-export function keyOf({ key, columns }: Table): readonly string[] {
+export function primaryKeyColumns({ key, columns }: Table): readonly string[] {
   if (key !== undefined) return key;
   return Object.keys(columns).filter((name) => columns[name]?.sql.includes('primary key'));
 }

@@ -18,7 +18,7 @@ export type TurnRun = z.infer<typeof TurnRun>;
 
 const TurnRuns = z.array(TurnRun);
 
-/** Of a turn that is suspended again and again the last ones are enough. */
+/** The most runs that are kept: of a turn that is suspended again and again the last ones are enough. */
 const KEPT_RUNS = 20;
 
 /** The column `runs` with one more beginning. */
@@ -26,14 +26,14 @@ export function withRun(before: string | null, run: TurnRun): string {
   return toJson([...readRuns(before), run].slice(-KEPT_RUNS));
 }
 
-/** How often a turn was started; nothing where it was not recorded. */
+/** The number of times a turn was started; undefined where it was not recorded. */
 export function readRuns(runs: string | null): readonly TurnRun[] {
   if (runs === null) return [];
   const parsed = TurnRuns.safeParse(JSON.parse(runs));
   return parsed.success ? parsed.data : [];
 }
 
-/** How often a turn has made its process stand still, by the column `runs`. */
+/** The number of times a turn has made its process stand still, by the column `runs`. */
 export function countHangs(runs: string | null): number {
   return readRuns(runs).filter(({ hung }) => hung === true).length;
 }

@@ -9,7 +9,7 @@ import type { TurnUsage } from './spend.ts';
 import { addSpend } from './spend.ts';
 import { markHung } from './turn-runs.ts';
 
-/** What `parley status` says about recent turns. */
+/** The report of `parley status` about recent turns. */
 interface TurnTotals {
   readonly answered: number;
   readonly failed: number;
@@ -62,7 +62,7 @@ export function turnRepository(database: Database, newId: NewId) {
           now: KEPT_AFTER_STOP,
         };
         if (lane === undefined || (await sql.run(KEEP_STOPPED, kept)) === 0) return null;
-        remember(sql, entries, { conversationId, session: lane.session, turnId, now });
+        appendHistory(sql, entries, { conversationId, session: lane.session, turnId, now });
         return insertParts(sql, parts, { turnId, now, newId });
       }),
 
@@ -93,7 +93,7 @@ export function turnRepository(database: Database, newId: NewId) {
   };
 }
 
-/** What people had seen of an answer when they stopped it. */
+/** The part of an answer that people had seen when they stopped it. */
 type StoppedAnswer = Pick<TurnCommit, 'turnId' | 'entries' | 'parts'> & {
   readonly conversationId: string;
 };
@@ -213,9 +213,9 @@ export async function commitTurn(
   if (commit.hadNoGroupContext !== true) deleteGroupContext(sql, commit.turnId);
   if (commit.step !== undefined) await storeStep(sql, commit.turnId, commit.step, now);
   const { account, usage } = commit;
-  if (account !== undefined && usage !== null) addSpend(sql, account, rest(usage, turn));
+  if (account !== undefined && usage !== null) addSpend(sql, account, unchargedUsage(usage, turn));
   const { conversationId } = lease;
-  remember(sql, commit.entries, { conversationId, session: turn.session, turnId, now });
+  appendHistory(sql, commit.entries, { conversationId, session: turn.session, turnId, now });
   if (commit.isPlan === true) sql.send(PLAN, { conversationId, turnId });
   if (commit.outcome === 'failed') {
     recordDeadTurn(sql, lease.conversationId, commit.turnId, now);
@@ -271,7 +271,7 @@ const PLAN = statement(
 );
 
 /** Puts entries at the end of the history of a conversation. */
-function remember(
+function appendHistory(
   sql: Sql,
   entries: readonly TranscriptEntry[],
   of: { conversationId: string; session: number; turnId: string; now: number },
@@ -290,8 +290,8 @@ function remember(
 
 type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'costUsd'>;
 
-/** What no step has charged yet: mostly the last call, whose share of cached input holds. */
-function rest({ cachedShare, ...usage }: TurnUsage, counted: Counted) {
+/** The usage that no step has charged yet: mostly the last call, whose share of cached input holds. */
+function unchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: Counted) {
   const cached = (usage.cachedInputTokens ?? 0) - (counted.cachedInputTokens ?? 0);
   return {
     cachedInputTokens: Math.max(0, cached),

@@ -11,7 +11,7 @@ const SUMMED = [
 type Sums = Readonly<Record<(typeof SUMMED)[number], number>>;
 
 /**
- * What turns have used, in which `failed` ones are included. `cachedTokens` are those of `inputTokens` that providers
+ * The usage of turns, in which `failed` ones are included. `cachedTokens` are those of `inputTokens` that providers
  * had in their caches. `costUsd` is in US dollars, as far as prices are known; `unpriced` turns used a model whose
  * price is not.
  */
@@ -21,7 +21,7 @@ export interface UsageFigures extends Sums {
 }
 
 /**
- * How long people waited: from the moment at which the first message of a turn was accepted until the answer was
+ * The time that people waited: from the moment at which the first message of a turn was accepted until the answer was
  * committed; sending it is not included. In ms, rounded to two digits.
  */
 interface UsageLatency {
@@ -29,7 +29,7 @@ interface UsageLatency {
   readonly p95: number;
 }
 
-/** What is added up: sums over some turns, of which those with a latency (in ms) all took as long. */
+/** The sums: sums over some turns, of which those with a latency (in ms) all took as long. */
 export interface Counted extends Sums {
   /** -1: they are no answers to people. */
   readonly latency: number;
@@ -40,7 +40,7 @@ export interface Counted extends Sums {
 /** Sums that grow. */
 export interface Tally {
   readonly sums: Record<(typeof SUMMED)[number], number>;
-  /** How many answers took so many ms. */
+  /** The number of answers that took so many ms. */
   readonly latencies: Map<number, number>;
   newest: string;
 }
@@ -71,8 +71,8 @@ export function figuresOf({ sums, latencies }: Tally): UsageFigures {
   return { ...sums, latency: latencyOf(latencies) };
 }
 
-/** Who used most comes first: money, else tokens, else turns. */
-export function byUse({ sums: one }: Tally, { sums: other }: Tally): number {
+/** The order of the rows, the largest usage first: money, else tokens, else turns. */
+export function compareByUse({ sums: one }: Tally, { sums: other }: Tally): number {
   const tokens = other.inputTokens + other.outputTokens - one.inputTokens - one.outputTokens;
   return other.costUsd - one.costUsd || tokens || other.turns - one.turns;
 }
@@ -121,7 +121,7 @@ export function calendarDays({ lastDay, days, timeZone }: DayRange): readonly Ca
   const last = Date.parse(`${lastDay}T00:00:00Z`);
   const starts = Array.from({ length: days + 1 }, (_, at) => {
     const utc = last - (days - 1 - at) * DAY_MS;
-    return { day: new Date(utc).toISOString().slice(0, 10), from: startOfDay(utc, clock) };
+    return { day: new Date(utc).toISOString().slice(0, 10), from: localDayStart(utc, clock) };
   });
   return starts.slice(0, -1).map((start, at) => ({ ...start, to: starts[at + 1]?.from ?? 0 }));
 }
@@ -130,14 +130,14 @@ export function calendarDays({ lastDay, days, timeZone }: DayRange): readonly Ca
  * The first moment of the day whose midnight in UTC is given. Clocks may change at midnight, so the offsets of the
  * day before and of the day after are both tried; where they leave midnight out, only one is right.
  */
-function startOfDay(utc: number, clock: LocalClock): number {
+function localDayStart(utc: number, clock: LocalClock): number {
   const [first = utc, second = utc] = [utc - DAY_MS, utc + DAY_MS]
     .map((near) => utc - (clock(near) - near))
     .sort((one, other) => one - other);
   return clock(first) >= utc ? first : second;
 }
 
-/** What the clocks of a place show at a moment (ms), as if it was UTC; in whole seconds. */
+/** The wall time of a place at a moment (ms), as if it was UTC; in whole seconds. */
 type LocalClock = (at: number) => number;
 
 /** Made once for many moments: making a formatter costs a hundred times using it. */

@@ -12,10 +12,10 @@ import {
 } from './database.ts';
 import {
   addTo,
-  byUse,
   type CalendarDay,
   type Counted,
   calendarDays,
+  compareByUse,
   createTally,
   type DayRange,
   figuresOf,
@@ -28,7 +28,7 @@ import {
 export const UsageGrouping = z.enum(['day', 'person', 'chat', 'model', 'channel', 'agent']);
 export type UsageGrouping = z.infer<typeof UsageGrouping>;
 
-/** What is looked at: so many days up to the last one, in a time zone. */
+/** The range of the query: so many days up to the last one, in a time zone. */
 export interface UsageQuery extends DayRange {
   readonly by: UsageGrouping;
   /** The name of the agent of this database. */
@@ -44,7 +44,7 @@ export interface UsageDay extends UsageFigures {
 export interface UsageRow extends UsageFigures {
   /** An id or a model; empty: it is not known, or there is none. */
   readonly name: string;
-  /** What people call it; written by people. */
+  /** Its title; written by people. */
   readonly title: string | null;
 }
 
@@ -56,7 +56,7 @@ export interface UsageSums {
   readonly rows: readonly UsageRow[];
   /** All other groups together. */
   readonly other: (UsageFigures & { readonly groups: number }) | null;
-  /** Of the total: what was used outside of turns, for summaries and trials of SOUL.md. */
+  /** The part of the total that was used outside of turns, for summaries and trials of SOUL.md. */
   readonly outside: UsageFigures | null;
   /** False: there are so many turns that the oldest days of the range were not read. */
   readonly isWhole: boolean;
@@ -133,7 +133,7 @@ const HIGHEST = statement(`
   { readonly kind: string } & { readonly [Key in keyof Highest]: number | null }
 >();
 
-/** What is counted while days are read. */
+/** The counts while days are read. */
 interface Tallies {
   readonly total: Tally;
   readonly days: { readonly day: string; readonly tally: Tally }[];
@@ -153,7 +153,7 @@ async function readTurns(
   for (const { name, ...row } of await sql.all(TURNS[by], part)) {
     addTo(tally, row);
     if (by === 'day') continue;
-    const key = nameOf(name, by, agent);
+    const key = usageGroupName(name, by, agent);
     const group = tallies.groups.get(key) ?? createTally();
     tallies.groups.set(key, group);
     addTo(group, row);
@@ -176,14 +176,14 @@ async function readOutside(
   }
 }
 
-/** How work is named that people did not ask for themselves. */
+/** The names of work that people did not ask for themselves. */
 const UNSEEN = new Map([
   [SUB_AGENT_LANE, 'sub-agents'],
   [`${HEARTBEAT_LANE}${HOOK_AGENT}`, 'hooks'],
   [HEARTBEAT_LANE, 'heartbeat'],
 ]);
 
-function nameOf(name: string | null, by: UsageGrouping, agent: string): string {
+function usageGroupName(name: string | null, by: UsageGrouping, agent: string): string {
   if (name === null) return '';
   if (by === 'person' || by === 'model') return name;
   const named = agentOfConversation(name);
@@ -246,7 +246,7 @@ async function sumsOf(
   { total, days, groups, outside }: Tallies,
   by: UsageGrouping,
 ): Promise<Omit<UsageSums, 'isWhole'>> {
-  const sorted = [...groups].sort(([, one], [, other]) => byUse(one, other));
+  const sorted = [...groups].sort(([, one], [, other]) => compareByUse(one, other));
   const [shown, rest] = [sorted.slice(0, MAX_ROWS), sorted.slice(MAX_ROWS)];
   const titles = await titlesOf(sql, shown, by);
   const other = createTally();
@@ -274,7 +274,7 @@ const MESSAGES = statement(`
   readonly message: string;
 }>();
 
-/** What people and chats call themselves in the newest turn of each, by its id. */
+/** The names of people and chats in the newest turn of each, by its id. */
 async function titlesOf(
   sql: Sql,
   groups: readonly (readonly [string, Tally])[],

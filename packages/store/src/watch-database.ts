@@ -13,7 +13,7 @@ import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
 /** A database and what is wrong with it now. */
 export interface WatchedDatabase extends Database {
-  /** What stops it from working, and what to do about it; null while nothing is known to. */
+  /** The fault that stops it from working, and the remedy; null while nothing is known to. */
   trouble(): StoreError | null;
   /** Asks the database now; rejects with what is wrong. */
   check(): Promise<void>;
@@ -22,7 +22,7 @@ export interface WatchedDatabase extends Database {
 /** SQLite needs some pages for each commit; a disk with less room than this counts as full. */
 const MIN_ROOM_BYTES = 256 * 1024;
 
-/** What ends each trouble: an answer, a write that succeeds, or nothing but another database. */
+/** The events that end each trouble: an answer, a write that succeeds, or nothing but another database. */
 const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = {
   'store-unreachable': 'read',
   'store-refused': 'read',

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** A number in a file of `/proc`, by its path or open; 0 once the process has ended, and where there is no `/proc`. */
-export function numberIn(path: string | number, line: RegExp): number {
+export function readProcNumber(path: string | number, line: RegExp): number {
   try {
     return Number(line.exec(readFileSync(path, 'utf8'))?.[1] ?? 0);
   } catch {

@@ -4,8 +4,8 @@ import { isSkillFile } from './audience.ts';
 import type { FileCache } from './file-cache.ts';
 import { parseFileName, walkPath } from './paths.ts';
 import type { WorkspaceLock } from './workspace-lock.ts';
-import { contentOf, writeFileInside } from './write-file.ts';
-import { isUnsettled, settled } from './write-rules.ts';
+import { readForWrite, writeFileInside } from './write-file.ts';
+import { isUnsettled, settleAudience } from './write-rules.ts';
 
 /** A file that an agent made in a turn that could see private parts; no person has decided about it yet (W09). */
 export interface AgentFile {
@@ -20,7 +20,7 @@ export interface AgentFile {
   readonly canOpen: boolean;
 }
 
-/** What a person decided: everyone may read the file, or still the owner alone. */
+/** The decision of a person: everyone may read the file, or still the owner alone. */
 export type AgentFileDecision = 'open' | 'keep';
 
 interface AgentFilesOptions {
@@ -40,7 +40,7 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
   /** The whole file as it is now, with its front matter; null: there is none that can be read. */
   const content = async (name: string): Promise<string | null> => {
     const path = parseFileName(name);
-    const found = path === null ? null : await contentOf(folder, path);
+    const found = path === null ? null : await readForWrite(folder, path);
     return found?.kind === 'found' ? found.text : null;
   };
   return {
@@ -60,7 +60,7 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
         if (found.kind !== 'file') continue;
         const canOpen = !isSkillFile(name);
         const { changedAt } = found.file;
-        waiting.push({ name, changedAt, content: text, print: printOf(text), canOpen });
+        waiting.push({ name, changedAt, content: text, print: textFingerprint(text), canOpen });
       }
       return waiting.sort((a, b) => b.changedAt - a.changedAt);
     },
@@ -71,9 +71,9 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
         const text = await content(name);
         if (path === null || text === null) return `${name} is not there any more.`;
         if (!isUnsettled(text)) return `${name} was decided already.`;
-        if (printOf(text) !== print) return `${name} has changed meanwhile. Read it again.`;
+        if (textFingerprint(text) !== print) return `${name} has changed meanwhile. Read it again.`;
         if (decision === 'open' && isSkillFile(name)) return OPENS_SKILL;
-        const after = settled(text, decision === 'open' ? 'everyone' : 'owner');
+        const after = settleAudience(text, decision === 'open' ? 'everyone' : 'owner');
         const bytes = Buffer.from(after);
         const written = await writeFileInside(folder, path, bytes, { newId, hold });
         return written.kind === 'refused' ? `${name} was not changed: ${written.detail}.` : null;
@@ -85,6 +85,6 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
 const OPENS_SKILL =
   'All files of the skill would be opened with it. Look through its folder, and take "audience: owner" out of its SKILL.md.';
 
-function printOf(text: string): string {
+function textFingerprint(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -79,9 +79,9 @@ export function isOwnersByDefault(name: string): boolean {
 }
 
 /**
- * Who may read a workspace file by its name and front matter. Some files are the owner's always; any
- * other when its front matter says so (W03), by default, or when the meant audience is unknown. Files
- * below `skills/` also need an open SKILL.md: `fileAudience` decides that.
+ * The audience of a workspace file by its name and front matter. Some files are the owner's always; any other when
+ * its front matter says so (W03), by default, or when the meant audience is unknown. Files below `skills/` also need
+ * an open SKILL.md: `fileAudience` decides that.
  */
 export function audienceOf(
   name: string,
@@ -154,7 +154,7 @@ const HASH_LENGTH = 24;
  * recognise the slug, the hash makes the name unique, also where a file system ignores case.
  */
 export function groupMemoryOf(conversationId: string): string {
-  const slug = readable(conversationId).slice(0, SLUG_LENGTH).replace(/-$/, '');
+  const slug = readableSlug(conversationId).slice(0, SLUG_LENGTH).replace(/-$/, '');
   const hash = createHash('sha256').update(conversationId).digest('hex').slice(0, HASH_LENGTH);
   return `${GROUPS}/${slug === '' ? hash : `${slug}-${hash}`}.md`;
 }
@@ -165,7 +165,7 @@ export function isGroupFile(name: string): boolean {
   return folded === GROUPS || folded.startsWith(`${GROUPS}/`);
 }
 
-function readable(conversationId: string): string {
+function readableSlug(conversationId: string): string {
   return conversationId
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')

@@ -28,7 +28,7 @@ export class Bootstrap {
     this.#options = options;
   }
 
-  /** How far it has come; null when there is nothing to lead. Never throws. */
+  /** Its progress; null when there is nothing to lead. Never throws. */
   async mark(): Promise<BootstrapMark | null> {
     const { folder, log } = this.#options;
     try {
@@ -84,9 +84,9 @@ async function archive(folder: string): Promise<string | null> {
 }
 
 /**
- * How far BOOTSTRAP.md of a workspace has come (W08), as it is kept between starts. `new`: Parley made
- * the workspace and no owner has written yet. `started`: it leads this session of this conversation, has
- * led `turns` of it, and `messageId` leads the last of them.
+ * The progress of a workspace's BOOTSTRAP.md (W08), as it is kept between starts. `new`: Parley made the workspace
+ * and no owner has written yet. `started`: it leads this session of this conversation, has led `turns` of it, and
+ * `messageId` leads the last of them.
  */
 export const BootstrapMark = z.discriminatedUnion('state', [
   z.strictObject({ state: z.literal('new') }),
@@ -107,11 +107,11 @@ const BOOTSTRAP_TURNS = 20;
 export interface OwnersTurn {
   readonly conversationId: string;
   readonly session: number;
-  /** Of the message that leads the turn: a turn that is run again counts once. */
+  /** The id of the message that leads the turn: a turn that is run again counts once. */
   readonly messageId: string;
 }
 
-/** What to do with BOOTSTRAP.md in this turn; `mark` is what to keep when it leads. */
+/** The decision about BOOTSTRAP.md in this turn; `mark` is kept when it leads. */
 export type BootstrapStep =
   | { readonly kind: 'leave-out' }
   | { readonly kind: 'lead'; readonly mark: BootstrapMark }

@@ -42,7 +42,7 @@ export function planClosed(
     for (let length = 1; length <= end; length += 1) {
       const name = segments.slice(0, length).join('/');
       const { kind } = walkPath(folder, { segments: segments.slice(0, length) });
-      if (kind === 'link') throw linked(name);
+      if (kind === 'link') throw symbolicLinkError(name);
       // A file in the place of a folder: nothing can be made in it, as long as it stays.
       if (kind === 'file') end = length;
       const isFolder = length < segments.length || pattern.endsWith('/');
@@ -53,7 +53,7 @@ export function planClosed(
   return { paths: [...paths], missing: [...missing] };
 }
 
-function linked(name: string): WorkspaceError {
+function symbolicLinkError(name: string): WorkspaceError {
   const message = `Commands are not run, because ${name} in the workspace is a symbolic link and cannot be protected. Put a plain file or folder in its place.`;
   return new WorkspaceError('workspace-file', message);
 }

@@ -27,7 +27,7 @@ const CANARY = 'canary7f3a9c';
 const GUEST: Reader = { kind: 'guest', conversationId: 'crew' };
 const OPEN_SKILL = '---\nname: NAME\ndescription: Of tea.\n---\nBrew.';
 
-/** What is there before the command: open files and skills, in usual and in odd spellings. */
+/** The files before the command: open files and skills, in usual and in odd spellings. */
 const FILES: Readonly<Record<string, string>> = {
   'AGENTS.md': 'Be brief.',
   'MEMORY.md': CANARY,
@@ -78,7 +78,7 @@ const NAMES = [
   ...['other.md', 'open.md', 'steps.txt', 'BOOT.md'],
 ];
 
-/** How a name can be written: other letters, other forms, characters that nobody sees. */
+/** The spellings of a name: other letters, other forms, characters that nobody sees. */
 const spelled = fc
   .tuple(fc.constantFrom(...WORDS, ...NAMES), fc.nat(9))
   .map(([name, how]) => SPELLINGS[how]?.(name) ?? name);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type FileName, walkPath } from './paths.ts';
 
 /**
- * What others could read when a command started, and files with a second name (a hard link), by path; on
+ * The files that others could read when a command started, and files with a second name (a hard link), by path; on
  * the disk until the command is finished.
  */
 export const CommandNote = z.object({

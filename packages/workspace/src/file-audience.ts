@@ -5,8 +5,8 @@ import type { ParsedFile } from './front-matter.ts';
 import type { FileName } from './paths.ts';
 
 /**
- * Who may read a file: by its name, its front matter, and the skill in whose folder it lies. Views decide
- * by this what they show, and shell commands what they must not change or leave behind.
+ * The audience of a file by its name, its front matter, and the skill in whose folder it lies. Views decide by this
+ * what they show, and shell commands what they must not change or leave behind.
  */
 export async function fileAudience(
   files: FileCache,
@@ -26,8 +26,8 @@ export async function isClosedBySkill(files: FileCache, path: FileName): Promise
 }
 
 /**
- * What the SKILL.md files above a file below `skills/` say: `owners` if one of them is the owner's, or
- * cannot be read. Null: it is not below `skills/`.
+ * The audience that SKILL.md files give to a file below `skills/`: `owners` if one of them is the owner's, or cannot
+ * be read. Null: it is not below `skills/`.
  */
 export async function skillAbove(
   files: FileCache,

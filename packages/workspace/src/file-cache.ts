@@ -81,12 +81,12 @@ export class FileCache {
       const { folder } = this.#options;
       const walked = walkPath(folder, name);
       if (walked.kind !== 'file') return FAULTS[walked.kind];
-      if (walked.file.bytes > limit) return tooLarge(walked.file.bytes, limit);
+      if (walked.file.bytes > limit) return fileTooLarge(walked.file.bytes, limit);
       await using handle = await openInside(folder, name.segments);
       const opened = identityOf(await handle.stat({ bigint: true }));
       if (opened !== walked.file.identity) return FAULTS.replaced;
       const bytes = await handle.readFile();
-      return bytes.length > limit ? tooLarge(bytes.length, limit) : { bytes };
+      return bytes.length > limit ? fileTooLarge(bytes.length, limit) : { bytes };
     } catch (error) {
       return faultOf(error);
     }
@@ -109,7 +109,7 @@ export class FileCache {
 
   async #read(name: FileName, found: FoundFile): Promise<ParsedFile | FileFault> {
     try {
-      const file = await load(this.#options, name, found);
+      const file = await loadFile(this.#options, name, found);
       if ('reason' in file) return file;
       this.#remove(name.name);
       if (this.#options.clock() - found.changedAt > SETTLED_MS) this.#add({ found, file });
@@ -136,17 +136,17 @@ export class FileCache {
   }
 }
 
-async function load(
+async function loadFile(
   { folder, log }: FileCacheOptions,
   name: FileName,
   found: FoundFile,
 ): Promise<ParsedFile | FileFault> {
-  if (found.bytes > MAX_BYTES) return tooLarge(found.bytes);
+  if (found.bytes > MAX_BYTES) return fileTooLarge(found.bytes);
   await using handle = await openInside(folder, name.segments);
   const opened = identityOf(await handle.stat({ bigint: true }));
   if (opened !== found.identity) return FAULTS.replaced;
   const bytes = await handle.readFile();
-  if (bytes.length > MAX_BYTES) return tooLarge(bytes.length);
+  if (bytes.length > MAX_BYTES) return fileTooLarge(bytes.length);
   const read = textOfFile(bytes);
   if (read.kind === 'refused') {
     log.warn({ file: name.name, why: read.detail }, `${name.name} cannot be read as text`);
@@ -164,7 +164,7 @@ async function load(
   return file;
 }
 
-function tooLarge(bytes: number, limit: number = MAX_BYTES): FileFault {
+function fileTooLarge(bytes: number, limit: number = MAX_BYTES): FileFault {
   return { reason: 'too-large', detail: `${bytes} bytes, at most ${limit} are read` };
 }
 

@@ -19,7 +19,7 @@ import type { WorkspaceView } from './workspace-view.ts';
 /** A Markdown file, for the person to whom the workspace belongs. */
 export interface EditorFile {
   readonly name: string;
-  /** Who may see its text in a turn: as the views decide. */
+  /** The readers of its text in a turn, as the views decide. */
   readonly readers: 'owner' | 'everyone' | 'conversation';
   /** Why it is the owner's alone, or not read at all. */
   readonly problem: string | null;
@@ -29,7 +29,7 @@ export interface EditorFile {
   readonly changedAt: number;
 }
 
-/** What became of a change; `outdated`: the file has changed since `base`, and nothing was written. */
+/** The result of a change; `outdated`: the file has changed since `base`, and nothing was written. */
 export type EditorChange = { readonly kind: 'written' | 'outdated' };
 
 interface FileEditorOptions {
@@ -76,7 +76,10 @@ export class FileEditor {
   ): Promise<EditorChange> {
     const path = this.#changeable(name);
     if (text === null && path.name === 'AGENTS.md') {
-      throw refusal(name, 'without it the folder would be made from the templates again: empty it');
+      throw nothingDoneError(
+        name,
+        'without it the folder would be made from the templates again: empty it',
+      );
     }
     if (text !== null) assertText(name, text);
     const what = text === null ? 'removed' : base === null ? 'made' : 'edited';
@@ -84,7 +87,7 @@ export class FileEditor {
       versions.save(base, text, `${what} by ${by}`),
     );
     if (text === null) await this.#options.history.tidy();
-    return outcomeOf(name, done);
+    return toEditorChange(name, done);
   }
 
   /** The newest first, with the reason of each; empty: it was found like that. */
@@ -102,7 +105,7 @@ export class FileEditor {
   async restore(name: string, version: string, by: string): Promise<EditorChange> {
     const path = this.#changeable(name);
     const done = await this.#trying(path, (versions) => versions.restore(version, `, by ${by}`));
-    return outcomeOf(name, done);
+    return toEditorChange(name, done);
   }
 
   /** Removed files of which versions are left. */
@@ -122,7 +125,7 @@ export class FileEditor {
     return {
       name: path.name,
       readers: isGroupFile(path.name) ? 'conversation' : isOpen ? 'everyone' : 'owner',
-      problem: problemOf(file),
+      problem: fileProblem(file),
       tokens: 'reason' in file || file.isBlank ? 0 : estimateTokens(file.text),
       changedAt: walked.file.changedAt,
     };
@@ -131,17 +134,20 @@ export class FileEditor {
   #path(name: string): FileName {
     const path = parseFileName(name);
     if (path !== null && isMarkdown(name)) return path;
-    throw refusal(name, 'a plain path inside of the workspace that ends with .md is needed');
+    throw nothingDoneError(
+      name,
+      'a plain path inside of the workspace that ends with .md is needed',
+    );
   }
 
   #changeable(name: string): FileName {
     const path = this.#path(name);
     const { governed, forgetful } = this.#options;
     if (governed && foldName(name) === foldName(SOUL)) {
-      throw refusal(name, 'it changes by proposals alone, on the page Soul');
+      throw nothingDoneError(name, 'it changes by proposals alone, on the page Soul');
     }
     if (forgetful && (isMemory(name) || isGroupFile(name))) {
-      throw refusal(name, 'memory is switched off in the settings (agent.memory)');
+      throw nothingDoneError(name, 'memory is switched off in the settings (agent.memory)');
     }
     return path;
   }
@@ -153,30 +159,36 @@ export class FileEditor {
     try {
       return await work(this.#options.history.of(path));
     } catch (error) {
-      throw refusal(path.name, error instanceof Error ? error.message : String(error), error);
+      throw nothingDoneError(
+        path.name,
+        error instanceof Error ? error.message : String(error),
+        error,
+      );
     }
   }
 }
 
-function problemOf(file: ParsedFile | FileFault): string | null {
+function fileProblem(file: ParsedFile | FileFault): string | null {
   if ('reason' in file) return 'detail' in file ? file.detail : null;
   return file.problem ?? file.warning;
 }
 
 function assertText(name: string, text: string): void {
-  if (text.includes('\0') || !text.isWellFormed()) throw refusal(name, 'it is no plain text');
+  if (text.includes('\0') || !text.isWellFormed())
+    throw nothingDoneError(name, 'it is no plain text');
   const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_BYTES) throw refusal(name, `${bytes} bytes, at most ${MAX_BYTES} are kept`);
+  if (bytes > MAX_BYTES)
+    throw nothingDoneError(name, `${bytes} bytes, at most ${MAX_BYTES} are kept`);
 }
 
-function outcomeOf(
+function toEditorChange(
   name: string,
   done: Awaited<ReturnType<ReturnType<FileHistory['of']>['save']>>,
 ): EditorChange {
-  if (done.kind === 'refused') throw refusal(name, done.detail);
+  if (done.kind === 'refused') throw nothingDoneError(name, done.detail);
   return { kind: done.kind === 'written' ? 'written' : 'outdated' };
 }
 
-function refusal(name: string, why: string, cause?: unknown): WorkspaceError {
+function nothingDoneError(name: string, why: string, cause?: unknown): WorkspaceError {
   return new WorkspaceError('workspace-file', `${name}: nothing was done: ${why}.`, cause);
 }

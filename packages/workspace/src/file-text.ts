@@ -8,7 +8,7 @@ export type FileText =
       readonly text: string;
       /** Its WHATWG label. */
       readonly encoding: string;
-      /** What is doubtful about how it was decoded; null: nothing. */
+      /** A doubt about its decoding; null: none. */
       readonly warning: string | null;
     }
   | { readonly kind: 'refused'; readonly detail: string };

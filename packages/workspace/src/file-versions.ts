@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Clock, countFromNewest, type NewId } from '@parley/core';
 import { type FileName, MAX_BYTES, walkPath } from './paths.ts';
 import type { Hold, WorkspaceLock } from './workspace-lock.ts';
-import { contentOf, type DiskResult, writeFileInside } from './write-file.ts';
+import { type DiskResult, readForWrite, writeFileInside } from './write-file.ts';
 
 /** The result of a change. `changed`: the file no longer says what it was based on, and nothing was done. */
 export type FileChange =
@@ -78,7 +78,7 @@ export class FileVersions {
     const { folder } = this.options;
     const found = walkPath(folder, this.#file);
     if (found.kind === 'file' && found.file.bytes > MAX_BYTES) throw new Error('it is too large');
-    const content = await contentOf(folder, this.#file);
+    const content = await readForWrite(folder, this.#file);
     if (content.kind === 'refused') throw new Error(content.detail);
     return content.text;
   }
@@ -209,11 +209,11 @@ const LAST = 999;
 
 /** The name of the next version: never before `newest`, also when the clock was put back. */
 export function versionName(now: number, newest: FileVersion | undefined): string {
-  const moment = stamp(now);
-  if (newest === undefined || stamp(newest.at) < moment) return `${moment}-001`;
+  const moment = versionStamp(now);
+  if (newest === undefined || versionStamp(newest.at) < moment) return `${moment}-001`;
   const count = Number(NAME.exec(newest.name)?.[5] ?? 0);
-  if (count === LAST) return `${stamp(newest.at + 1_000)}-001`;
-  return `${stamp(newest.at)}-${String(count + 1).padStart(3, '0')}`;
+  if (count === LAST) return `${versionStamp(newest.at + 1_000)}-001`;
+  return `${versionStamp(newest.at)}-${String(count + 1).padStart(3, '0')}`;
 }
 
 /** Reads a name; null for what is none. */
@@ -223,6 +223,6 @@ export function readVersionName(name: string): FileVersion | null {
   return Number.isNaN(at) ? null : { name, at };
 }
 
-function stamp(moment: number): string {
+function versionStamp(moment: number): string {
   return `${new Date(moment).toISOString().slice(0, 19).replaceAll(':', '')}Z`;
 }

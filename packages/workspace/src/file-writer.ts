@@ -3,7 +3,13 @@ import { isMemory } from './audience.ts';
 import type { FileHistory } from './file-history.ts';
 import { diskReason, type FileName, MAX_BYTES, parseFileName } from './paths.ts';
 import type { Hold, WorkspaceLock } from './workspace-lock.ts';
-import { contentOf, type DiskRefusal, lookAgain, refused, writeFileInside } from './write-file.ts';
+import {
+  type DiskRefusal,
+  readForWrite,
+  refreshCache,
+  refuseOnDisk,
+  writeFileInside,
+} from './write-file.ts';
 import {
   type PlannedWrite,
   planWrite,
@@ -44,7 +50,7 @@ interface WriteOrder extends Writer {
   readonly approval?: WriteApproval | undefined;
 }
 
-/** What a write would do, or why it would be refused. */
+/** The effect of a write, or the reason to refuse it. */
 export type WritePlan = ({ readonly kind: 'planned' } & PlannedWrite) | NotWritten | Unchanged;
 
 type NotWritten = WriteRefusal | DiskRefusal | Refused;
@@ -75,7 +81,7 @@ export class FileWriter {
     return this.#locked((hold) => writeOne(this.#options, order, text, hold));
   }
 
-  /** What `write` or `change` would do now; nothing is written. */
+  /** Plans what `write` or `change` would do now, without writing. */
   async plan(order: WriteOrder, make: MakeText): Promise<WritePlan> {
     const text = await make();
     if (text === null) return { kind: 'unchanged' };
@@ -86,7 +92,7 @@ export class FileWriter {
   change(order: WriteOrder, make: MakeText): Promise<WriteResult | Unchanged> {
     return this.#locked(async (hold) => {
       const path = parseFileName(order.name);
-      if (path !== null) await lookAgain(this.#options.folder, path);
+      if (path !== null) await refreshCache(this.#options.folder, path);
       const text = await make();
       if (text === null) return { kind: 'unchanged' };
       return typeof text === 'string' ? writeOne(this.#options, order, text, hold) : text;
@@ -97,7 +103,7 @@ export class FileWriter {
     try {
       return await this.#options.lock.hold(work);
     } catch (error) {
-      return refused('disk', diskReason(error));
+      return refuseOnDisk('disk', diskReason(error));
     }
   }
 }
@@ -142,16 +148,16 @@ async function planOne(
   text: string,
 ): Promise<PlannedPath | NotWritten> {
   const path = parseFileName(name);
-  if (path === null) return refused('path', 'not a path inside the workspace');
+  if (path === null) return refuseOnDisk('path', 'not a path inside the workspace');
   const forbidden = refuseWriter(writer, path.name);
   if (forbidden !== null) return forbidden;
-  const before = await contentOf(folder, path);
+  const before = await readForWrite(folder, path);
   if (before.kind === 'refused') return before;
   const target = { name, before: before.text, inOwnersSkill: await inOwnersSkill(path) };
   const plan = planWrite(writer.reader, text, target);
   if ('kind' in plan) return plan;
   const bytes = Buffer.byteLength(plan.content);
   if (bytes > MAX_BYTES)
-    return refused('too-large', `${bytes} bytes, at most ${MAX_BYTES} are kept`);
+    return refuseOnDisk('too-large', `${bytes} bytes, at most ${MAX_BYTES} are kept`);
   return { kind: 'planned', path, before: before.text, ...plan };
 }

@@ -4,7 +4,7 @@
  * that could ever mean one file have the same segments.
  */
 export function foldedSegments(path: string): readonly string[] {
-  return folded(path)
+  return foldPath(path)
     .split(/[\\/:]+/)
     .map((segment) =>
       segment.trim() === '..' ? '..' : segment.replace(/^\s+|(?<![\s.])[\s.]+$/g, ''),
@@ -22,7 +22,7 @@ export function isMarkdown(name: string): boolean {
   return foldName(name).endsWith('.md');
 }
 
-function folded(path: string): string {
+function foldPath(path: string): string {
   // Nearly every name; listings fold thousands of them.
   if (/^[ -~]*$/.test(path)) return path.toLowerCase();
   return path

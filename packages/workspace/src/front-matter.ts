@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { AudienceFrontMatter, audienceOf, isSkillFile } from './audience.ts';
 import { readLooseMatter } from './skills/loose-matter.ts';
 import { rawTexts } from './skills/matter-entries.ts';
-import { entriesOf, isForEveryone } from './skills/skill-header.ts';
+import { isForEveryone, toMatterEntries } from './skills/skill-header.ts';
 import { isBlank } from './text.ts';
 
 const require = createRequire(import.meta.url);
@@ -48,26 +48,35 @@ export function readFrontMatter<Data extends object>(
   const firstLine = /^---(?!-)(.*)$/m.exec(text);
   if (firstLine === null || firstLine.index !== 0) return { kind: 'none', head: '', body: text };
   if (firstLine[1]?.trim() !== '') {
-    return refuse(
+    return refuseFrontMatter(
       '',
       text,
       'only plain YAML front matter is read; the first line must be exactly ---',
     );
   }
   const end = text.indexOf('\n---', 2);
-  if (end === -1) return refuse('', text, 'front matter is opened by --- and never closed');
+  if (end === -1)
+    return refuseFrontMatter('', text, 'front matter is opened by --- and never closed');
   const body = text.slice(end + 4).replace(/^[^\n]*\n?/, '');
   const head = text.slice(0, text.length - body.length);
   if (!/^\n---[ \t]*(\n|$)/.test(text.slice(end))) {
-    return refuse(head, body, 'front matter must be closed by a line that is exactly ---');
+    return refuseFrontMatter(
+      head,
+      body,
+      'front matter must be closed by a line that is exactly ---',
+    );
   }
   if (end > MAX_FRONT_MATTER) {
-    return refuse(head, body, `front matter is longer than ${MAX_FRONT_MATTER} characters`);
+    return refuseFrontMatter(
+      head,
+      body,
+      `front matter is longer than ${MAX_FRONT_MATTER} characters`,
+    );
   }
-  return check(head, body, schema);
+  return parseFrontMatter(head, body, schema);
 }
 
-function check<Data extends object>(
+function parseFrontMatter<Data extends object>(
   head: string,
   body: string,
   schema: z.ZodType<Data>,
@@ -76,12 +85,12 @@ function check<Data extends object>(
   try {
     data = grayMatter()(head, { language: 'yaml', engines }).data;
   } catch (error) {
-    return refuse(head, body, `front matter is not valid YAML (${firstLineOf(error)})`);
+    return refuseFrontMatter(head, body, `front matter is not valid YAML (${firstLineOf(error)})`);
   }
   const checked = schema.safeParse(data);
   if (!checked.success) {
     const issue = checked.error.issues[0];
-    return refuse(
+    return refuseFrontMatter(
       head,
       body,
       `front matter: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`,
@@ -118,7 +127,7 @@ function refuseLanguage(): never {
   throw new Error('only YAML is read');
 }
 
-function refuse(head: string, body: string, reason: string): FrontMatter<never> {
+function refuseFrontMatter(head: string, body: string, reason: string): FrontMatter<never> {
   return { kind: 'refused', reason, head, body: trimBlankLines(body) };
 }
 
@@ -163,7 +172,7 @@ export interface ParsedFile {
   readonly declared: 'owner' | 'everyone' | undefined;
   /** Why it cannot be known for whom the file is, for people; it is then the owner's. */
   readonly problem: string | null;
-  /** What is doubtful about how its bytes were decoded, as a sentence; null: nothing. */
+  /** A doubt about the decoding of its bytes, as a sentence; null: none. */
   readonly warning: string | null;
 }
 
@@ -175,7 +184,7 @@ export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFi
   const strict = readFrontMatter(raw, AudienceFrontMatter);
   const front = isSkillFile(name) ? ofSkill(strict, raw) : strict;
   const declared = front.kind === 'parsed' ? front.data.audience : undefined;
-  const problem = problemOf(front, hasTwin);
+  const problem = frontMatterProblem(front, hasTwin);
   const audience = audienceOf(name, problem === null ? declared : 'unknown');
   const { body: text } = front;
   return { name, text, isBlank: isBlank(text), audience, declared, problem, warning: null };
@@ -191,7 +200,7 @@ function ofSkill(
 ): FrontMatter<AudienceFrontMatter> {
   if (strict.kind === 'none') return strict;
   if (strict.kind === 'parsed') {
-    const isOpen = isForEveryone(entriesOf(strict.data, rawTexts(strict.head)));
+    const isOpen = isForEveryone(toMatterEntries(strict.data, rawTexts(strict.head)));
     return isOpen ? strict : { ...strict, data: { ...strict.data, audience: 'owner' } };
   }
   const loose = readLooseMatter(raw);
@@ -199,7 +208,7 @@ function ofSkill(
   return { kind: 'parsed', data: {}, head: loose.head, body: loose.body };
 }
 
-function problemOf(front: FrontMatter<object>, hasTwin: boolean): string | null {
+function frontMatterProblem(front: FrontMatter<object>, hasTwin: boolean): string | null {
   if (front.kind === 'refused') return front.reason;
   return hasTwin ? 'the file has a second name (a hard link)' : null;
 }

@@ -21,7 +21,7 @@ export {
   SAVED_FILES,
 } from './memory/memory-file.ts';
 export {
-  isOver,
+  isOutOfSession,
   type MemoryHit,
   type MemorySearch,
   openMemorySearch,
@@ -31,7 +31,7 @@ export { openWorkspace, type Workspace } from './open-workspace.ts';
 export { ownersMarks, type SplitText, splitOwnersFile } from './owner-sections.ts';
 export { otherFiles } from './paths.ts';
 export {
-  covers,
+  coversFile,
   createPromptFiles,
   type FilePattern,
   type PromptFiles,

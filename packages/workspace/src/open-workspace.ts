@@ -4,6 +4,7 @@ import { chmod, copyFile, lstat, mkdir, readdir, realpath } from 'node:fs/promis
 import { join } from 'node:path';
 import {
   type Clock,
+  isMissingFile,
   type Logger,
   type NewId,
   type Reader,
@@ -34,7 +35,7 @@ export interface OpenWorkspaceOptions {
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is decided elsewhere (W06). */
   readonly governed?: ManagedFile;
-  /** Where several processes share the folder, what lets one at a time write; else this process alone. */
+  /** The lock that lets one process at a time write, where several share the folder. */
   readonly lock?: WorkspaceLock;
   readonly log?: Logger;
   readonly clock?: Clock;
@@ -50,9 +51,9 @@ export interface Workspace {
   readonly created: readonly string[];
   /** The life of BOOTSTRAP.md (W08). */
   readonly bootstrap: Bootstrap;
-  /** What commands of the shell may do here (W09). */
+  /** The rules for shell commands here (W09). */
   readonly commands: Pick<ShellCommands, 'run'>;
-  /** What agents made that waits for a person to open it, for the owner alone (W09). */
+  /** Files of agents that wait for a person to open them, for the owner alone (W09). */
   readonly agentFiles: AgentFiles;
   /** Its files as their owner edits them, outside of any turn. */
   readonly editor: FileEditor;
@@ -143,7 +144,7 @@ async function seedFolder(
 async function isWorkspace(folder: string): Promise<boolean> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    return await exists(join(folder, MARK_FILE));
+    return await pathExists(join(folder, MARK_FILE));
   } catch (error) {
     throw new WorkspaceError(
       'workspace-folder',
@@ -186,11 +187,11 @@ async function makeFolder(path: string): Promise<void> {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
-    throw unwritable(path, error);
+    throw unwritableError(path, error);
   }
 }
 
-function unwritable(path: string, error: unknown): WorkspaceError {
+function unwritableError(path: string, error: unknown): WorkspaceError {
   return new WorkspaceError(
     'workspace-folder',
     `${path} cannot be made in the workspace (${reasonOf(error)}). Check the permissions of the folder.`,
@@ -202,7 +203,9 @@ async function templateNames(templates: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(templates, { withFileTypes: true });
     const names = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.md'));
-    return names.map((entry) => entry.name).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+    return names
+      .map((entry) => entry.name)
+      .sort((a, b) => markRank(a) - markRank(b) || (a < b ? -1 : 1));
   } catch (error) {
     throw new WorkspaceError(
       'workspace-templates',
@@ -212,7 +215,7 @@ async function templateNames(templates: string): Promise<readonly string[]> {
   }
 }
 
-function rank(name: string): number {
+function markRank(name: string): number {
   return name === MARK_FILE ? 1 : 0;
 }
 
@@ -224,16 +227,16 @@ async function copyNew(from: string, to: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw unwritable(to, error);
+    throw unwritableError(to, error);
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+async function pathExists(path: string): Promise<boolean> {
   try {
     await lstat(path);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (isMissingFile(error)) return false;
     throw error;
   }
 }

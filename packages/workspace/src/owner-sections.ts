@@ -51,8 +51,8 @@ const NAME_LABEL =
 const LABELLED = /^[ \t>*_+-]*([^:：*_\n]{1,40})[*_]*[ \t]*[:：][*_]*[^\S\n]*(\S.*)$/gmu;
 
 /**
- * What of USER.md recognises its owner in other files: names, and values with a digit, `@` or `/`, such as
- * a time zone or an address.
+ * The parts of USER.md that identify its owner in other files: names, and values with a digit, `@` or `/`, such as a
+ * time zone or an address.
  */
 export function ownersMarks(user: string): readonly string[] {
   const marks = Array.from(user.matchAll(LABELLED), ([, label = '', raw = '']) => {
@@ -60,19 +60,19 @@ export function ownersMarks(user: string): readonly string[] {
       .replace(/(?<!\s)\s*[（(].*$/u, '')
       .replace(/(?<![*_`])[*_`]+$/, '')
       .trim();
-    if (NAME_LABEL.test(label.trim())) return namesIn(value);
+    if (NAME_LABEL.test(label.trim())) return findNames(value);
     return /[\d@/]/.test(value) && value.length >= 5 && value.length <= 80 ? [value] : [];
   });
   return [...new Set(marks.flat())];
 }
 
-function namesIn(value: string): readonly string[] {
+function findNames(value: string): readonly string[] {
   // Who writes their own name without a capital is written with one by others.
-  if (/^\p{Ll}{3,}$/u.test(value) && isName(capital(value))) return [value, capital(value)];
+  if (/^\p{Ll}{3,}$/u.test(value) && isName(capitalize(value))) return [value, capitalize(value)];
   return [value, ...value.split(/[\s,，;/]+/u)].filter(isName);
 }
 
-function capital(word: string): string {
+function capitalize(word: string): string {
   return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
 }
 
@@ -115,7 +115,7 @@ export function splitOwners(text: string, marks: readonly string[]): SplitText {
     const last = everyone.at(-1);
     if (isTaken && block.endsWith('\n') && last && !last.endsWith('\n')) everyone.push('');
   }
-  return { everyone: joined(everyone), owners: joined(owners) };
+  return { everyone: joinBlocks(everyone), owners: joinBlocks(owners) };
 }
 
 /** The same of a whole file, whose front matter stays with it; a file that says who may read it stays as it is. */
@@ -185,7 +185,7 @@ function beginsBlock(line: string, last: string): boolean {
   return SENTENCE_END.test(last) && !GOES_ON.test(line);
 }
 
-function joined(blocks: readonly string[]): string {
+function joinBlocks(blocks: readonly string[]): string {
   return blocks
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')

@@ -39,7 +39,7 @@ export const MAX_BYTES = 1_000_000;
  */
 export const SETTLED_MS = 50;
 
-/** What is at a path inside the workspace, found without following a single symbolic link. */
+/** The entry at a path inside the workspace, found without following a single symbolic link. */
 export type Walked =
   | { readonly kind: 'file'; readonly file: FoundFile }
   | { readonly kind: 'missing' }
@@ -128,7 +128,7 @@ export function identityOf(stats: { readonly dev: bigint; readonly ino: bigint }
   return `${stats.dev}:${stats.ino}`;
 }
 
-/** How far a listing goes: folders within folders, and files in all. */
+/** The bounds of a listing: folders within folders, and files in all. */
 const USUAL = { depth: 4, files: 2_000 };
 
 /** Paths of the Markdown files below `folder`, sorted; hidden entries and symbolic links are not entered. */

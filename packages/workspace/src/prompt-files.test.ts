@@ -1,4 +1,5 @@
-import { recordingLogger, silentLogger } from '@parley/core';
+import { silentLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPromptFiles, restrictView } from './prompt-files.ts';

@@ -28,7 +28,7 @@ export function restrictView(
   { id, reads = [] }: DeclaredReads,
   log: Logger,
 ): WorkspaceView {
-  const declares = (name: string) => reads.some((pattern) => covers(pattern, name));
+  const declares = (name: string) => reads.some((pattern) => coversFile(pattern, name));
   const allows = (name: string): boolean => {
     if (declares(name)) return true;
     log.error({ part: id, file: name }, 'read of a workspace file that is not in its `reads`');
@@ -52,7 +52,7 @@ const UNDECLARED: AbsentFile = { kind: 'absent', ...NOT_DECLARED };
 const NOT_WRITTEN = { kind: 'refused', reason: 'protected', detail: NOT_DECLARED.detail } as const;
 
 /** Whether a pattern declares a file. Exactly as declared: other spellings are never read. */
-export function covers(pattern: FilePattern, name: string): boolean {
+export function coversFile(pattern: FilePattern, name: string): boolean {
   if (pattern === '/') return true;
   return pattern.endsWith('/') ? name.startsWith(pattern) : name === pattern;
 }
@@ -80,7 +80,7 @@ export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles 
     patterns,
     includes(path) {
       const written = foldedSegments(path);
-      const paths = [written.filter((segment) => segment !== '..'), resolved(written)];
+      const paths = [written.filter((segment) => segment !== '..'), resolveSegments(written)];
       return wanted.some((run) => paths.some((segments) => hasRun(segments, run)));
     },
   };
@@ -109,7 +109,7 @@ function realPath(path: string): string {
   }
 }
 
-function resolved(segments: readonly string[]): readonly string[] {
+function resolveSegments(segments: readonly string[]): readonly string[] {
   const path: string[] = [];
   for (const segment of segments) {
     if (segment === '..') path.pop();

@@ -22,7 +22,7 @@ import { type FileName, listFiles, MAX_BYTES, parseFileName, walkPath } from './
 import type { FilePattern } from './prompt-files.ts';
 import type { Hold, WorkspaceLock } from './workspace-lock.ts';
 import { writeFileInside } from './write-file.ts';
-import { asOwners } from './write-rules.ts';
+import { restrictToOwner } from './write-rules.ts';
 
 /** The rules of one command. */
 export interface CommandRules {
@@ -32,7 +32,7 @@ export interface CommandRules {
   readonly timeoutMs: number;
 }
 
-/** What a command must only be able to read. Paths in the workspace; `''` is all of it. */
+/** The paths that a command can only read. Paths in the workspace; `''` is all of it. */
 export interface CoveredPaths {
   /** They are there until the last command has ended, and none may be written, made or moved. */
   readonly closed: readonly string[];
@@ -62,9 +62,9 @@ const MAX_COVERED = 200;
 const MARGIN_MS = 60_000;
 
 /**
- * What shell commands may do to a workspace (W09). They run where private parts can be reached, and what
- * they write passes no view: so they can only read what others can read and what becomes prompt text, and
- * each file that they make is the owner's, as if the owner's turn had written it.
+ * The access of shell commands to a workspace (W09). They run where private parts can be reached, and what they write
+ * passes no view: so they can only read what others can read and what becomes prompt text, and each file that they
+ * make is the owner's, as if the owner's turn had written it.
  */
 export type ShellCommands = ReturnType<typeof openShellCommands>;
 
@@ -108,7 +108,9 @@ export function openShellCommands(options: ShellCommandsOptions) {
       const until = clock() + timeoutMs + MARGIN_MS;
       const note: CommandNote = { until, ...thisProcess(), closed, open, made: [] };
       try {
-        const paths = await lock.hold((hold) => close(options, file, { note, patterns }, hold));
+        const paths = await lock.hold((hold) =>
+          closePaths(options, file, { note, patterns }, hold),
+        );
         return await work({ closed: paths, readOnly });
       } finally {
         await end(file, note);
@@ -124,7 +126,7 @@ export function openShellCommands(options: ShellCommandsOptions) {
 }
 
 /** Notes a command, and sees to it that all closed paths are there. Throws where it cannot. */
-async function close(
+async function closePaths(
   options: ShellCommandsOptions,
   file: string,
   { note, patterns }: { readonly note: CommandNote; readonly patterns: readonly FilePattern[] },
@@ -169,7 +171,7 @@ async function handOver(
   return true;
 }
 
-/** What is there now: `open` for the note, `readOnly` for the command. */
+/** Scans the folder: `open` for the note, `readOnly` for the command. */
 async function scan(
   { folder, files }: ShellCommandsOptions,
   closed: readonly string[],
@@ -180,7 +182,7 @@ async function scan(
   for (const path of await openableFiles(folder, closed)) {
     const found = walkPath(folder, path);
     if (found.kind !== 'file' || mayBeFromCommand(path)) continue;
-    const isForOthers = !found.file.hasTwin && (await isOpen(files, path));
+    const isForOthers = !found.file.hasTwin && (await isOpenToEveryone(files, path));
     if (isForOthers || found.file.hasTwin) open[path.name] = found.file.fingerprint;
     if (isForOthers && readOnly.length < MAX_COVERED) readOnly.push(path.name);
   }
@@ -205,7 +207,7 @@ async function openableFiles(
 }
 
 /** Whether readers other than the owner are shown a file, as views decide it. */
-async function isOpen(files: FileCache, path: FileName): Promise<boolean> {
+async function isOpenToEveryone(files: FileCache, path: FileName): Promise<boolean> {
   if (isOwnersByDefault(path.name) && !(await files.mayHaveFrontMatter(path))) return false;
   const file = await files.get(path);
   return !('reason' in file) && (await fileAudience(files, path, file)).kind === 'everyone';
@@ -232,7 +234,7 @@ async function makeOwners(
     if (found.kind !== 'file' || found.file.bytes === 0) continue;
     const { hasTwin, isReadable } = found.file;
     if (!isReadable) await chmod(join(folder, ...path.segments), 0o600);
-    if (!hasTwin && !(await isOpen(files, path))) continue;
+    if (!hasTwin && !(await isOpenToEveryone(files, path))) continue;
     if (await markFile(options, path, hasTwin, hold)) {
       log.info({ file: path.name }, `${path.name} was made by a command: it is the owner's now`);
     }
@@ -258,7 +260,7 @@ async function markFile(
   const decoded = textOfFile(read.bytes);
   // What is no text cannot be marked. Others are not shown it, unless it is another name of what they are shown.
   if (decoded.kind === 'refused') return false;
-  if (replacesTwin && isOwners(path, decoded)) return false;
+  if (replacesTwin && isOwnerFile(path, decoded)) return false;
   const bytes = markedBytes(path, Buffer.from(read.bytes), decoded);
   const written = await writeFileInside(folder, path, bytes, { newId, hold, replacesTwin });
   if (written.kind === 'refused') throw new Error(written.detail);
@@ -274,13 +276,13 @@ function markedBytes(
   raw: Buffer,
   { text, encoding }: FileText & { readonly kind: 'text' },
 ): Buffer {
-  const inUtf8 = Buffer.from(asOwners(text, 'agent'));
+  const inUtf8 = Buffer.from(restrictToOwner(text, 'agent'));
   if (/^utf-/.test(encoding)) return inUtf8;
-  const marked = Buffer.from(asOwners(raw.toString('latin1'), 'agent'), 'latin1');
-  return isOwners(path, textOfFile(marked)) ? marked : inUtf8;
+  const marked = Buffer.from(restrictToOwner(raw.toString('latin1'), 'agent'), 'latin1');
+  return isOwnerFile(path, textOfFile(marked)) ? marked : inUtf8;
 }
 
-function isOwners({ name }: FileName, read: FileText): boolean {
+function isOwnerFile({ name }: FileName, read: FileText): boolean {
   return read.kind === 'text' && parseFile(name, read.text, false).audience.kind === 'owner';
 }
 

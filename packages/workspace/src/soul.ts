@@ -9,7 +9,7 @@ import { type ParsedFile, parseFile, readFrontMatter } from './front-matter.ts';
 import { type FoundFile, MAX_BYTES, WorkspaceError, walkPath } from './paths.ts';
 import { isBlank } from './text.ts';
 import { localLock, type WorkspaceLock } from './workspace-lock.ts';
-import { contentOf, type DiskResult, lookAgain, writeFileInside } from './write-file.ts';
+import { type DiskResult, readForWrite, refreshCache, writeFileInside } from './write-file.ts';
 import { headToKeep } from './write-rules.ts';
 
 /** The file whose text is decided elsewhere (W06). */
@@ -48,9 +48,10 @@ export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock =
     },
     async read(): Promise<SoulOnDisk> {
       const found = walkPath(folder, PLACE);
-      if (found.kind === 'file' && found.file.bytes > MAX_BYTES) return refusal('it is too large');
-      const content = await contentOf(folder, PLACE);
-      if (content.kind === 'refused') return refusal(content.detail);
+      if (found.kind === 'file' && found.file.bytes > MAX_BYTES)
+        return refuseSoul('it is too large');
+      const content = await readForWrite(folder, PLACE);
+      if (content.kind === 'refused') return refuseSoul(content.detail);
       if (content.text === null) return { kind: 'missing' };
       const front = readFrontMatter(content.text, AudienceFrontMatter);
       const { body } = front;
@@ -59,7 +60,7 @@ export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock =
     /** Runs work while no other process writes to the workspace; it may write the file. */
     alone: <T>(work: (write: WriteSoul) => Promise<T>): Promise<T> =>
       lock.hold(async (hold) => {
-        await lookAgain(folder, PLACE);
+        await refreshCache(folder, PLACE);
         return work((text, head) =>
           writeFileInside(folder, PLACE, Buffer.from(`${head}${text}\n`), { newId, hold }),
         );
@@ -67,7 +68,7 @@ export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock =
   };
 }
 
-function refusal(detail: string): SoulOnDisk {
+function refuseSoul(detail: string): SoulOnDisk {
   return { kind: 'refusal', detail };
 }
 
@@ -84,7 +85,7 @@ export interface ManagedFile {
 }
 
 /** The file as readers get it: its audience comes from the file on the disk, its text does not. */
-export async function asGoverned(
+export async function withManagedText(
   governed: ManagedFile,
   found: ParsedFile | FileFault,
 ): Promise<ParsedFile | FileFault> {
@@ -121,28 +122,28 @@ export interface SoulScenario extends z.infer<typeof Scenario> {}
  * `soul-scenarios`, naming the file and what is wrong with it.
  */
 export async function readSoulScenarios(folder: string): Promise<readonly SoulScenario[]> {
-  const names = await namesIn(folder);
-  const lists = await Promise.all(names.map((name) => readList(join(folder, name))));
+  const names = await listScenarioFiles(folder);
+  const lists = await Promise.all(names.map((name) => readScenarios(join(folder, name))));
   return lists.flat();
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
+async function listScenarioFiles(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).filter((name) => name.endsWith('.yaml')).sort();
   } catch (error) {
-    throw unusable(folder, error);
+    throw unusableError(folder, error);
   }
 }
 
-async function readList(path: string): Promise<readonly SoulScenario[]> {
+async function readScenarios(path: string): Promise<readonly SoulScenario[]> {
   try {
     return z.array(Scenario).parse(parse(decodeText(await readFile(path)).text));
   } catch (error) {
-    throw unusable(path, error);
+    throw unusableError(path, error);
   }
 }
 
-function unusable(path: string, error: unknown): WorkspaceError {
+function unusableError(path: string, error: unknown): WorkspaceError {
   const why = error instanceof z.ZodError ? z.prettifyError(error) : reasonOf(error);
   return new WorkspaceError(
     'soul-scenarios',

@@ -11,7 +11,7 @@ import { MAX_BYTES, openInside, parseFileName, walkPath } from './paths.ts';
 import { scanFolder } from './skills/find-skills.ts';
 import { ownersReader, type WorkspaceView } from './workspace-view.ts';
 import { makeFolders } from './write-file.ts';
-import { asOwners } from './write-rules.ts';
+import { restrictToOwner } from './write-rules.ts';
 
 /** An entry of a surveyed folder; folders that are not entered are listed, too. */
 export interface SurveyedEntry {
@@ -21,13 +21,13 @@ export interface SurveyedEntry {
   readonly content:
     | {
         readonly kind: 'markdown';
-        /** Who would see it in a workspace. */
+        /** Its audience in a workspace. */
         readonly audience: 'owner' | 'everyone';
         /** The audience in its front matter, if any. */
         readonly declared?: 'owner' | 'everyone' | undefined;
         /** Why it is the owner's alone until it is fixed. */
         readonly problem: string | null;
-        /** What is doubtful about how its bytes were decoded; null: nothing. */
+        /** A doubt about the decoding of its bytes; null: none. */
         readonly warning: string | null;
         readonly isBlank: boolean;
       }
@@ -129,7 +129,7 @@ export async function openForReading(
   return ownersReader(new FileCache({ folder: await realpath(path), clock, log: silentLogger }));
 }
 
-/** What is doubtful about how a Markdown file was decoded, or that it was not; null: nothing. */
+/** A doubt about the decoding of a Markdown file, or that it was not decoded; null: none. */
 export function encodingDoubt({ content }: SurveyedEntry): string | null {
   if (content.kind === 'markdown') return content.warning;
   return content.kind === 'refused' && content.isNoText === true ? content.reason : null;
@@ -165,7 +165,7 @@ export interface CopyOrder {
   readonly from: string;
   readonly to: string;
   readonly name: string;
-  /** What the copy has instead of the bytes of the original. */
+  /** Changes the bytes of the original for the copy. */
   readonly edit?: (bytes: Uint8Array) => Uint8Array;
 }
 
@@ -229,7 +229,7 @@ export function markedCopy(bytes: Uint8Array): Uint8Array {
   const { text } = read;
   const front = readFrontMatter(text, AudienceFrontMatter);
   const isUndecided = front.kind === 'none' || (front.kind === 'parsed' && !front.data.audience);
-  return isUndecided ? Buffer.from(asOwners(text, 'person')) : bytes;
+  return isUndecided ? Buffer.from(restrictToOwner(text, 'person')) : bytes;
 }
 
 async function writeNew(path: string, bytes: Uint8Array): Promise<void> {

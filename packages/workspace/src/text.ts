@@ -1,3 +1,4 @@
+import { formatCount } from '@parley/core';
 /**
  * True when a Markdown text has no content yet: HTML comments, headings, rules and list items without
  * a value (`- **Name:**`) are an empty form. Such a file costs no tokens.
@@ -24,7 +25,7 @@ function withoutComments(text: string): string {
   }
 }
 
-/** How much of a text is shown, in characters (UTF-16 units). */
+/** The part of a text that is shown, in characters (UTF-16 units). */
 export interface Cut {
   readonly shown: number;
   readonly total: number;
@@ -39,14 +40,14 @@ export function cutText(
   what: string,
 ): { readonly text: string; readonly cut: Cut | null } {
   if (text.length <= limit) return { text, cut: null };
-  const shown = startOf(text, limit);
+  const shown = cutAtCharacter(text, limit);
   const cut = { shown: shown.length, total: text.length };
-  const notice = `[Cut: the first ${count(cut.shown)} of ${count(cut.total)} characters of ${what} are shown.]`;
+  const notice = `[Cut: the first ${formatCount(cut.shown)} of ${formatCount(cut.total)} characters of ${what} are shown.]`;
   return { text: `${shown}\n\n${notice}`, cut };
 }
 
 /** The first `limit` characters, one less where that would split a surrogate pair. */
-function startOf(text: string, limit: number): string {
+function cutAtCharacter(text: string, limit: number): string {
   const last = text.charCodeAt(limit - 1);
   const splitsPair = last >= 0xd800 && last <= 0xdbff;
   return text.slice(0, splitsPair ? limit - 1 : limit);
@@ -72,10 +73,6 @@ const CLAUSE_END = /\p{Terminal_Punctuation}(?=\s)|(?!\p{ASCII})\p{Terminal_Punc
 function clauseEnd(text: string, limit: number): number {
   const ends = Array.from(text.matchAll(CLAUSE_END), ({ index }) => index + 1);
   return ends.findLast((end) => end <= limit) ?? 0;
-}
-
-function count(characters: number): string {
-  return characters.toLocaleString('en-US');
 }
 
 /** Characters up to here (Latin, IPA) come about four to a token, the others about one. */

@@ -7,7 +7,7 @@ import type { FileWriter, Unchanged, WritePlan, WriteResult } from './file-write
 import type { ParsedFile } from './front-matter.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, parseFileName } from './paths.ts';
-import { asGoverned, type ManagedFile } from './soul.ts';
+import { type ManagedFile, withManagedText } from './soul.ts';
 import { type Cut, cutText } from './text.ts';
 import type { WriteApproval, Writer } from './write-rules.ts';
 
@@ -17,7 +17,7 @@ export interface WorkspaceFile extends PromptPart {
   /** Length of `text` in characters, with the cut notice where there is one. */
   readonly characters: number;
   readonly cut: Cut | null;
-  /** What is doubtful about how its bytes were decoded, as a sentence (W10); absent: nothing. */
+  /** A doubt about the decoding of its bytes, as a sentence (W10); absent: none. */
   readonly warning?: string;
 }
 
@@ -73,9 +73,9 @@ export interface WorkspaceView {
     change: ChangeText,
     approval?: WriteApproval,
   ): Promise<WriteResult | Unchanged>;
-  /** What `change` would do now, for a person to approve; nothing is written. */
+  /** Plans a change for a person to approve, without writing. */
   plan(name: string, change: ChangeText): Promise<WritePlan>;
-  /** What MEMORY.md was before (H07); for an owner in a direct chat alone, and not where memory is off. */
+  /** Earlier versions of MEMORY.md (H07); for an owner in a direct chat alone, and not where memory is off. */
   readonly versions?: MemoryVersions;
   /** Earlier versions of files, for what is to be forgotten there, too. */
   readonly history?: Pick<FileHistory, 'forget'>;
@@ -84,7 +84,7 @@ export interface WorkspaceView {
 /** A new text for an old one; called once, or not at all. */
 export type ChangeText = (text: string | null) => string | null;
 
-/** What all views of a workspace share. */
+/** The sources that all views of a workspace share. */
 interface ViewSources {
   readonly files: FileCache;
   /** All Markdown files of the folder, for all readers. */
@@ -119,7 +119,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   const groupMemory = groupMemoryOf(reader.conversationId);
   const { forgetful, writer } = sources;
   const order = { reader, groupMemory, forgetful };
-  const look = (name: string) => visible(sources, order, name);
+  const look = (name: string) => visibleFiles(sources, order, name);
   const changed = (name: string, change: ChangeText) => async () => {
     const file = await look(name);
     if (!('kind' in file)) return change(file.text);
@@ -139,7 +139,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
         return 'kind' in file ? file : PRIVATE;
       }
       const found = await sources.files.bytes(path, limit);
-      return 'reason' in found ? absent(found) : found;
+      return 'reason' in found ? toAbsentFile(found) : found;
     },
     async list() {
       const files = await Promise.all((await sources.names()).map(look));
@@ -156,7 +156,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   };
 }
 
-/** What the owner's view reads of a folder that is not opened as a workspace: nothing is made or changed in it. */
+/** Reads like the owner's view in a folder that is not opened as a workspace: nothing is made or changed in it. */
 export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
   const sources = { files, governed: undefined, unmade: new WeakSet<ParsedFile>() };
   const order = {
@@ -164,13 +164,13 @@ export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read' | 're
     ...{ groupMemory: '', forgetful: false },
   } as const;
   const look = (name: string) =>
-    visible({ ...sources, mayBeFromCommand: () => false }, order, name);
+    visibleFiles({ ...sources, mayBeFromCommand: () => false }, order, name);
   return {
     read: async (name, limit) => shownFile(await look(name), limit),
     async readBytes(name, limit) {
       const path = parseFileName(name);
       const found = path && (await files.bytes(path, limit));
-      return found === null ? PRIVATE : 'reason' in found ? absent(found) : found;
+      return found === null ? PRIVATE : 'reason' in found ? toAbsentFile(found) : found;
     },
   };
 }
@@ -186,7 +186,7 @@ function shownFile(
   return warning === null ? shown : { ...shown, warning };
 }
 
-async function visible(
+async function visibleFiles(
   {
     files,
     governed,
@@ -198,7 +198,7 @@ async function visible(
 ): Promise<ParsedFile | AbsentFile> {
   const path = parseFileName(name);
   if (path === null)
-    return absent({ reason: 'refused', detail: 'not a path inside the workspace' });
+    return toAbsentFile({ reason: 'refused', detail: 'not a path inside the workspace' });
   // Decided before the disk is touched: a guest cannot even learn whether there is a memory.
   const isOwn = name === groupMemory;
   if (!isOwn && isGroupFile(name)) return PRIVATE;
@@ -206,12 +206,12 @@ async function visible(
   if (forgetful && isOwn) return PRIVATE;
   const cached = files.get(path);
   const onDisk = cached instanceof Promise ? await cached : cached;
-  const found = governed?.name === name ? await asGoverned(governed, onDisk) : onDisk;
+  const found = governed?.name === name ? await withManagedText(governed, onDisk) : onDisk;
   if ('reason' in found) {
     // A guest is not to learn that such a file is there and broken.
-    if (reader.kind === 'owner' || isOwn || found.reason === 'missing') return absent(found);
+    if (reader.kind === 'owner' || isOwn || found.reason === 'missing') return toAbsentFile(found);
     const isHidden = isOwnersByDefault(name) || (await isClosedBySkill(files, path));
-    return isHidden ? PRIVATE : absent(found);
+    return isHidden ? PRIVATE : toAbsentFile(found);
   }
   // Without a wait for all other files: each turn reads many.
   const isInSkill = isInSkills(path.segments);
@@ -223,18 +223,18 @@ async function visible(
     if (mayBeFromCommand(path)) return PRIVATE;
     unmade.add(onDisk);
   }
-  if (file.isBlank) return absent({ reason: 'empty' });
+  if (file.isBlank) return toAbsentFile({ reason: 'empty' });
   if (!isOwn || file.audience.kind === 'owner') return file;
   return { ...file, audience: { kind: 'conversation', conversationId: reader.conversationId } };
 }
 
-/** What is no text, or too much of it, can still be bytes for its owner. */
+/** Whether a file can be read as bytes. Its owner can, also where it is no text or too long. */
 function isForBytes({ reason }: AbsentFile, { kind }: Reader): boolean {
   return kind === 'owner' && ['empty', 'too-large', 'unreadable'].includes(reason);
 }
 
 const PRIVATE: AbsentFile = { kind: 'absent', reason: 'private' };
 
-function absent(fault: FileFault | { readonly reason: 'empty' }): AbsentFile {
+function toAbsentFile(fault: FileFault | { readonly reason: 'empty' }): AbsentFile {
   return { kind: 'absent', ...fault };
 }

@@ -19,20 +19,20 @@ export type DiskResult = { readonly kind: 'written'; readonly created: boolean }
  * Reads a file before it is replaced, in any encoding; `text` is null when there is none. A file that is not text is
  * refused: it could not be kept as an earlier version. Never throws.
  */
-export async function contentOf(
+export async function readForWrite(
   folder: string,
   name: FileName,
 ): Promise<{ readonly kind: 'found'; readonly text: string | null } | DiskRefusal> {
   try {
-    const blocked = refusal(folder, name);
+    const blocked = replaceRefusal(folder, name);
     if (blocked !== null) return blocked;
     if (walkPath(folder, name).kind === 'missing') return { kind: 'found', text: null };
     await using handle = await openInside(folder, name.segments);
     const read = textOfFile(await handle.readFile());
     if (read.kind === 'text') return { kind: 'found', text: read.text };
-    return refused('not-text', `${name.name} is kept as it is: ${read.detail}`);
+    return refuseOnDisk('not-text', `${name.name} is kept as it is: ${read.detail}`);
   } catch (error) {
-    return refused('disk', diskReason(error));
+    return refuseOnDisk('disk', diskReason(error));
   }
 }
 
@@ -40,12 +40,12 @@ export async function contentOf(
  * Opens the file and closes it: on a network file system this alone makes changes of other machines
  * visible. Never throws.
  */
-export async function lookAgain(folder: string, name: FileName): Promise<void> {
+export async function refreshCache(folder: string, name: FileName): Promise<void> {
   const handle = await openInside(folder, name.segments).catch(() => null);
   await handle?.close();
 }
 
-/** How a file is written. */
+/** The options of writing a file. */
 export interface WritingFile {
   /** Names the temporary file beside it. */
   readonly newId: NewId;
@@ -67,16 +67,17 @@ export async function writeFileInside(
 ): Promise<DiskResult> {
   try {
     const parents = name.segments.slice(0, -1);
-    const blocked = (await makeFolders(folder, parents)) ?? refusal(folder, name, replacesTwin);
+    const blocked =
+      (await makeFolders(folder, parents)) ?? replaceRefusal(folder, name, replacesTwin);
     if (blocked !== null) return blocked;
     const created = walkPath(folder, name).kind === 'missing';
     // Hidden, so that neither a listing nor a read can find it.
     const temporary = { segments: [...parents, `.${newId('w')}.tmp`] };
     return (
-      (await replace({ folder, hold }, temporary, name, bytes)) ?? { kind: 'written', created }
+      (await replaceFile({ folder, hold }, temporary, name, bytes)) ?? { kind: 'written', created }
     );
   } catch (error) {
-    return refused('disk', diskReason(error));
+    return refuseOnDisk('disk', diskReason(error));
   }
 }
 
@@ -88,8 +89,10 @@ export async function makeFolders(
   for (const [index] of parents.entries()) {
     const segments = parents.slice(0, index + 1);
     const found = walkPath(folder, { segments });
-    if (found.kind === 'link') return refused('link', `${segments.join('/')} is a symbolic link`);
-    if (found.kind === 'file') return refused('not-a-file', `${segments.join('/')} is no folder`);
+    if (found.kind === 'link')
+      return refuseOnDisk('link', `${segments.join('/')} is a symbolic link`);
+    if (found.kind === 'file')
+      return refuseOnDisk('not-a-file', `${segments.join('/')} is no folder`);
     // "not-a-file" is the folder itself, or something odd that the next step cannot be made in.
     if (found.kind === 'missing') await mkdir(join(folder, ...segments), { mode: 0o700 });
   }
@@ -97,18 +100,19 @@ export async function makeFolders(
 }
 
 /** Why what is at this path must not be replaced; null: it may be. */
-function refusal(folder: string, name: FileName, isTwinFine = false): DiskRefusal | null {
+function replaceRefusal(folder: string, name: FileName, isTwinFine = false): DiskRefusal | null {
   const found = walkPath(folder, name);
-  if (found.kind === 'link') return refused('link', `${name.name} is a symbolic link`);
-  if (found.kind === 'not-a-file') return refused('not-a-file', `${name.name} is no regular file`);
+  if (found.kind === 'link') return refuseOnDisk('link', `${name.name} is a symbolic link`);
+  if (found.kind === 'not-a-file')
+    return refuseOnDisk('not-a-file', `${name.name} is no regular file`);
   if (found.kind === 'file' && found.file.hasTwin && !isTwinFine) {
-    return refused('twin', `${name.name} has a second name (a hard link)`);
+    return refuseOnDisk('twin', `${name.name} has a second name (a hard link)`);
   }
   return null;
 }
 
 /** Writes a temporary file beside the target and renames it. Null: done. */
-async function replace(
+async function replaceFile(
   { folder, hold }: { readonly folder: string; readonly hold: Hold },
   temporary: Pick<FileName, 'segments'>,
   name: FileName,
@@ -119,14 +123,15 @@ async function replace(
   const handle = await open(path, flags, 0o600);
   let done = false;
   try {
-    await fill(handle, bytes);
+    await writeAndSync(handle, bytes);
     const stats = await handle.stat({ bigint: true });
     const found = walkPath(folder, temporary);
     // A parent folder became a link meanwhile: the bytes are somewhere else.
     if (found.kind !== 'file' || found.file.identity !== identityOf(stats)) {
-      return refused('link', `the folder of ${name.name} was replaced`);
+      return refuseOnDisk('link', `the folder of ${name.name} was replaced`);
     }
-    if (!hold.isMine()) return refused('overtaken', 'another process began to write meanwhile');
+    if (!hold.isMine())
+      return refuseOnDisk('overtaken', 'another process began to write meanwhile');
     await rename(path, join(folder, ...name.segments));
     done = true;
     return null;
@@ -136,13 +141,13 @@ async function replace(
   }
 }
 
-async function fill(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+async function writeAndSync(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   // The mode given to open is narrowed by the umask and never widened; this makes it exact.
   await handle.chmod(0o600);
   await handle.writeFile(bytes);
   await handle.sync();
 }
 
-export function refused<Reason extends string>(reason: Reason, detail: string) {
+export function refuseOnDisk<Reason extends string>(reason: Reason, detail: string) {
   return { kind: 'refused', reason, detail } as const;
 }

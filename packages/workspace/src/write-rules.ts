@@ -22,7 +22,7 @@ export interface WriteRefusal {
   readonly detail: string;
 }
 
-/** Who writes. */
+/** The author of a write. */
 export interface Writer {
   readonly reader: Reader;
   /** The one file a guest may write. */
@@ -41,23 +41,23 @@ export function refuseWriter(
   name: string,
 ): WriteRefusal | null {
   if (foldName(name) === 'soul.md') {
-    return refused('protected', 'SOUL.md changes by a proposal only: propose_soul_change');
+    return refuseWrite('protected', 'SOUL.md changes by a proposal only: propose_soul_change');
   }
   if (forgetful && (isMemory(name) || isGroupFile(name))) {
-    return refused('private', 'memory is switched off in the settings');
+    return refuseWrite('private', 'memory is switched off in the settings');
   }
   const meant = lookalikeOf(name);
   if (meant !== null)
-    return refused('protected', `it looks like ${meant}: write that name exactly`);
+    return refuseWrite('protected', `it looks like ${meant}: write that name exactly`);
   if (name === groupMemory) return null;
-  if (isGroupFile(name)) return refused('private', 'it belongs to another conversation');
+  if (isGroupFile(name)) return refuseWrite('private', 'it belongs to another conversation');
   if (reader.kind === 'owner') return null;
-  return refused('private', `here only ${groupMemory} can be written`);
+  return refuseWrite('private', `here only ${groupMemory} can be written`);
 }
 
 /**
- * Who answers for an owner's turn that writes what others can read (W09): a person who was shown the
- * whole file and approved it, or a person whose own command changes a file that is open already.
+ * The approval of an owner's turn that writes files others can read (W09): a person who was shown the whole file and
+ * approved it, or a person whose own command changes a file that is open already.
  */
 export type WriteApproval =
   | { readonly by: 'approval'; readonly content: string }
@@ -77,7 +77,7 @@ export interface PlannedWrite {
   readonly access: 'closed' | 'open' | 'opened';
 }
 
-/** What a write would replace. */
+/** The file that a write would replace. */
 export interface WriteTarget {
   readonly name: string;
   /** The whole file as it is now, null when there is none. */
@@ -98,27 +98,35 @@ export function planWrite(
   target: WriteTarget,
 ): PlannedWrite | WriteRefusal {
   const { name, before, inOwnersSkill } = target;
-  if (text.includes('\0') || !text.isWellFormed()) return refused('not-text', 'not a plain text');
+  if (text.includes('\0') || !text.isWellFormed())
+    return refuseWrite('not-text', 'not a plain text');
   const current = readFrontMatter(before ?? '', AudienceFrontMatter);
   const wanted = readFrontMatter(text, AudienceFrontMatter);
   const planned = { name, created: before === null };
   if (reader.kind !== 'owner') {
-    if (isOwners(current)) return refused('private', 'the file is the owner’s');
-    if (wanted.kind !== 'none') return refused('front-matter', 'only the owner may set it');
-    return { ...planned, content: `${headToKeep(current)}${ended(text)}`, access: 'closed' };
+    if (isOwnersOnly(current)) return refuseWrite('private', 'the file is the owner’s');
+    if (wanted.kind !== 'none') return refuseWrite('front-matter', 'only the owner may set it');
+    return {
+      ...planned,
+      content: `${headToKeep(current)}${withFinalNewline(text)}`,
+      access: 'closed',
+    };
   }
-  if (wanted.kind === 'refused') return refused('front-matter', wanted.reason);
-  const kept = wanted.kind === 'none' ? `${headToKeep(current)}${ended(text)}` : ended(text);
+  if (wanted.kind === 'refused') return refuseWrite('front-matter', wanted.reason);
+  const kept =
+    wanted.kind === 'none'
+      ? `${headToKeep(current)}${withFinalNewline(text)}`
+      : withFinalNewline(text);
   const isOpenAs = (content: string): boolean =>
     !inOwnersSkill && parseFile(name, content, false).audience.kind === 'everyone';
   const wasOpen = before !== null && isOpenAs(before);
   const saysEveryone = wanted.kind === 'parsed' && wanted.data.audience === 'everyone';
   const isOwnersSkill = isSkillFile(name) && before !== null && !wasOpen;
-  if (saysEveryone && (inOwnersSkill || isOwnersSkill)) return refused('private', SKILL_OPENS);
+  if (saysEveryone && (inOwnersSkill || isOwnersSkill)) return refuseWrite('private', SKILL_OPENS);
   // A script or a table with front matter would be broken; what cannot be marked is asked about.
   const isMarked = !wasOpen && !saysEveryone && isOpenAs(kept) && isMarkdown(name);
   const marked = isMarked ? markOwners(kept, wanted, AGENTS_LINE) : kept;
-  if (marked === null) return refused('front-matter', 'add the line "audience: owner" to it');
+  if (marked === null) return refuseWrite('front-matter', 'add the line "audience: owner" to it');
   const access = !isOpenAs(marked) ? 'closed' : wasOpen ? 'open' : 'opened';
   return { ...planned, content: marked, access };
 }
@@ -131,11 +139,11 @@ function markOwners(text: string, { head }: Pick<Front, 'head'>, line: string): 
   const marked =
     head === '' ? `---\n${line}---\n\n${text}` : text.replace(/^(\s*---[^\n]*\n)/, `$1${line}`);
   const front = readFrontMatter(marked, AudienceFrontMatter);
-  return front.kind === 'parsed' && isOwners(front) ? marked : null;
+  return front.kind === 'parsed' && isOwnersOnly(front) ? marked : null;
 }
 
 /** The file as the owner's alone; front matter that cannot take the mark becomes a part of its text. */
-export function asOwners(raw: string, by: 'agent' | 'person'): string {
+export function restrictToOwner(raw: string, by: 'agent' | 'person'): string {
   const front = readFrontMatter(raw, AudienceFrontMatter);
   const line = by === 'agent' ? AGENTS_LINE : OWNERS_LINE;
   const marked = front.kind === 'refused' ? null : markOwners(raw, front, line);
@@ -145,11 +153,11 @@ export function asOwners(raw: string, by: 'agent' | 'person'): string {
 /** Whether an agent made this file the owner's, and no person has decided about it yet (W09). */
 export function isUnsettled(raw: string): boolean {
   const front = readFrontMatter(raw, AudienceFrontMatter);
-  return front.kind === 'parsed' && isOwners(front) && front.head.includes(AGENTS_LINE);
+  return front.kind === 'parsed' && isOwnersOnly(front) && front.head.includes(AGENTS_LINE);
 }
 
 /** The file as a person decided about it: for everyone, or still the owner's. */
-export function settled(raw: string, audience: 'everyone' | 'owner'): string {
+export function settleAudience(raw: string, audience: 'everyone' | 'owner'): string {
   return raw.replace(/^audience: owner # written by the agent(?=\r?\n)/m, `audience: ${audience}`);
 }
 
@@ -163,10 +171,16 @@ export function refuseApproval(
 ): WriteRefusal | null {
   if (approval?.by === 'approval') {
     if (approval.content === content) return null;
-    return refused('changed', `${name} has changed since the new text was approved: read it again`);
+    return refuseWrite(
+      'changed',
+      `${name} has changed since the new text was approved: read it again`,
+    );
   }
   if (access === 'closed' || (access === 'open' && approval?.by === 'command')) return null;
-  return refused('needs-approval', 'others can read it, so a person has to approve the whole text');
+  return refuseWrite(
+    'needs-approval',
+    'others can read it, so a person has to approve the whole text',
+  );
 }
 
 const OWNERS_LINE = 'audience: owner\n';
@@ -176,7 +190,7 @@ const OWNERS_HEAD = `---\n${OWNERS_LINE}---\n\n`;
 
 type Front = FrontMatter<AudienceFrontMatter>;
 
-function isOwners(front: Front): boolean {
+function isOwnersOnly(front: Front): boolean {
   return front.kind === 'refused' || (front.kind === 'parsed' && front.data.audience === 'owner');
 }
 
@@ -189,10 +203,10 @@ export function headToKeep(front: Front): string {
   return `${front.head.trimEnd()}\n\n`;
 }
 
-function ended(text: string): string {
+function withFinalNewline(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-function refused(reason: WriteRefusal['reason'], detail: string): WriteRefusal {
+function refuseWrite(reason: WriteRefusal['reason'], detail: string): WriteRefusal {
   return { kind: 'refused', reason, detail };
 }

@@ -21,6 +21,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[F11] two people at once each get their own answer',
+    isSameEverywhere: true,
     run: async (scene) => {
       const [one, two] = [scene.peer.direct(), scene.peer.direct()];
       await Promise.all([scene.exchange(one, 'from one'), scene.exchange(two, 'from two')]);
@@ -30,6 +31,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[D02] questions of one chat are answered in their order',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
       for (const text of ['first', 'second', 'third']) await scene.exchange(place, text);
@@ -39,6 +41,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[D02] a slow chat holds up nobody else',
+    isSameEverywhere: true,
     run: async (scene) => {
       const [slow, quick] = [scene.peer.direct(), scene.peer.direct()];
       const held = scene.hold('take your time');
@@ -52,6 +55,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[D03] what arrives during a turn forms the next one together',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
       const held = scene.hold('begin with this');
@@ -129,6 +133,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[F06] and only once',
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.group();
       await scene.say(place, 'the code word is amaranth');
@@ -139,6 +144,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[W02] talk of one group is not known to another',
+    isSameEverywhere: true,
     run: async (scene) => {
       const [one, two] = [scene.peer.group(), scene.peer.group()];
       await scene.say(one, 'our secret is cinnabar');
@@ -249,6 +255,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   {
     title: '[F08] a message changed after its answer is not answered again',
     needs: ['edits'],
+    isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
       const id = await scene.ask(place, 'typo here');

@@ -1,4 +1,5 @@
-import { type AdapterValues, memoryValues } from '@parley/core';
+import type { AdapterValues } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import type { GatewayFault } from '@parley/simulators/discord';
 import { StoreError } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-import { type AdapterValues, memoryValues, ParleyError } from '@parley/core';
+import { type AdapterValues, ParleyError } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
 import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';

@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { OPTIONAL } from '@parley/simulators/discord';
 import { afterEach, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';

@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
 import { ANN, endScenes, part, scene } from './adapter-scene.ts';

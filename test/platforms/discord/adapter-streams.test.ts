@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GrowingAnswer } from '@parley/channels';
-import { memoryValues } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { createPrefixRenderer, render } from '@parley/markup';
 import { WIDE_LIMITS } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
 import type { ChannelAdapter } from '@parley/channels';
-import { memoryValues, type OutboundPart } from '@parley/core';
+import type { OutboundPart } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
 import { failureOf, noSignal } from '../adapter-core.ts';

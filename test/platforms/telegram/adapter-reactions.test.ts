@@ -1,4 +1,5 @@
-import { InboundReaction, memoryValues } from '@parley/core';
+import { InboundReaction } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endScenes, type Scene, scene } from './adapter-scene.ts';
 

@@ -1,5 +1,5 @@
 import type { GrowingAnswer } from '@parley/channels';
-import { memoryValues } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
 import { failureOf, noSignal } from '../adapter-core.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelAdapter } from '@parley/channels';
-import { type AdapterValue, memoryValues } from '@parley/core';
+import type { AdapterValue } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { accepted, failureOf, noSignal } from '../adapter-core.ts';
 import { openScene, part, type Scene, type Wishes } from './adapter-scene.ts';

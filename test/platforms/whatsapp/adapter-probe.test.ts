@@ -1,5 +1,6 @@
 import { whatsapp } from '@parley/channel-whatsapp';
-import { type AdapterValues, memoryValues } from '@parley/core';
+import type { AdapterValues } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { scene } from './adapter-scene.ts';
 

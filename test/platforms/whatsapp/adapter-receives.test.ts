@@ -1,6 +1,7 @@
 import { whatsapp } from '@parley/channel-whatsapp';
 import type { IngressOutcome } from '@parley/channels';
-import { type InboundMessage, memoryValues } from '@parley/core';
+import type { InboundMessage } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
 import { openScene, part, scene } from './adapter-scene.ts';

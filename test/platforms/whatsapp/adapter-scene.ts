@@ -1,11 +1,7 @@
 import { type WhatsAppEnv, whatsapp } from '@parley/channel-whatsapp';
 import type { ChannelAdapter, Revision } from '@parley/channels';
-import {
-  type AdapterValues,
-  type InboundMessage,
-  memoryValues,
-  type OutboundPart,
-} from '@parley/core';
+import type { AdapterValues, InboundMessage, OutboundPart } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import {
   startWhatsAppDouble,
   type WhatsAppDouble,

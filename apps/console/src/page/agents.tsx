@@ -1,7 +1,7 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
-import { addressOf, agentOf, type Route } from './route.ts';
+import { agentOf, hashOfRoute, type Route } from './route.ts';
 import { useOperation } from './ui/data.tsx';
 import { Trouble } from './ui/widgets.tsx';
 import type { View } from './views.ts';
@@ -16,7 +16,7 @@ export interface Agents {
   readonly chosen: ShownAgent | undefined;
   /** Stands behind the title of the view; null: nothing does. */
   readonly inTitles: string | null;
-  /** Of the one that the address names; `asked`: the gateway has not answered yet. */
+  /** The state of the agent in the address; `asked`: the gateway has not answered yet. */
   readonly state: 'here' | 'gone' | 'asked';
 }
 
@@ -28,14 +28,14 @@ export const AgentsHere = createContext(ONE);
 /** Settings change while the page is open: it is asked for this often, in ms. */
 const POLL_INTERVAL_MS = 60_000;
 
-/** What a view of `route` knows of the agents; without `mayAsk` as where there is one. */
+/** The agents for a view of `route`; without `mayAsk` as where there is one. */
 export function useAgentsAt(route: Route, kind: View['agent'], mayAsk: boolean): Agents {
   const { value, failure } = useOperation('agents/list', mayAsk ? {} : null, POLL_INTERVAL_MS);
   if (value !== undefined) return agentsAt(value.agents, route, kind);
   return mayAsk && failure === null && route.agent !== undefined ? { ...ONE, state: 'asked' } : ONE;
 }
 
-/** What the view of an address shows of which agent. */
+/** The agents that the view of an address shows. */
 export function agentsAt(
   found: readonly ShownAgent[],
   { agent }: Route,
@@ -64,7 +64,7 @@ export function chatIdWith({ name, isDefault }: ShownAgent, chat: string): strin
 export function useRowAgents() {
   const { all, chosen } = useContext(AgentsHere);
   return {
-    /** Whose a row is; null where there is one agent. */
+    /** The title of a row's agent; null where there is one agent. */
     titleOf: (id: string | null): string | null =>
       all.length === 0 || id === null ? null : (answererOf(all, id)?.title ?? agentOf(id) ?? null),
     /** Whether it is to be shown: the address may name one agent. */
@@ -95,7 +95,7 @@ export function AgentChoice({ agents: { all, chosen }, route, kind }: ChoiceProp
         class="field"
         value={chosen === undefined ? '' : optionOf(chosen)}
         onChange={({ currentTarget: { value: agent } }) => {
-          location.hash = addressOf({ ...route, agent });
+          location.hash = hashOfRoute({ ...route, agent });
         }}
       >
         {!isOwn && <option value="">All agents</option>}
@@ -117,7 +117,7 @@ export function NoSuchAgent({ route }: { readonly route: Route }): VNode {
         <h2>Agents</h2>
         <Trouble reason={`There is no agent "${route.agent}".`} />
         <p>
-          <a href={addressOf({ ...route, agent: undefined })}>Go on without it</a>
+          <a href={hashOfRoute({ ...route, agent: undefined })}>Go on without it</a>
         </p>
       </div>
     </main>

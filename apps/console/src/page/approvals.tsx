@@ -2,10 +2,10 @@ import type { OutputOf } from '@parley/gateway/operations';
 import { Fragment, type VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
 import { order } from './gateway.ts';
-import { placeOf } from './inbox/rows.ts';
+import { conversationLabel } from './inbox/rows.ts';
 import { hrefOf } from './route.ts';
 import { useOperation, usePages, useWork, type Work } from './ui/data.tsx';
-import { momentOf, timeOf } from './ui/format.ts';
+import { momentOf, timeOfDay } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import {
   ActionButton,
@@ -26,7 +26,7 @@ type ShownAgentFile = OutputOf<'approvals/files'>['files'][number];
 /** Questions come by themselves: it is asked for this often, in ms. */
 const POLL_INTERVAL_MS = 8_000;
 
-/** What waits for the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
+/** The pending decisions of the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
 export function ApprovalsView(): VNode {
   const waiting = useOperation('approvals/waiting', {}, POLL_INTERVAL_MS);
   const files = useOperation('approvals/files', {});
@@ -67,25 +67,25 @@ interface Run {
   readonly run: Work['run'];
 }
 
-const textOf = ({ text }: { readonly text: string }) => text;
+const answerText = ({ text }: { readonly text: string }) => text;
 
 /** A call that waits, whole. Its texts were written by people and models, and are shown as text. */
 function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
   const { code, tool, shown, text, rule, diff, expiresAt, chat } = asked;
   const agent = useRowAgents().titleOf(asked.conversationId);
   const decide = (decision: 'once' | 'always' | 'refuse') => () =>
-    run(() => order('approvals/decide', { code, decision }, textOf));
+    run(() => order('approvals/decide', { code, decision }, answerText));
   const name = `${tool} for ${askerOf(asked)}`;
   return (
     <article class="card" aria-label={name}>
       <header>
         <h4>{tool}</h4>
-        <span class="hint">until {timeOf(expiresAt)}</span>
+        <span class="hint">until {timeOfDay(expiresAt)}</span>
       </header>
       <p class="facts">
         {askerOf(asked)}
         {placeText(asked)}
-        {chat !== null && ` (${placeOf(chat)})`}, {momentOf(asked.askedAt)}{' '}
+        {chat !== null && ` (${conversationLabel(chat)})`}, {momentOf(asked.askedAt)}{' '}
         {agent !== null && `· ${agent} `}
         <a href={hrefOf('conversations', asked.conversationId)}>Conversation</a>
       </p>
@@ -118,7 +118,7 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
   );
 }
 
-/** What is decided about, to its last character. */
+/** The whole text of a decision, to its last character. */
 function Whole({ title, text }: { readonly title: string; readonly text: string }): VNode {
   return (
     <details class="whole" open>
@@ -163,7 +163,7 @@ function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } 
 function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNode {
   const { name, print, writtenIn, changedAt, shown, canOpen } = file;
   const decide = (decision: 'open' | 'keep') => () =>
-    run(() => order('approvals/settle-file', { name, print, decision }, textOf));
+    run(() => order('approvals/settle-file', { name, print, decision }, answerText));
   return (
     <article class="card" aria-label={name}>
       <h4>{name}</h4>
@@ -200,7 +200,7 @@ function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNod
 
 function RuleList({ rules, run }: { readonly rules: readonly string[] } & Run): VNode {
   const revoke = (rule: string) => () =>
-    run(() => order('approvals/revoke-rule', { rule }, textOf));
+    run(() => order('approvals/revoke-rule', { rule }, answerText));
   if (rules.length === 0)
     return <p class="facts">Nothing: each call that needs it is asked about.</p>;
   return (

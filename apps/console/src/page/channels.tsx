@@ -5,7 +5,7 @@ import { order } from './gateway.ts';
 import { PairingView, pairingOf } from './pairing.tsx';
 import type { Route } from './route.ts';
 import { useOperation, useWork, type Work } from './ui/data.tsx';
-import { counted, momentOf, timeOf } from './ui/format.ts';
+import { counted, momentOf, timeOfDay } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
 
@@ -49,7 +49,7 @@ export function ChannelsView({ args: [shown] }: Route): VNode {
                 <p class="facts">The bot gets messages there and does not answer.</p>
                 <List look="cards" of={groups}>
                   {(one) => (
-                    <Group
+                    <WritingGroup
                       key={`${one.channel}/${one.account} ${one.chatId}`}
                       group={one}
                       run={run}
@@ -79,8 +79,8 @@ function Applicant({ applicant, run }: ApplicantProps): VNode {
     <article class="card" aria-label={senderName}>
       <Said look="channel-name">{senderName}</Said>
       <p class="facts">
-        {channel}:{senderId} on {nameOf({ channel, account })}, code {code} until{' '}
-        {timeOf(expiresAt)}
+        {channel}:{senderId} on {accountLabel({ channel, account })}, code {code} until{' '}
+        {timeOfDay(expiresAt)}
       </p>
       <p class="actions">
         <ActionButton
@@ -117,7 +117,7 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
   const [isOpen, setOpen] = useState(showsCode);
   const [unlinked] = pairingOf([shown]).unlinked;
   const { state, reason, fix, canPause } = shown;
-  const name = nameOf(shown);
+  const name = accountLabel(shown);
   const isPaused = state.kind === 'paused';
   const isConnected = state.kind === 'connected' || state.kind === 'standby';
   const { channel, account } = shown;
@@ -184,7 +184,7 @@ const DIRECT = {
   token: 'Clients with a token of the settings',
 } as const;
 
-/** What the settings allow on an account. */
+/** The rules of the settings for an account. */
 function Rules({ access }: Pick<ShownAccount, 'access'>): VNode | null {
   if (access === undefined) return null;
   const { direct, allow, groups, allowGroups } = access;
@@ -208,7 +208,7 @@ interface GroupProps {
 }
 
 /** A group that wrote. Its title is untrusted, and shown as text. */
-function Group({ group, run }: GroupProps): VNode {
+function WritingGroup({ group, run }: GroupProps): VNode {
   const { channel, account, chatId, title, seenAt } = group;
   const name = title ?? chatId;
   const allow = () =>
@@ -217,7 +217,7 @@ function Group({ group, run }: GroupProps): VNode {
     <article class="card" aria-label={name}>
       <Said look="channel-name">{name}</Said>
       <p class="facts">
-        {chatId} on {nameOf(group)}, last seen {momentOf(seenAt)}
+        {chatId} on {accountLabel(group)}, last seen {momentOf(seenAt)}
       </p>
       <p class="actions">
         <ActionButton label="Allow" name={`Allow: ${name}`} onPress={allow} />
@@ -232,6 +232,6 @@ interface AccountName {
 }
 
 /** Most people have one account of each platform, and never named it. */
-function nameOf({ channel, account }: AccountName): string {
+function accountLabel({ channel, account }: AccountName): string {
   return account === 'default' ? channel : `${channel}/${account}`;
 }

@@ -134,7 +134,7 @@ function DeadLetterCard(props: DeadLetterProps): VNode {
   const { value, failure } = useOperation('dead/show', isWhole ? { id } : null);
   const whole = isWhole ? value?.letter : null;
   const name = `letter-${id}`;
-  const facts = factsOf(letter);
+  const facts = letterFacts(letter);
   return (
     <article class={`card is-${kind}`} aria-labelledby={name}>
       <header>
@@ -147,7 +147,7 @@ function DeadLetterCard(props: DeadLetterProps): VNode {
         </p>
       </header>
       {reason !== '' && <Said look="card-reason">{reason}</Said>}
-      {textsOf(whole ?? letter).map(({ from, text }, index) => (
+      {letterTexts(whole ?? letter).map(({ from, text }, index) => (
         <Said as="blockquote" key={index} look="said">
           {from !== '' && <b>{from}: </b>}
           {text}
@@ -196,13 +196,13 @@ function DeadLetterActions({ letter, settle }: DeadLetterProps): VNode {
 }
 
 /** The texts of a dead letter; `from` is empty for a message of Parley. */
-function textsOf(letter: ShownDeadLetter) {
+function letterTexts(letter: ShownDeadLetter) {
   return letter.kind === 'unanswered' ? letter.messages : [{ from: '', text: letter.text }];
 }
 
 /** Whether there is more than the list shows. */
 export function isCut(letter: ShownDeadLetter): boolean {
-  const texts = textsOf(letter);
+  const texts = letterTexts(letter);
   const isLess = letter.kind === 'unanswered' && letter.count > texts.length;
   return isLess || texts.some(({ text }) => text.endsWith('…'));
 }
@@ -215,7 +215,7 @@ function riskOf(letter: ShownDeadLetter): string | undefined {
     : undefined;
 }
 
-function factsOf(letter: ShownDeadLetter): string {
+function letterFacts(letter: ShownDeadLetter): string {
   if (letter.kind === 'unanswered') {
     return letter.steps > 0 ? `Its turn had done ${counted(letter.steps, 'step')}.` : '';
   }

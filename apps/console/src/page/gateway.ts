@@ -1,5 +1,5 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
-import { decoded, shownAgent } from './route.ts';
+import { decodePart, shownAgent } from './route.ts';
 
 // What the page says where the gateway cannot be reached, or failed.
 const UNREACHABLE = 'The gateway does not answer. It may be starting again.';
@@ -8,7 +8,7 @@ const BROKEN = 'The gateway failed to do that; its log says why.';
 /** A gateway that does not answer for so long is treated as gone, in ms. An audit takes the longest. */
 const TIMEOUT_MS = 60_000;
 
-/** Of this origin alone: another port of the same machine has a storage of its own. */
+/** The key of this origin's storage: another port of the same machine has a storage of its own. */
 const KEY = 'parley.session';
 /** Sent to this window when it is signed in or out; other tabs get a storage event. */
 const CHANGED = 'parley-session';
@@ -91,7 +91,7 @@ export function upload(
 
 /** Fetches a file and gives it to the browser to save. Undefined: done; else why not. Never rejects. */
 export async function download(path: string, name: string): Promise<Outcome | undefined> {
-  const file = await fileOf(path);
+  const file = await fetchFile(path);
   if (file === null) return { text: `${name} could not be loaded.`, isTrouble: true };
   const address = URL.createObjectURL(file);
   Object.assign(document.createElement('a'), { href: address, download: name }).click();
@@ -100,12 +100,12 @@ export async function download(path: string, name: string): Promise<Outcome | un
 }
 
 /** The bytes of a path, which a picture or a link could not ask for: they send no session. Null: not there. */
-export async function fileOf(path: string): Promise<Blob | null> {
+export async function fetchFile(path: string): Promise<Blob | null> {
   const response = await request(path).catch(() => null);
   return response?.ok ? response.blob() : null;
 }
 
-/** What the gateway answered, or why it did not. */
+/** The gateway's answer, or the reason why there is none. */
 export type Answer<Value> = { readonly kind: 'here'; readonly value: Value } | Failure;
 
 /** Why there is no answer, for people, with what to do; `retryable`: asking again may help. */
@@ -129,7 +129,7 @@ export interface Outcome {
   readonly isTrouble: boolean;
 }
 
-/** Where a read is asked with GET. */
+/** The path of a read, for GET. */
 export function readPath<Name extends OperationName>(name: Name, input: InputOf<Name>): string {
   const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([field, value]) => [field, String(value)]));
@@ -176,7 +176,7 @@ function failed(reason: string, retryable = false): Failure {
 export async function signIn(token: string): Promise<string | null> {
   const before = localStorage.getItem(KEY);
   try {
-    if (token.startsWith('parley_session_')) return await adopt(token, before);
+    if (token.startsWith('parley_session_')) return await adoptSession(token, before);
     const response = await fetch('/api/sessions', {
       method: 'POST',
       body: JSON.stringify({ token }),
@@ -189,7 +189,7 @@ export async function signIn(token: string): Promise<string | null> {
     localStorage.setItem(KEY, String(session));
     dispatchEvent(new Event(CHANGED));
     // Only now: a page that is reloaded in between keeps the one it had.
-    if (before !== null) void end(before);
+    if (before !== null) void endSession(before);
     return null;
   } catch {
     return UNREACHABLE;
@@ -197,19 +197,19 @@ export async function signIn(token: string): Promise<string | null> {
 }
 
 /** Goes on with a session that `parley sessions new` has opened for this browser. */
-async function adopt(session: string, before: string | null): Promise<string | null> {
+async function adoptSession(session: string, before: string | null): Promise<string | null> {
   const headers = { authorization: `Bearer ${session}` };
   const response = await fetch('/api/sessions/me', { headers });
   if (response.status >= 500) return BROKEN;
   if (!response.ok) return 'This address has ended; "parley sessions new" prints another one.';
   localStorage.setItem(KEY, session);
   dispatchEvent(new Event(CHANGED));
-  if (before !== null && before !== session) void end(before);
+  if (before !== null && before !== session) void endSession(before);
   return null;
 }
 
 /** Ends a session that this browser has replaced; if that does not work it ends by itself. */
-async function end(session: string): Promise<void> {
+async function endSession(session: string): Promise<void> {
   const headers = { authorization: `Bearer ${session}` };
   const init = { method: 'POST', headers, body: '{}', keepalive: true };
   const over = fetch('/api/sessions/leave', init);
@@ -229,7 +229,7 @@ export function takeToken(): string | null {
   const token = /^#token=(.+)$/.exec(location.hash)?.[1];
   if (token === undefined) return null;
   history.replaceState(null, '', '/');
-  return decoded(token);
+  return decodePart(token);
 }
 
 /** An id of 128 random bits. `crypto.randomUUID` is missing on plain HTTP beyond this machine. */

@@ -21,7 +21,7 @@ export function HeartbeatView(): VNode {
   return (
     <ColumnView name="heartbeat-view" title="Heartbeat">
       <OutcomeNote outcome={work.outcome} />
-      <Show data={data}>{(report) => <Report report={report} work={work} />}</Show>
+      <Show data={data}>{(report) => <HeartbeatPlan report={report} work={work} />}</Show>
     </ColumnView>
   );
 }
@@ -33,7 +33,7 @@ async function runNow(task: string): Promise<Outcome> {
   return { text: answer.value.text, isTrouble: answer.value.task === null };
 }
 
-function Report({ report, work }: { report: HeartbeatReport; work: Work }): VNode {
+function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Work }): VNode {
   const { plan, timeZone, timeZoneFrom, tokens, tasks, runs, problems } = report;
   const { lastSkip } = plan;
   return (

@@ -46,7 +46,7 @@ export function HooksView(): VNode {
       const isTaken = known.some(({ name }) => name === hook.name);
       const done = isTaken
         ? { text: `There is a hook ${hook.name} already.`, isTrouble: true }
-        : await write(hook.name, settingsOf(hook, token));
+        : await writeHook(hook.name, settingsOf(hook, token));
       setProblem(done.isTrouble ? done.text : null);
       if (done.isTrouble) return undefined;
       open(false);
@@ -99,7 +99,7 @@ function settingsOf(hook: NewHook, token: string) {
 }
 
 /** Writes a hook into the settings file, whose comments stay; without `value` it is removed. */
-async function write(name: string, value?: ReturnType<typeof settingsOf>): Promise<Outcome> {
+async function writeHook(name: string, value?: ReturnType<typeof settingsOf>): Promise<Outcome> {
   const settings = await perform('settings/show', {});
   if (settings.kind === 'failed') return { text: settings.reason, isTrouble: true };
   const changes = [{ path: ['hooks', name], ...(value && { value }) }];
@@ -116,14 +116,14 @@ async function write(name: string, value?: ReturnType<typeof settingsOf>): Promi
   }
 }
 
-const addressOf = (name: string) => `${location.origin}/hooks/${name}`;
+const hookAddress = (name: string) => `${location.origin}/hooks/${name}`;
 
 const SAMPLE = '{"text": "The build of main failed."}';
 
-/** What a sender needs. The token is in the settings file from now on, and not shown again. */
+/** The address and token for a sender. The token is in the settings file from now on, and not shown again. */
 function Address({ name, token }: Made): VNode {
   const lines = [
-    `curl ${addressOf(name)} \\`,
+    `curl ${hookAddress(name)} \\`,
     `  -H 'Authorization: Bearer ${token}' \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d '${SAMPLE}'`,
@@ -156,7 +156,7 @@ function Hook({ hook, run }: HookProps): VNode {
     <article class="card" aria-label={name}>
       <header>
         <h4>{name}</h4>
-        <span class="hint">{addressOf(name)}</span>
+        <span class="hint">{hookAddress(name)}</span>
       </header>
       {action === 'job' ? (
         <Said look="job-task">{instruction}</Said>
@@ -199,7 +199,7 @@ function Hook({ hook, run }: HookProps): VNode {
           look="is-grave"
           question="Its address and token stop working."
           confirm="Remove it"
-          onPress={() => run(() => write(name))}
+          onPress={() => run(() => writeHook(name))}
         />
       </div>
     </article>

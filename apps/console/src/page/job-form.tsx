@@ -26,7 +26,7 @@ const TIMES = {
 type Kind = keyof typeof TIMES;
 const KINDS: readonly Kind[] = ['at', 'every', 'cron'];
 
-/** What is typed in the form. */
+/** The typed values of the form. */
 interface Draft {
   readonly title: string;
   readonly task: string;

@@ -44,7 +44,7 @@ export function JobsView(): VNode {
       <OutcomeNote outcome={outcome} />
       <Show data={data}>
         {({ jobs, chats }) => {
-          const shown = jobs.filter((job) => isShown(whose(job)));
+          const shown = jobs.filter((job) => isShown(agentPrefix(job)));
           return (
             <>
               {edited === '' ? (
@@ -82,7 +82,7 @@ export function JobsView(): VNode {
 }
 
 /** As the ids of its conversations begin. */
-const whose = ({ agent }: ShownJob): string => (agent === undefined ? '' : `@${agent}/`);
+const agentPrefix = ({ agent }: ShownJob): string => (agent === undefined ? '' : `@${agent}/`);
 
 interface JobProps {
   readonly job: ShownJob;
@@ -93,7 +93,7 @@ interface JobProps {
 /** A job. Its texts were written by people and models, and are shown as text. */
 function Job({ job, onAct, onChange }: JobProps): VNode {
   const { id, title, task, when, chatTitle, state } = job;
-  const agent = useRowAgents().titleOf(whose(job));
+  const agent = useRowAgents().titleOf(agentPrefix(job));
   return (
     <article class={`card job is-${state}`} aria-label={title}>
       <header>

@@ -17,7 +17,8 @@ async function main(): Promise<void> {
   const files = createFileStore();
   const client = createChatClient({
     connection: browserConnection(BASE),
-    sender: (listener) => createSender({ base: BASE, request, upload, files, pause, listener }),
+    sender: (listener) =>
+      createSender({ base: BASE, request, upload, files, pause: runLater, listener }),
     unsent: createUnsentStore(localStorage),
     files,
     newId: randomId,
@@ -43,7 +44,7 @@ async function main(): Promise<void> {
   client.start();
 }
 
-function pause(task: () => void, ms: number): void {
+function runLater(task: () => void, ms: number): void {
   setTimeout(task, ms);
 }
 

@@ -20,20 +20,20 @@ type MemoryReport = OutputOf<'memory/report'>;
 type PersonMemories = MemoryReport['people'][number];
 type ShownMemory = PersonMemories['memories'][number];
 
-/** What is known about whom, and how it is forgotten (G15). `#/memory/WORDS` is a search. */
+/** The memories about people, and their removal (G15). `#/memory/WORDS` is a search. */
 export function MemoryView({ args: [words = ''] }: Route): VNode {
   const data = useOperation('memory/report', words === '' ? {} : { words });
   const { outcome, run } = useWork();
   return (
     <ColumnView name="memory-view" title="Memory">
-      <SearchForm key={words} words={words} />
+      <MemorySearchForm key={words} words={words} />
       <OutcomeNote outcome={outcome} />
       <Show data={data}>
         {(report) =>
           report.isOff ? (
             <p class="nothing">Memory is switched off in the settings (agent.memory).</p>
           ) : (
-            <Report {...report} isSearch={words !== ''} run={run} />
+            <MemoryResults {...report} isSearch={words !== ''} run={run} />
           )
         }
       </Show>
@@ -41,7 +41,7 @@ export function MemoryView({ args: [words = ''] }: Route): VNode {
   );
 }
 
-function SearchForm({ words }: { readonly words: string }): VNode {
+function MemorySearchForm({ words }: { readonly words: string }): VNode {
   const [typed, setTyped] = useState(words);
   const onSubmit = (event: Event): void => {
     event.preventDefault();
@@ -66,9 +66,9 @@ interface ReportProps extends MemoryReport {
   readonly run: Work['run'];
 }
 
-const textOf = ({ text }: { readonly text: string }) => text;
+const answerText = ({ text }: { readonly text: string }) => text;
 
-function Report({ people, page, notes, found, isSearch, run }: ReportProps): VNode {
+function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProps): VNode {
   const isEmpty = [people, page, notes, found].every(({ length }) => length === 0);
   return (
     <>
@@ -86,7 +86,9 @@ function Report({ people, page, notes, found, isSearch, run }: ReportProps): VNo
                 key={text}
                 text={text}
                 file="MEMORY.md"
-                onForget={() => run(() => order('memory/forget-words', { words: text }, textOf))}
+                onForget={() =>
+                  run(() => order('memory/forget-words', { words: text }, answerText))
+                }
               />
             )}
           </List>
@@ -126,7 +128,7 @@ interface PersonProps extends PersonMemories {
   readonly run: Work['run'];
 }
 
-/** What is saved about one person, the newest first. */
+/** The memories about one person, the newest first. */
 function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
   const title = person === null ? 'Nobody in particular' : (name ?? person);
   return (
@@ -137,7 +139,7 @@ function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
           <Line
             key={`${file} ${id}`}
             {...{ file, ...memory }}
-            onForget={() => run(() => order('memory/forget', { file, id }, textOf))}
+            onForget={() => run(() => order('memory/forget', { file, id }, answerText))}
           />
         )}
       </List>
@@ -149,7 +151,7 @@ function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
             look="is-grave"
             confirm="Forget everything"
             question={`All memories of ${title} are removed, and all that they have said in any chat: messages and answers, files, summaries, prompts, jobs. This cannot be undone. Go on?`}
-            onPress={() => run(() => order('memory/forget-person', { person }, textOf))}
+            onPress={() => run(() => order('memory/forget-person', { person }, answerText))}
           />
         </p>
       )}

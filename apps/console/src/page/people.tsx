@@ -10,7 +10,7 @@ import { ActionButton, ConfirmButton, List, OutcomeNote, Section, Show } from '.
 type ShownSession = OutputOf<'sessions/list'>['sessions'][number];
 type ShownSignIn = OutputOf<'people/list'>['people'][number];
 
-/** Who may use the page, with what role, and the browsers in which they are signed in (U03). */
+/** The people who may use the page, with their roles, and the browsers in which they are signed in (U03). */
 export function PeopleView(): VNode {
   const people = useOperation('people/list', {});
   const sessions = useOperation('sessions/list', {});
@@ -97,7 +97,11 @@ function Sessions({ sessions, run }: SessionsProps): VNode {
   return (
     <List look="people-sessions" of={sessions}>
       {(session) => (
-        <Session key={session.id} session={session} onEnd={() => run(() => end(session))} />
+        <Session
+          key={session.id}
+          session={session}
+          onEnd={() => run(() => endOneSession(session))}
+        />
       )}
     </List>
   );
@@ -166,7 +170,7 @@ function NewPerson({ run }: Pick<Work, 'run'>): VNode {
   );
 }
 
-async function end({ id, isCurrent }: ShownSession): Promise<Outcome | undefined> {
+async function endOneSession({ id, isCurrent }: ShownSession): Promise<Outcome | undefined> {
   const failure = await order('sessions/end', { id });
   if (failure === undefined && isCurrent) forgetEverything();
   return failure;

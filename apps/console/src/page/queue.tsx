@@ -18,14 +18,14 @@ export function QueueView(): VNode {
   const queue = useOperation('queue/report', {}, POLL_INTERVAL_MS);
   return (
     <ColumnView name="queue-view" title="Queue">
-      {queue.value && <p class="facts">{summaryOf(queue.value)}</p>}
+      {queue.value && <p class="facts">{queueSummary(queue.value)}</p>}
       {useMayRead('/api/dead/list') && <DeadLetterSection />}
       <Show data={queue}>{(report) => <QueueLists {...report} />}</Show>
     </ColumnView>
   );
 }
 
-function summaryOf({ messages, turns, parts }: QueueReport): string {
+function queueSummary({ messages, turns, parts }: QueueReport): string {
   const owed = counted(parts.pending + parts.sending, 'part');
   return `${counted(messages, 'message')} waiting, ${counted(turns, 'turn')} under way, ${owed} to be sent.`;
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pathOfAgent } from './gateway.ts';
-import { addressOf, hrefOf, type Route, routeOf } from './route.ts';
+import { hashOfRoute, hrefOf, type Route, routeOf } from './route.ts';
 
 describe('the address of what the page shows', () => {
   it.each<[string, Route]>([
@@ -39,7 +39,7 @@ describe('the agent that the page is about', () => {
     expect(hrefOf('memory')).toBe('#/memory?agent=lab');
     at('#/memory');
     expect(hrefOf('files', 'x')).toBe('#/files/x');
-    expect(addressOf({ view: 'files', args: [], agent: '' })).toBe('#/files');
+    expect(hashOfRoute({ view: 'files', args: [], agent: '' })).toBe('#/files');
   });
 
   it.each([

@@ -1,8 +1,8 @@
-/** What the page shows; it is in the address, after `#`, so that the browser can go back to it. */
+/** The view of the page; it is in the address, after `#`, so that the browser can go back to it. */
 export interface Route {
   /** The id of a view, `prompt`. */
   readonly view: string;
-  /** What follows it in the address: an id, a filter. The view says what each means. */
+  /** The arguments behind it in the address: an id, a filter. The view defines the meaning of each. */
   readonly args: readonly string[];
   /** The agent that it is about (F14): `?agent=` at its end, or that of a chat. Absent: the default one, of lists all. */
   readonly agent?: string | undefined;
@@ -11,7 +11,7 @@ export interface Route {
 /** Reads the part of the address behind `#`. Without a view in it, it is the chat. */
 export function routeOf(hash: string): Route {
   const [path = '', query] = hash.replace(/^#\/?/, '').split('?');
-  const [view, ...args] = path.split('/').map(decoded);
+  const [view, ...args] = path.split('/').map(decodePart);
   const isChat = !view || view === 'chat';
   const agent = isChat ? agentOf(args[0]) : new URLSearchParams(query).get('agent');
   return { view: view || 'chat', args, ...(agent && { agent }) };
@@ -22,11 +22,11 @@ export function routeOf(hash: string): Route {
  * one agent, so is what its links lead to.
  */
 export function hrefOf(view: string, ...args: readonly string[]): string {
-  return addressOf({ view, args, agent: shownAgent() });
+  return hashOfRoute({ view, args, agent: shownAgent() });
 }
 
 /** The address of a route. A chat names its agent by its id. */
-export function addressOf({ view, args, agent }: Route): string {
+export function hashOfRoute({ view, args, agent }: Route): string {
   if (view === 'chat' && args.length === 0) return '#/';
   const path = `#/${[view, ...args].map(encodeURIComponent).join('/')}`;
   return view === 'chat' || !agent ? path : `${path}?agent=${encodeURIComponent(agent)}`;
@@ -43,7 +43,7 @@ export function agentOf(id = ''): string | undefined {
 }
 
 /** A decoded part of an address; invalid encodings stay as they are. */
-export function decoded(part: string): string {
+export function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

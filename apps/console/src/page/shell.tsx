@@ -12,7 +12,7 @@ import {
 } from './agents.tsx';
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
-import { isBusy } from './chat/conversation.ts';
+import { isAnswering } from './chat/conversation.ts';
 import { randomId } from './gateway.ts';
 import { GuardedView } from './guarded-view.tsx';
 import type { InboxState } from './inbox/inbox-state.ts';
@@ -288,7 +288,7 @@ function SettingsNote({ afterRestart, problems }: GatewayStatus['settings']): VN
 function Announcement(props: { readonly client: ChatClient; readonly agent: string }): VNode {
   const conversation = props.client.conversation.value;
   const { link } = conversation;
-  const writes = isBusy(conversation) ? `${props.agent} is writing…` : '';
+  const writes = isAnswering(conversation) ? `${props.agent} is writing…` : '';
   return (
     <p class="visually-hidden" role="status">
       {link === 'online' ? writes : LINK_LABELS[link]}

@@ -43,8 +43,8 @@ export function SkillsView(): VNode {
                 about {amount(tokens)} tokens a prompt. A conversation has the list of its start
                 until /new.
               </p>
-              <Group title="Ready" skills={ready} run={run} />
-              <Group
+              <SkillGroup title="Ready" skills={ready} run={run} />
+              <SkillGroup
                 title="Not used"
                 skills={skills.filter(({ state }) => state !== 'ready')}
                 run={run}
@@ -63,7 +63,7 @@ interface GroupProps {
   readonly run: Work['run'];
 }
 
-function Group({ title, skills, run }: GroupProps): VNode | null {
+function SkillGroup({ title, skills, run }: GroupProps): VNode | null {
   if (skills.length === 0) return null;
   return (
     <Section title={title}>
@@ -104,7 +104,7 @@ function Skill({ skill, run }: SkillProps): VNode {
         </p>
       ))}
       <Said look="skill-about">{description}</Said>
-      <p class="facts">{factsOf(skill)}</p>
+      <p class="facts">{skillFacts(skill)}</p>
       {state !== 'refused' && <SkillText name={name} />}
       <p class="actions">
         {isOn !== null && (
@@ -121,7 +121,14 @@ function Skill({ skill, run }: SkillProps): VNode {
   );
 }
 
-function factsOf({ source, location, readers, command, forModel, ...skill }: ShownSkill): string {
+function skillFacts({
+  source,
+  location,
+  readers,
+  command,
+  forModel,
+  ...skill
+}: ShownSkill): string {
   return [
     `${source}, ${location}`,
     readers === 'owner' ? 'for the owner only' : null,

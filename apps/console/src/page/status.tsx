@@ -8,7 +8,7 @@ import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { amount, counted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, OutcomeNote, Section, Show } from './ui/widgets.tsx';
-import { money } from './usage/figures.ts';
+import { formatMoney } from './usage/figures.ts';
 import { Who } from './who.ts';
 
 /** The page asks again this often, in ms. */
@@ -34,7 +34,7 @@ export function StatusView({ args }: Route): VNode {
   return (
     <ColumnView name="status-view" title="Status">
       <OutcomeNote outcome={work.outcome} />
-      <Show data={status}>{(report) => <Report report={report} run={work.run} />}</Show>
+      <Show data={status}>{(report) => <StatusReport report={report} run={work.run} />}</Show>
     </ColumnView>
   );
 }
@@ -44,7 +44,7 @@ interface ReportProps {
   readonly run: Work['run'];
 }
 
-function Report({ report, run }: ReportProps): VNode {
+function StatusReport({ report, run }: ReportProps): VNode {
   const { health, trouble, channels, turns, today, outbox, dead, plugins, mcp } = report;
   const letters = dead && dead.refused + dead.uncertain + dead.unanswered;
   const broken = [...plugins, ...mcp].filter(({ works }) => !works);
@@ -58,7 +58,7 @@ function Report({ report, run }: ReportProps): VNode {
           {turns && `${amount(turns.failed)} failed, ${amount(turns.stopped)} stopped`}
         </Figure>
         <Figure name="Tokens today" value={today?.tokens}>
-          {today && money(today.costUsd)}
+          {today && formatMoney(today.costUsd)}
         </Figure>
         <Figure name="To be sent" value={outbox && outbox.pending + outbox.sending}>
           {outbox && `${counted(outbox.sent, 'part')} sent`}
@@ -125,7 +125,7 @@ function endSignIn(search: string): Promise<Outcome | undefined> {
   return order('mcp/signed-in', answer, ({ text }) => text);
 }
 
-/** Who answers, where there are several agents (F14). */
+/** The section about the agents, where there are several (F14). */
 function AgentsSection(): VNode | null {
   const { all } = useContext(AgentsHere);
   if (all.length === 0) return null;

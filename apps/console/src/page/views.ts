@@ -10,9 +10,9 @@ export interface View {
   /** In the navigation. Null: the view is reached from `within`, which the navigation marks. */
   readonly label: string | null;
   readonly within?: string;
-  /** What it shows comes from this path: it is for those whose role may read that. Absent: for owners alone. */
+  /** The path of its content: the view is for those whose role may read that. Absent: for owners alone. */
   readonly reads?: string;
-  /** Where there are several agents: `own` shows what one of them has for itself, `rows` can show those of one alone. */
+  /** For several agents: `own` shows the view of one of them, `rows` can show the rows of one alone. */
   readonly agent?: 'own' | 'rows';
   readonly load: () => Promise<ComponentType<Route>>;
 }
@@ -119,7 +119,7 @@ export const PLACES: readonly Place[] = [
   },
 ];
 
-/** What people see first who have no chat here. */
+/** The first view of people who have no chat here. */
 export const START = 'status';
 
 /** The view of a route; undefined: the chat, also for an address of a page that is not there any more. */

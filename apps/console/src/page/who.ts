@@ -4,7 +4,7 @@ import { useContext } from 'preact/hooks';
 
 export type Me = OutputOf<'sessions/me'>;
 
-/** Who is signed in; null: not known yet. */
+/** The person who is signed in; null: not known yet. */
 export const Who = createContext<Me | null>(null);
 
 /** The role that reading a path needs, an owner's where there is none; null: that of who is signed in is enough. */

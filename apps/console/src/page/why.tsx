@@ -8,12 +8,15 @@ import { spanOf } from './ui/format.ts';
 import { EntryLink, SplitView } from './ui/frames.tsx';
 import { List, Show } from './ui/widgets.tsx';
 
-/** What happened to a message, stage by stage, or the exact reason for silence (D08); without one in the address, to the newest. */
+/**
+ * The story of a message, stage by stage, or the exact reason for silence (D08); without one in the address, to the
+ * newest.
+ */
 export function WhyView({ args: [message = ''] }: Route): VNode {
   const recent = useOperation('why/recent', {});
   const why = useOperation('why/message', { message: message || 'last' });
-  const chosen = why.value?.kind === 'found' ? keyOf(why.value.timeline.message) : null;
-  const known = recent.value?.messages.find((one) => keyOf(one) === chosen);
+  const chosen = why.value?.kind === 'found' ? messageKey(why.value.timeline.message) : null;
+  const known = recent.value?.messages.find((one) => messageKey(one) === chosen);
   return (
     <SplitView
       name="why-view"
@@ -22,7 +25,7 @@ export function WhyView({ args: [message = ''] }: Route): VNode {
       showsList={message === ''}
       list={
         <>
-          <SearchForm key={message} asked={message} />
+          <WhySearchForm key={message} asked={message} />
           <Show data={recent}>
             {({ messages }) => <MessageList messages={messages} chosen={chosen} />}
           </Show>
@@ -38,7 +41,7 @@ export function WhyView({ args: [message = ''] }: Route): VNode {
 }
 
 /** Finds a message that the list does not show. */
-function SearchForm({ asked }: { readonly asked: string }): VNode {
+function WhySearchForm({ asked }: { readonly asked: string }): VNode {
   const [text, setText] = useState(asked);
   const onSubmit = (event: Event): void => {
     event.preventDefault();
@@ -70,7 +73,7 @@ function MessageList(props: {
   return (
     <List look="entry-list" of={shown}>
       {(message) => {
-        const key = keyOf(message);
+        const key = messageKey(message);
         const agent = 'chat' in message ? titleOf(message.conversationId) : null;
         return (
           <EntryLink
@@ -78,7 +81,7 @@ function MessageList(props: {
             href={hrefOf('why', key)}
             title={'chat' in message ? message.chat : `${message.channel} ${message.chatId}`}
             at={message.at}
-            facts={'chat' in message ? said(message) : message.messageId}
+            facts={'chat' in message ? messageSummary(message) : message.messageId}
             isChosen={key === props.chosen}
           >
             {agent}
@@ -89,28 +92,28 @@ function MessageList(props: {
   );
 }
 
-/** Who wrote what. Texts of people, shown as text. */
-function said({ from, text }: RecentMessage): string {
+/** The author and text of a message. Texts of people, shown as text. */
+function messageSummary({ from, text }: RecentMessage): string {
   if (text === '') return from ?? 'A message that was not taken';
   return `${from ?? 'Parley'}: ${text}`;
 }
 
 function describe(message: RecentMessage): string {
-  return `${said(message)} (${message.chat}, ${message.channel})`;
+  return `${messageSummary(message)} (${message.chat}, ${message.channel})`;
 }
 
 /** Names a message in a question to the gateway. */
-function keyOf({ channel, account, chatId, messageId }: MessageName): string {
+function messageKey({ channel, account, chatId, messageId }: MessageName): string {
   return `${channel}/${account}:${chatId}/${messageId}`;
 }
 
 interface SheetProps {
   readonly why: WhyAnswer;
-  /** What the message is called; absent: by its ids. */
+  /** The title of the message; absent: its ids. */
   readonly of?: string;
 }
 
-/** What happened to a message, if it is known. */
+/** The story of a message, if it is known. */
 export function WhySheet({ why, of }: SheetProps): VNode {
   switch (why.kind) {
     case 'unknown':

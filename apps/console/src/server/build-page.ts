@@ -5,7 +5,7 @@ import { build, type Metafile } from 'esbuild';
 
 const SOURCES = dirname(fileURLToPath(new URL('../page/main.tsx', import.meta.url)));
 
-/** Where the built files are named in `index.html`. */
+/** The place of the built files' names in `index.html`. */
 const MARK = '<!-- built files -->';
 
 /** Files of the page that are not bundled. */

@@ -16,10 +16,17 @@ beforeAll(async () => {
 });
 const textOf = async (path: string) => (await page.request(path)).text();
 
-/** What the chat may take of a slow connection, in bytes after gzip, which is how it is served. */
+/** The size of the chat for a slow connection, in bytes after gzip, which is how it is served. */
 const FIRST_LOAD = 150_000;
 
 describe('the files of the page', () => {
+  it('[U03] are those that the caller reads elsewhere, where it names a reader', async () => {
+    const there = new Map([['/', new TextEncoder().encode('read elsewhere')]]);
+    const other = createConsole('/', async () => there);
+    expect(await (await other.request('/')).text()).toBe('read elsewhere');
+    expect((await other.request(named[0] ?? '')).status).toBe(404);
+  });
+
   it('[U03] has no script, style or address in the page that is not a file of its own', () => {
     expect(html).not.toMatch(/<script(?![^>]*\ssrc="\/)/);
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|https?:/);

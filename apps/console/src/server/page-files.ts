@@ -26,11 +26,13 @@ const KEEPS_ITS_NAME = new Set(['/', '/simulate.html', '/page/icon.svg']);
 /**
  * Routes of the page and its files. They hold no secret and need no session. A bundle has the files ready; where the
  * sources run, a load of the page builds them if one has changed since the last one, so that a reload shows a change.
- * `first` is what `/` shows: the page of the gateway, or that of `parley simulate`.
+ * `first` is what `/` shows: the page of the gateway, or that of `parley simulate`. `open` reads the files elsewhere.
  */
-export function createConsole(first: '/' | '/simulate.html' = '/'): Hono {
+export function createConsole(
+  first: '/' | '/simulate.html' = '/',
+  open: () => Promise<BuiltPage> = openPage(),
+): Hono {
   const app = new Hono();
-  const open = openPage();
   let files: Promise<BuiltPage> | undefined;
   app.use(etag());
   app.get('*', async (c) => {
@@ -57,12 +59,14 @@ function openPage(): () => Promise<BuiltPage> {
   if (typeof PARLEY_BUNDLE === 'undefined') {
     return keepCurrent(async () => (await import('./build-page.ts')).buildPage());
   }
-  return readBuilt;
+  return () => readBuiltPage(fileURLToPath(new URL('./page', import.meta.url)));
 }
 
-/** Only files that are found now are served, whatever a path says. The build wrote them under their paths. */
-async function readBuilt(): Promise<BuiltPage> {
-  const folder = fileURLToPath(new URL('./page', import.meta.url));
+/**
+ * Reads the page from the folder where the build of the bundle wrote the files under their paths. Only files that are
+ * found now are served, whatever a path says.
+ */
+export async function readBuiltPage(folder: string): Promise<BuiltPage> {
   const names = await readdir(folder, { recursive: true });
   const files = names.filter((name) => extname(name) in TYPES);
   return new Map(

@@ -1,6 +1,6 @@
 import type { NamedLease, OutboxRepository, RunningProcess } from '@parley/store';
 
-/** Who asks for what. */
+/** The account that a gateway asks for. */
 export interface AccountName {
   readonly channel: string;
   readonly account: string;

@@ -21,6 +21,7 @@ import {
   type DecisionRules,
   type DeliveryDeps,
   type DeliveryWorker,
+  findUndeclared,
   guardAdapter,
   hasRoom,
   type IngressDeps,
@@ -34,7 +35,6 @@ import {
   shapeProblems,
   startAttachmentFetcher,
   startDeliveryWorker,
-  undeclared,
   withPartFile,
 } from '@parley/channels';
 import {
@@ -77,7 +77,7 @@ export type AccountState =
   | ChannelState
   | { readonly kind: 'paused'; readonly by: string; readonly since: number };
 
-/** What every account of a gateway shares. */
+/** The services that every account of a gateway shares. */
 export interface AccountDeps {
   readonly store: Store;
   readonly turns: Pick<WakeUpQueue, 'wake' | 'check'>;
@@ -105,7 +105,7 @@ export interface AccountDeps {
   readonly rights?: AccountRights | undefined;
   /** The secret that all gateways share, for requests they pass on. */
   readonly token?: (() => string) | undefined;
-  /** What an earlier life of this gateway was sending; absent: that is not known. */
+  /** The notes of an earlier process about its sends; absent: not known. */
   readonly sendNotes?: SendNotes | undefined;
   /** Hears how each account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
@@ -117,20 +117,20 @@ export interface AccountPlan {
   readonly account: string;
   readonly settings: unknown;
   readonly rules: DecisionRules;
-  /** Of a part that may have arrived; `notify` when absent. */
+  /** The handling of a part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: DeliveryDeps['whenUncertain'];
 }
 
 export interface AdapterDeps extends AccountDeps {
-  /** Of this account. */
+  /** The log of this account. */
   readonly log: Logger;
-  /** Of its ingress, as the settings have them now. */
+  /** The rules of its ingress, as the settings have them now. */
   readonly rules: () => DecisionRules;
   /** Other gateways may serve the account at the same time. */
   readonly isShared: boolean;
-  /** What was received, or changed, may have brought files. */
+  /** Wakes the fetching of files that a received or changed message may have brought. */
   readonly wakeFiles: () => void;
-  /** What the adapter remembers; it may write while this gateway has the account. */
+  /** The values of the adapter; it may write while this gateway has the account. */
   readonly values: AdapterValues;
   readonly holdsAccount: () => boolean;
   readonly report: (state: ChannelState) => void;
@@ -173,7 +173,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     holdsAccount: deps.holdsAccount,
     receive: async (message, sender, files) => {
       const facts = checkedFacts(sender, deps.defects);
-      const outcome = await counted(deps, 'receive', () =>
+      const outcome = await countingDefects(deps, 'receive', () =>
         receive(message, adapter.capabilities, facts, files),
       );
       if (message.attachments) wakeFiles();
@@ -182,7 +182,9 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     skipped: createSkipped(ingress),
     ignored: createIgnored(ingress, { channel, account }),
     revise: async (change) => {
-      await counted(deps, 'revise', () => reviseMessage(store, { channel, account }, change));
+      await countingDefects(deps, 'revise', () =>
+        reviseMessage(store, { channel, account }, change),
+      );
       wakeFiles();
     },
     reacted: createReacted(ingress),
@@ -199,7 +201,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     },
     history: (chatId, limit) => chatHistory(store, { channel, account, chatId }, limit),
     answer: (chatId, messageId) => store.answers.of({ channel, account, chatId, messageId }),
-    chats: definition.servedByAll ? chatsOf(deps, { channel, account }) : undefined,
+    chats: definition.servedByAll ? createChats(deps, { channel, account }) : undefined,
   };
   const connect = await definition.load();
   const guarded = guardAdapter(connect, context, deps.onFault);
@@ -210,7 +212,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
 }
 
 /** Counts a message or a change that breaks the contract; the adapter hears of it, too. */
-async function counted<Result>(
+async function countingDefects<Result>(
   { defects }: Pick<AdapterDeps, 'defects'>,
   what: string,
   work: () => Promise<Result>,
@@ -252,7 +254,7 @@ export async function notifyOwnerOfFailure(
 
 const LISTED_CHATS = 200;
 
-function chatsOf({ store, media, clock }: AdapterDeps, account: AccountName): ChatsCapability {
+function createChats({ store, media, clock }: AdapterDeps, account: AccountName): ChatsCapability {
   const { inbox, attachments } = store;
   return {
     media,
@@ -288,7 +290,7 @@ function assertShape(channel: string, adapter: unknown): void {
 
 /** Throws GatewayError if the objects of an adapter and its declared capabilities differ, a defect of the adapter. */
 function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
-  const differences = undeclared(adapter);
+  const differences = findUndeclared(adapter);
   if (differences.length === 0) return;
   throw new GatewayError(
     'adapter-undeclared',
@@ -299,7 +301,7 @@ function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
 /** An account while it is connected. */
 export interface AccountSession {
   readonly mayPreview: DeliveryWorker['mayPreview'];
-  /** What was received may have brought files. */
+  /** Wakes the fetching of files that a received message may have brought. */
   wakeFiles(): void;
   /** Takes no new messages; what is being stored is stored first. */
   stopReceiving(): Promise<void>;
@@ -307,10 +309,10 @@ export interface AccountSession {
   close(graceMs: number): Promise<void>;
 }
 
-/** What connecting needs besides the adapter. */
+/** The services of connecting besides the adapter. */
 export interface ConnectDeps extends AccountDeps {
   readonly name: AccountName;
-  /** Of this account. */
+  /** The log of this account. */
   readonly log: Logger;
   readonly right: AccountRight;
   /** Fires when the adapter has failed: it gets nothing more to send. */
@@ -365,8 +367,8 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
       notifyOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),
     send: async (...[part, signal, onStart]: Parameters<ChannelAdapter['send']>) => {
       // The new holder of the right, or the next adapter, sends this part.
-      if (!right.isHeld()) throw untried('the account is served elsewhere');
-      if (fault.aborted) throw untried('the adapter failed and is being stopped');
+      if (!right.isHeld()) throw transientError('the account is served elsewhere');
+      if (fault.aborted) throw transientError('the adapter failed and is being stopped');
       const { agentFiles } = deps.store;
       return withPartFile(
         { agentFiles, capabilities: adapter.capabilities, scrub: deps.scrub },
@@ -384,6 +386,6 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
   });
 }
 
-function untried(reason: string): ChannelError {
+function transientError(reason: string): ChannelError {
   return new ChannelError({ kind: 'transient', untried: true }, reason);
 }

@@ -77,7 +77,7 @@ export class GatewayAccounts {
   /** Ends the connection of an account and opens it again; also one that could not be opened. */
   reconnect(name: AccountName): Promise<void> {
     return this.#change(async () => {
-      await this.#leave(keyOf(name));
+      await this.#leave(accountKey(name));
       await this.#use();
     });
   }
@@ -90,7 +90,7 @@ export class GatewayAccounts {
 
   /** The rules of an account, as the settings have them now; undefined: the settings have no such account. */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined {
-    const found = this.#planned.find((one) => keyOfPlanned(one) === keyOf(name));
+    const found = this.#planned.find((one) => keyOfPlanned(one) === accountKey(name));
     return found?.kind === 'ready' ? { rules: found.plan.rules } : found && {};
   }
 
@@ -137,7 +137,7 @@ export class GatewayAccounts {
    */
   webRoutes(channel: string, account: string): HttpCapability | undefined {
     const name = { channel, account };
-    const isAway = this.#opening.has(keyOf(name)) || this.#isPaused(keyOf(name));
+    const isAway = this.#opening.has(accountKey(name)) || this.#isPaused(accountKey(name));
     return this.#accountOf(name)?.http() ?? (isAway ? LATER : undefined);
   }
 
@@ -173,11 +173,11 @@ export class GatewayAccounts {
   }
 
   #accountOf(name: AccountName): ChannelAccount | undefined {
-    return this.#open.get(keyOf(name))?.account;
+    return this.#open.get(accountKey(name))?.account;
   }
 
   #isPaused(key: string): boolean {
-    return this.#paused.some((one) => keyOf(one) === key);
+    return this.#paused.some((one) => accountKey(one) === key);
   }
 
   #change(work: () => Promise<void>): Promise<void> {
@@ -192,13 +192,13 @@ export class GatewayAccounts {
     const wanted = this.#planned.filter((one) => !this.#isPaused(keyOfPlanned(one)));
     const plans = new Map(
       wanted.flatMap((one) =>
-        one.kind === 'ready' ? [[keyOf(nameOf(one.plan)), one.plan] as const] : [],
+        one.kind === 'ready' ? [[accountKey(plannedName(one.plan)), one.plan] as const] : [],
       ),
     );
     this.#broken.clear();
     for (const one of wanted) {
       if (one.kind === 'broken') {
-        this.#broken.set(keyOf(one), brokenStatus(one.channel, one.account, one.reason));
+        this.#broken.set(accountKey(one), brokenStatus(one.channel, one.account, one.reason));
       }
     }
     const leaving = [...this.#open].filter(([key, { plan }]) => !connectsAs(plan, plans.get(key)));
@@ -218,8 +218,8 @@ export class GatewayAccounts {
   }
 
   async #openOrKeep(plan: AccountPlan): Promise<void> {
-    const name = nameOf(plan);
-    const key = keyOf(name);
+    const name = plannedName(plan);
+    const key = accountKey(name);
     const kept = this.#open.get(key);
     try {
       if (kept === undefined) {
@@ -266,14 +266,14 @@ function connectsAs(open: AccountPlan, other: AccountPlan | undefined): boolean 
   return isDeepStrictEqual(before, now);
 }
 
-function nameOf({ definition, account }: AccountPlan): AccountName {
+function plannedName({ definition, account }: AccountPlan): AccountName {
   return { channel: definition.id, account };
 }
 
 function keyOfPlanned(one: PlannedAccount): string {
-  return keyOf(one.kind === 'ready' ? nameOf(one.plan) : one);
+  return accountKey(one.kind === 'ready' ? plannedName(one.plan) : one);
 }
 
-function keyOf({ channel, account }: AccountName): string {
+function accountKey({ channel, account }: AccountName): string {
   return `${channel}/${account}`;
 }

@@ -18,7 +18,7 @@ export function isOfAccount(name: string): boolean {
 }
 
 /** Whether gateways hold this lease: for an account, or for a place of their own. */
-export function isShared(name: string): boolean {
+export function isGatewayLease(name: string): boolean {
   return isSeat(name) || isOfAccount(name);
 }
 
@@ -26,12 +26,12 @@ export function seatName(number: number): string {
   return `${SEAT}${number}`;
 }
 
-export function numberOf(seat: string): number {
+export function seatNumber(seat: string): number {
   return Number(seat.slice(SEAT.length));
 }
 
 /** No gateway holds it; one may have reserved it. */
-export function isFree({ owner, leftMs }: LeaseRow): boolean {
+export function isFreeLease({ owner, leftMs }: LeaseRow): boolean {
   return owner === null || leftMs === null || leftMs <= 0;
 }
 

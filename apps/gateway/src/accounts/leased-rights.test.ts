@@ -1,4 +1,5 @@
-import { recordingLogger, systemTime } from '@parley/core';
+import { systemTime } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { type Store, StoreError } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -13,7 +14,7 @@ const LEASE_MS = 1_000;
 describe('the right to serve an account', () => {
   let store: Store;
   let stop: AbortController;
-  /** How far the clock of leases is ahead of that of the gateways, in ms. */
+  /** The lead of the clock of leases over that of the gateways, in ms. */
   let forward = 0;
   const given: AccountRight[] = [];
   const gateways: AccountRights[] = [];

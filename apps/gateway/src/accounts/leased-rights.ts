@@ -3,14 +3,14 @@ import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core'
 import type { LeaseRow, NamedLease, RunningProcess, Store } from '@parley/store';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
 import {
-  isFree,
+  isFreeLease,
+  isGatewayLease,
   isOfAccount,
   isOwn,
   isSeat,
-  isShared,
   leaseNameOf,
-  numberOf,
   seatName,
+  seatNumber,
 } from './lease-names.ts';
 import { awaitsSuccessor, type Seat, type SeenAccount, shareAccounts } from './share-accounts.ts';
 
@@ -178,7 +178,7 @@ class LeasedRights implements AccountRights {
   async #shorten(rows: readonly LeaseRow[]): Promise<void> {
     const tooLong = rows.filter(({ name, owner, leftMs }) => {
       const longest = owner === null ? this.#leaseMs * RESERVED_FOR : this.#leaseMs;
-      return isShared(name) && (leftMs ?? 0) > longest;
+      return isGatewayLease(name) && (leftMs ?? 0) > longest;
     });
     if (tooLong.length === 0) return;
     const names = tooLong.map(({ name }) => name);
@@ -225,9 +225,9 @@ class LeasedRights implements AccountRights {
   /** The place of a predecessor if there is one, else any that is free, else a new one. */
   async #takeSeat(rows: readonly LeaseRow[]): Promise<void> {
     const places = rows.filter(({ name }) => isSeat(name));
-    const free = places.filter(isFree);
+    const free = places.filter(isFreeLease);
     const reservedFirst = free.toSorted((one, other) => (other.leftMs ?? 0) - (one.leftMs ?? 0));
-    const next = places.reduce((most, { name }) => Math.max(most, numberOf(name)), 0) + 1;
+    const next = places.reduce((most, { name }) => Math.max(most, seatNumber(name)), 0) + 1;
     for (const name of [...reservedFirst.map((row) => row.name), seatName(next)]) {
       this.#seat = await this.#acquire(name);
       if (this.#seat !== null && this.#isLeaving) this.leave();
@@ -240,12 +240,12 @@ class LeasedRights implements AccountRights {
     const now = this.#deps.monotonic();
     const since = new Map<string, number>();
     const known = new Map(rows.map((row) => [row.name, row]));
-    const held = rows.filter((row) => isOfAccount(row.name) && !isFree(row));
+    const held = rows.filter((row) => isOfAccount(row.name) && !isFreeLease(row));
     const names = new Set([...held.map(({ name }) => name), ...this.#waiting.keys()]);
     const accounts = [...names].map((name) => {
       const row = known.get(name);
       const epoch = row?.epoch ?? 0;
-      if (row !== undefined && !isFree(row)) {
+      if (row !== undefined && !isFreeLease(row)) {
         return { name, holder: row.owner, epoch, freeForMs: 0 };
       }
       const isReserved = (row?.leftMs ?? 0) > 0;
@@ -344,8 +344,11 @@ class LeasedRights implements AccountRights {
   /** Reads who the others are, when there is one that is not known yet. */
   async #learnProcesses(rows: readonly LeaseRow[]): Promise<void> {
     const { store, owner: self } = this.#deps;
-    const shown = rows.filter(({ name }) => isShared(name));
-    const ids = new Set([self, ...shown.flatMap((row) => (isFree(row) ? [] : (row.owner ?? [])))]);
+    const shown = rows.filter(({ name }) => isGatewayLease(name));
+    const ids = new Set([
+      self,
+      ...shown.flatMap((row) => (isFreeLease(row) ? [] : (row.owner ?? []))),
+    ]);
     if ([...ids].every((id) => this.#processes.has(id))) return;
     const listed = await this.#inTime(store.processes.list());
     const known = [...this.#processes.values(), ...listed].filter(({ id }) => ids.has(id));

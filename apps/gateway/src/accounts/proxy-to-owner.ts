@@ -22,7 +22,7 @@ export async function proxyToOwner(
   { name, rights, token }: PassOnDeps,
 ): Promise<Response> {
   const holder = request.headers.has(MARK) ? null : await rights.holder(name).catch(() => null);
-  if (holder === null) return again('No gateway serves this account just now.');
+  if (holder === null) return retryLater('No gateway serves this account just now.');
   const { pathname, search } = new URL(request.url);
   const headers = new Headers(request.headers);
   for (const ours of ['host', 'cookie', 'origin', 'connection', 'content-length'])
@@ -35,10 +35,10 @@ export async function proxyToOwner(
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(WITHIN_MS)]);
     return await fetch(`${holder.address}${pathname}${search}`, { method, headers, body, signal });
   } catch (error) {
-    return again(`The gateway that serves this account does not answer (${reasonOf(error)}).`);
+    return retryLater(`The gateway that serves this account does not answer (${reasonOf(error)}).`);
   }
 }
 
-function again(reason: string): Response {
+function retryLater(reason: string): Response {
   return new Response(`${reason}\n`, { status: 503, headers: { 'retry-after': '2' } });
 }

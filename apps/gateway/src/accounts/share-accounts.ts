@@ -17,7 +17,7 @@ export interface SeenAccount {
   readonly freeForMs: number;
 }
 
-/** What one gateway knows when it decides. */
+/** The facts of one gateway for its decision. */
 export interface Deployment {
   /** Process id of the gateway that decides. */
   readonly self: string;
@@ -27,7 +27,7 @@ export interface Deployment {
   readonly isSettled: boolean;
 }
 
-/** What a gateway does next: connect as these accounts, leave those to others. */
+/** The next steps of a gateway: connect as these accounts, leave those to others. */
 export interface ShareDecision {
   readonly take: readonly string[];
   readonly release: readonly string[];
@@ -85,7 +85,7 @@ interface Count {
   readonly count: number;
 }
 
-/** How many accounts each has, the newest gateway first. */
+/** The number of accounts of each, the newest gateway first. */
 function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>): Count[] {
   const held = Map.groupBy(accounts, ({ holder }) => holder);
   return seats
@@ -111,7 +111,7 @@ function assign(free: readonly SeenAccount[], counts: readonly Count[]) {
   return shares;
 }
 
-/** How many more accounts a gateway has than its share. The newest may have the ones that do not divide. */
+/** The accounts of a gateway beyond its share. The newest may have the ones that do not divide. */
 function surplusOf(self: string, counts: readonly Count[]): number {
   const all = counts.reduce((sum, { count }) => sum + count, 0);
   const share = Math.floor(all / counts.length);

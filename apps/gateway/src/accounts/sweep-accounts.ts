@@ -3,7 +3,7 @@ import { type StartSweep, startSweep } from '@parley/queue';
 import type { AccountWork, OutboxRepository } from '@parley/store';
 import type { AccountName } from './account-rights.ts';
 
-/** How late a part or a file may be whose wake-up was lost. In ms. */
+/** The longest delay of a part or file whose wake-up was lost, in ms. */
 const SWEEP_MS = 5_000;
 
 /** Looks for lost work of all accounts of a gateway with one query. */
@@ -27,11 +27,11 @@ export function sweepAccounts({
   const sweep = startSweep('accounts', SWEEP_MS, log, async () => {
     if (tasks.size === 0) return;
     const found = await store.outbox.accountsWithWork(clock());
-    await Promise.all(found.map((work) => tasks.get(keyOf(work))?.()));
+    await Promise.all(found.map((work) => tasks.get(workKey(work))?.()));
   });
   return {
     of: (name, kind) => (task) => {
-      const key = keyOf({ ...name, kind });
+      const key = workKey({ ...name, kind });
       let round = Promise.resolve();
       const run = (): Promise<void> => {
         round = round.then(task).catch((error: unknown) => {
@@ -52,6 +52,6 @@ export function sweepAccounts({
   };
 }
 
-function keyOf({ kind, channel, account }: AccountWork): string {
+function workKey({ kind, channel, account }: AccountWork): string {
   return `${kind} ${channel}/${account}`;
 }

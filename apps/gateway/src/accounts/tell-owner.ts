@@ -1,4 +1,4 @@
-import { partsOf } from '@parley/channels';
+import { renderNoticeParts } from '@parley/channels';
 import { agentOfConversation, type Clock, type LiveBus, shownLiteral } from '@parley/core';
 import { wakeDeliveryOn } from '@parley/queue';
 import type { InboxRow, Store } from '@parley/store';
@@ -19,7 +19,7 @@ export async function notifyOwner(
   const to = chat ?? defaultFirst(await store.inbox.ownerChats())[0];
   if (to === undefined) return;
   const { replyToMessageId: _, ...route } = to.route;
-  const [first, ...others] = partsOf(`⚙️ ${markdown}`, route);
+  const [first, ...others] = renderNoticeParts(`⚙️ ${markdown}`, route);
   if (first === undefined) return;
   await store.outbox.post({ key, parts: [first, ...others] }, clock());
   const { channel, account, chatId } = route;

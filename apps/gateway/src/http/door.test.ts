@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { ChannelContext } from '@parley/channels';
 import { api } from '@parley/channels/api';
-import { memoryValues, silentLogger } from '@parley/core';
+import { silentLogger } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';

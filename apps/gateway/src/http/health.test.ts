@@ -1,5 +1,5 @@
 import type { ChannelState } from '@parley/channels';
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createHealthApp, healthOf, healthText } from './health.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createDoor } from './door.ts';
 import { type HookReceiver, hookRoutes } from './hook-routes.ts';

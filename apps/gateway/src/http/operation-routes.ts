@@ -4,7 +4,7 @@ import { findOperation, GROUPS, perform, type Services } from '../operations.ts'
 import type { AppEnv } from './access.ts';
 import { senderOf } from './api-routes.ts';
 
-export const OPERATION_PATH = `/api/:group{${Object.keys(GROUPS).join('|')}}/:name`;
+const OPERATION_PATH = `/api/:group{${Object.keys(GROUPS).join('|')}}/:name`;
 
 const STATUS: Readonly<Record<string, 403 | 404>> = {
   'no-agent': 404,

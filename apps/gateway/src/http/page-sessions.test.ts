@@ -1,5 +1,5 @@
-import { recordingLogger } from '@parley/core';
 import { openSecrets } from '@parley/core/telemetry';
+import { recordingLogger } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';

@@ -25,7 +25,7 @@ import { buildPage, type PageBuild } from '@parley/console/build';
 import { bundleModules } from './bundle-modules.ts';
 import { bundledLibraries, licenseText } from './licenses.ts';
 
-/** Of bundles, besides those that a process runs: one may be about to start. */
+/** The bundles that are kept besides those that a process runs: one may be about to start. */
 const KEPT = 2;
 /** The kernel's clock, which dates files, may be this much behind. */
 const CLOCK_STEP_MS = 100;
@@ -89,7 +89,7 @@ export async function untilUnchanged<Built>(
   );
 }
 
-/** What the bundle is made of. Libraries change only when npm installs them, which it notes in a file. */
+/** The sources of the bundle. Libraries change only when npm installs them, which it notes in a file. */
 function sourcesOf(root: string, inputs: readonly string[]): string[] {
   const own = inputs.filter((file) => /^(apps|packages)\//.test(file));
   const build = filesIn(root, 'apps/parley/src/build');

@@ -27,8 +27,9 @@ const ENTRIES = {
 };
 
 /**
- * What BullMQ requires when it uses Redis: the library, and its scripts, which are half a megabyte; the detector of
- * encodings, which is more; and the messages of zod in other languages, which only a plugin may want.
+ * Modules that are loaded late: those that BullMQ requires with Redis, the library and its scripts, which are half a
+ * megabyte; the detector of encodings, which is more; and the messages of zod in other languages, which only a plugin
+ * may want.
  */
 const LATE = {
   ioredis: 'late:ioredis',
@@ -42,7 +43,10 @@ const LATE_MODULES: Readonly<Record<string, string>> = {
   'zod-locales': 'zod/v4/locales',
 };
 
-/** What an installation may be without: the platforms' libraries, pictures, traces. Each is loaded at its first use. */
+/**
+ * The optional packages of an installation: the platforms' libraries, pictures, traces. Each is loaded at its first
+ * use.
+ */
 const OPTIONAL = [
   '@opentelemetry/*',
   '@whiskeysockets/baileys',
@@ -117,7 +121,7 @@ const GIT_MS = 5_000;
 
 const MAKES_REQUIRE = /^const require = createRequire\(import\.meta\.url\);$/m;
 
-/** What a source requires stays late: a module of ours in a file of its own, a library as it is used. */
+/** Keeps a source's `require` late: a module of ours in a file of its own, a library as it is used. */
 const bundledRequire: Plugin = {
   name: 'bundled-require',
   setup({ onLoad, onResolve, initialOptions }) {
@@ -164,13 +168,13 @@ const lateLibraries: Plugin = {
           : undefined,
     );
     onLoad({ filter: /bullmq\/dist\/cjs\/classes\/redis-connection\.js$/ }, ({ path }) => ({
-      contents: replaced(path, [
+      contents: replacePassages(path, [
         ['const scripts = require("../scripts");', ''],
         ['providedScripts || scripts;', 'providedScripts || require("bullmq-scripts");'],
       ]),
     }));
     onLoad({ filter: /zod\/v4\/(?:classic\/external|core\/index)\.js$/ }, ({ path }) => ({
-      contents: replaced(path, [
+      contents: replacePassages(path, [
         [
           'export * as locales from "../locales/index.js";',
           'export const locales = new Proxy({}, { get: (_, name) => require("zod-locales")[name] });',
@@ -183,13 +187,16 @@ const lateLibraries: Plugin = {
     }));
     // Of gray-matter, whose own way to read YAML is never used: this part would load a parser of JavaScript.
     onLoad({ filter: /js-yaml\/type\/js\/function\.js$/ }, ({ path }) => ({
-      contents: replaced(path, [["esprima = _require('esprima');", '']]),
+      contents: replacePassages(path, [["esprima = _require('esprima');", '']]),
     }));
   },
 };
 
 /** The text of a library's file with a replaced passage, which must be in it. */
-function replaced(path: string, changes: readonly (readonly [from: string, to: string])[]): string {
+function replacePassages(
+  path: string,
+  changes: readonly (readonly [from: string, to: string])[],
+): string {
   return changes.reduce(
     (text, [from, to]) => {
       if (!text.includes(from)) throw new Error(`${path} has no ${from} any more.`);

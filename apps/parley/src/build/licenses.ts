@@ -14,7 +14,7 @@ export interface BundledLibrary {
   readonly version: string;
   /** As SPDX writes it. */
   readonly license: string;
-  /** What its authors want to be passed on with it; empty where the package has no such file. */
+  /** The notice that its authors want passed on with it; empty where the package has no such file. */
   readonly text: string;
 }
 
@@ -22,10 +22,10 @@ export interface BundledLibrary {
 export function bundledLibraries(inputs: readonly string[]): BundledLibrary[] {
   const folders = inputs.map((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
   const found = [...new Set(folders)].filter((folder) => folder !== undefined).map(readLibrary);
-  return found.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return found.sort((a, b) => (libraryKey(a) < libraryKey(b) ? -1 : 1));
 }
 
-const keyOf = ({ name, version }: BundledLibrary): string => `${name}@${version}`;
+const libraryKey = ({ name, version }: BundledLibrary): string => `${name}@${version}`;
 
 function readLibrary(folder: string): BundledLibrary {
   const manifest = Manifest.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));

@@ -20,13 +20,13 @@ export async function showToken({ folder, env, print, json }: Cli): Promise<numb
     print(`There is no token yet; the first "${commandLine('start', folder)}" makes one.`);
     return 3;
   }
-  const address = signInAddress(gateway?.address ?? addressOf(http), token);
+  const address = signInAddress(gateway?.address ?? gatewayAddress(http), token);
   print(json ? jsonText({ address }) : address);
   return 0;
 }
 
-/** Where a gateway with these settings would be. */
-function addressOf({ host, port }: LoadedSettings['settings']['http']): string {
+/** The address that a gateway with these settings would have. */
+function gatewayAddress({ host, port }: LoadedSettings['settings']['http']): string {
   return reachableAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }
 
@@ -44,7 +44,8 @@ export function listPeople(cli: Cli): Promise<number> {
 /** `parley people add`: prints a secret, once: that is what it is for. */
 export async function addPerson(cli: Cli, name: string, role: Role): Promise<number> {
   const gateway = await findGateway(cli.folder, cli.env);
-  const address = gateway?.address ?? addressOf(readSettings(cli.folder, cli.env).settings.http);
+  const address =
+    gateway?.address ?? gatewayAddress(readSettings(cli.folder, cli.env).settings.http);
   return operate(
     cli,
     'people/add',
@@ -94,7 +95,7 @@ export function listSessions(cli: Cli): Promise<number> {
     cli,
     'sessions/list',
     {},
-    ({ sessions }) => sessions.map(lineOf).join('\n') || 'No browser is signed in.',
+    ({ sessions }) => sessions.map(sessionLine).join('\n') || 'No browser is signed in.',
   );
 }
 
@@ -138,7 +139,7 @@ const FROM: Readonly<Record<ShownSession['network'], string>> = {
   proxy: 'by a proxy',
 };
 
-function lineOf(session: ShownSession): string {
+function sessionLine(session: ShownSession): string {
   const { id, person, network, createdAt, usedAt, expiresAt, userAgent } = session;
   return [
     `${id}  ${person === null ? '' : `${person}, `}used ${minuteText(usedAt)}, signed in ${minuteText(createdAt)} ${FROM[network]}, until ${minuteText(expiresAt)}`,
@@ -164,22 +165,22 @@ const STATES: Readonly<Record<Approval['state'], string>> = {
 /** The record of questions for people, oldest first: when, what, for whom, who decided, the outcome. */
 export function approvalsText(newestFirst: readonly Approval[]): string {
   if (newestFirst.length === 0) return 'No one has been asked for an approval yet.';
-  return [...newestFirst].reverse().map(entry).join('\n');
+  return [...newestFirst].reverse().map(approvalEntry).join('\n');
 }
 
-function entry(approval: Approval): string {
+function approvalEntry(approval: Approval): string {
   const { askedAt, code, tool, shown, askedBy, place, state, decidedBy, decidedAt } = approval;
   const by = decidedBy === null ? '' : ` by ${decidedBy}`;
   const at = decidedAt === null ? '' : ` at ${secondText(decidedAt)}`;
   // Ids and names come from outside, and a terminal obeys what it prints.
   const head = writtenOut(
-    `${secondText(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${ending(approval)}`,
+    `${secondText(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${approvalEnding(approval)}`,
   );
   return [head, ...shown.split('\n').map((line) => `    ${line}`)].join('\n');
 }
 
 /** Until when it waits and who else may decide, or the outcome of the call. */
-function ending({ state, expiresAt, approvers, result }: Approval): string {
+function approvalEnding({ state, expiresAt, approvers, result }: Approval): string {
   switch (state) {
     case 'pending':
       return ` until ${secondText(expiresAt)} for an owner${approvers.map((one) => ` or ${one}`).join('')}`;

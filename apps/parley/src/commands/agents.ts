@@ -29,14 +29,14 @@ function agentText(agent: ShownAgent): string {
   return lines.map(visible).join('\n');
 }
 
-interface Asked {
+interface RouteQuestion {
   readonly person?: string;
   readonly account: string;
 }
 
 /** `parley agents CHANNEL:CHAT`: who answers there and by what rule; 1: nobody can. */
-export async function whoAnswers(cli: Cli, chat: string, asked: Asked): Promise<number> {
-  const place = placeOf(chat, asked);
+export async function whoAnswers(cli: Cli, chat: string, asked: RouteQuestion): Promise<number> {
+  const place = readAskedChat(chat, asked);
   const loaded = readSettings(cli.folder, cli.env);
   const { settings } = loaded;
   const accounts = planAccounts(loaded, ownersOf(settings), CHANNEL_DEFINITIONS);
@@ -56,7 +56,7 @@ export async function whoAnswers(cli: Cli, chat: string, asked: Asked): Promise<
 
 type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
-function placeOf(chat: string, { person = '', account }: Asked): Place {
+function readAskedChat(chat: string, { person = '', account }: RouteQuestion): Place {
   const [, channel, id] = /^([a-z][a-z0-9-]*):(\S+)$/.exec(chat) ?? [];
   if (channel === undefined || id === undefined) {
     throw new CliError(

@@ -38,7 +38,7 @@ describe.runIf(bash)('the completion of commands in bash', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** What bash offers for a line whose last word is being typed. */
+  /** The completions of bash for a line whose last word is being typed. */
   function offered(...line: string[]): string[] {
     // As it is documented: macOS' bash 3.2 reads nothing with source <(…).
     const load = `parley() { cat ${join(folder, 'parley.bash')}; }; eval "$(parley completion bash)"`;

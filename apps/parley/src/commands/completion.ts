@@ -36,12 +36,16 @@ function placesOf(command: Command, path = ''): readonly Place[] {
   return [{ path, words }, ...below];
 }
 
-const SCRIPTS: Readonly<Record<Shell, (places: readonly Place[]) => string>> = { bash, zsh, fish };
+const SCRIPTS: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
+  bash,
+  zsh,
+  fish: fishScript,
+};
 
 function bash(places: readonly Place[]): string {
   const cases = places.map(
     ({ path, words }) =>
-      `    ${quoted(path)}) echo ${quoted(words.map(({ name }) => name).join(' '))} ;;`,
+      `    ${quoteForShell(path)}) echo ${quoteForShell(words.map(({ name }) => name).join(' '))} ;;`,
   );
   return `# Completes parley in bash, from version 3.2 on, which macOS has: eval "$(parley completion bash)"
 _parley_words() {
@@ -64,9 +68,9 @@ complete -o default -F _parley parley`;
 function zsh(places: readonly Place[]): string {
   const cases = places.map(({ path, words }) => {
     const described = words.map(({ name, about }) =>
-      quoted(`${name}:${about.replaceAll(':', '\\:')}`),
+      quoteForShell(`${name}:${about.replaceAll(':', '\\:')}`),
     );
-    return `    ${quoted(path)}) found=(${described.join(' ')}) ;;`;
+    return `    ${quoteForShell(path)}) found=(${described.join(' ')}) ;;`;
   });
   return `#compdef parley
 # Completes parley in zsh: source <(parley completion zsh)
@@ -89,14 +93,14 @@ _parley() {
 compdef _parley parley`;
 }
 
-function fish(places: readonly Place[]): string {
+function fishScript(places: readonly Place[]): string {
   const lines = places.flatMap(({ path, words }) =>
     words.map(({ name, about }) => {
       const word = name.startsWith('--') ? `-l ${name.slice(2)}` : `-a ${name}`;
-      return `complete -c parley -n ${quoted(`__parley_at ${quoted(path, '"')}`)} ${word} -d ${quoted(about)}`;
+      return `complete -c parley -n ${quoteForShell(`__parley_at ${quoteForShell(path, '"')}`)} ${word} -d ${quoteForShell(about)}`;
     }),
   );
-  const paths = places.map(({ path }) => quoted(path)).join(' ');
+  const paths = places.map(({ path }) => quoteForShell(path)).join(' ');
   return `# Completes parley in fish: parley completion fish | source
 function __parley_at
     set -l paths ${paths}
@@ -111,6 +115,6 @@ ${lines.join('\n')}`;
 }
 
 /** A word of a shell. Descriptions are Parley's own, but they hold apostrophes. */
-function quoted(text: string, by: "'" | '"' = "'"): string {
+function quoteForShell(text: string, by: "'" | '"' = "'"): string {
   return by === '"' ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`;
 }

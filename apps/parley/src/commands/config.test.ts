@@ -8,7 +8,7 @@ import { configCheck } from './config.ts';
 const path = mkdtempSync(join(tmpdir(), 'parley-config-'));
 afterAll(() => rmSync(path, { recursive: true }));
 
-/** What `parley config check` prints about a settings file, and its exit code. */
+/** The output of `parley config check` for a settings file, and its exit code. */
 async function check(yaml: string): Promise<{ readonly code: number; readonly text: string }> {
   writeFileSync(join(path, 'parley.yaml'), yaml);
   const lines: string[] = [];

@@ -25,7 +25,10 @@ export function showDead(cli: Cli, id: number): Promise<number> {
   return withOperations(cli, 'dead/show', async (operations) => {
     const { letter } = await operations.perform('dead/show', { id });
     if (cli.json) cli.print(jsonText({ letter }));
-    else cli.print(letter === null ? missingText(id, await known(operations)) : letterText(letter));
+    else
+      cli.print(
+        letter === null ? missingText(id, await listKnownIds(operations)) : letterText(letter),
+      );
     return letter === null ? 1 : 0;
   });
 }
@@ -47,13 +50,13 @@ export function settleDead(
     for (let rest: Order | null = order; rest !== null; ) {
       const outcome: OutputOf<'dead/settle'> = await operations.perform('dead/settle', rest);
       results.push(...outcome.results);
-      rest = behind(order, outcome.next);
+      rest = nextOrder(order, outcome.next);
     }
     if (cli.json) {
       cli.print(jsonText({ results }));
     } else {
       const isMissing = results.some(({ result }) => result === 'missing');
-      const near = isMissing ? await known(operations) : [];
+      const near = isMissing ? await listKnownIds(operations) : [];
       cli.print(outcomeText(results, operations.address !== null, near));
       await printLeftAlone(operations, order, cli.print);
     }
@@ -61,7 +64,7 @@ export function settleDead(
   });
 }
 
-function behind(order: Order, next: number | null): Order | null {
+function nextOrder(order: Order, next: number | null): Order | null {
   if (next === null || Array.isArray(order.letters)) return null;
   return { ...order, letters: { ...order.letters, after: next } };
 }
@@ -80,7 +83,7 @@ async function printLeftAlone(
   );
 }
 
-async function known({ perform }: Operations): Promise<readonly number[]> {
+async function listKnownIds({ perform }: Operations): Promise<readonly number[]> {
   return (await perform('dead/list', {})).letters.map(({ id }) => id);
 }
 
@@ -99,7 +102,7 @@ function letterText(letter: ShownDeadLetter): string {
   const then = settled === null ? '' : `; ${settled.how} ${secondText(settled.at)}`;
   const lines = [
     `${id}  ${secondText(diedAt)}  ${kind}  ${chat}${then}`,
-    ...(reason === '' ? [] : [`    because: ${oneLine(reason)}`]),
+    ...(reason === '' ? [] : [`    because: ${toOneLine(reason)}`]),
     ...facts(letter).map((fact) => `    ${fact}`),
     ...messageLines(letter).map((line) => `    | ${line}`),
   ];
@@ -127,7 +130,7 @@ function facts(letter: ShownDeadLetter): readonly string[] {
 function messageLines(letter: ShownDeadLetter): readonly string[] {
   if (letter.kind !== 'unanswered') return letter.text === '' ? [] : letter.text.split('\n');
   return letter.messages.flatMap(({ from, text, at }) => [
-    `${oneLine(from)}, ${secondText(at)}:`,
+    `${toOneLine(from)}, ${secondText(at)}:`,
     ...text.split('\n'),
   ]);
 }
@@ -172,6 +175,6 @@ function numbers(ids: readonly number[]): string {
   return `${ids.slice(0, MAX_NUMBERS).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

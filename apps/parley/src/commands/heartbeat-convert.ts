@@ -49,11 +49,11 @@ export function convertHeartbeat(cli: Cli, flags: ConvertFlags): Promise<number>
       return 1;
     }
     if (flags.dryRun === true) return 0;
-    if (flags.yes !== true && !(await agrees())) {
+    if (flags.yes !== true && !(await confirmReplacement())) {
       cli.print(`${FILE} is as it was.`);
       return 1;
     }
-    return save(cli, workspace, before.text, after);
+    return saveTasks(cli, workspace, before.text, after);
   });
 }
 
@@ -63,11 +63,13 @@ async function textToConvert({ for: viewFor }: Workspace) {
     if (file.reason === 'missing' || file.reason === 'empty') {
       return { done: `There is nothing to convert: ${FILE} asks for nothing.` };
     }
-    throw refusal(`${FILE} cannot be read: ${file.detail ?? file.reason}. Fix it and try again.`);
+    throw convertError(
+      `${FILE} cannot be read: ${file.detail ?? file.reason}. Fix it and try again.`,
+    );
   }
   const { text, cut } = file;
   if (cut !== null) {
-    throw refusal(
+    throw convertError(
       `${FILE} has ${cut.total} characters, and ${cut.shown} are read. Shorten it first.`,
     );
   }
@@ -88,7 +90,7 @@ async function proposalFor(
 ): Promise<string> {
   if (from !== undefined) return readProposal(from);
   if (scrubOf(folder, env)(text) !== text) {
-    throw refusal(
+    throw convertError(
       `${FILE} holds a secret of the settings, which no model is shown. Take it out first.`,
     );
   }
@@ -101,7 +103,7 @@ async function proposalFor(
   await chosen.why;
   const { model } = chosen;
   if (model.id === OFFLINE_MODEL) {
-    throw refusal(
+    throw convertError(
       `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or give a text of your own with --from FILE.`,
     );
   }
@@ -114,7 +116,10 @@ async function proposalFor(
     const services = { model, ...spending, ...time, meter: silentMeter };
     return await proposeTasks(services, text, new AbortController().signal);
   } catch (error) {
-    throw refusal(`The model made no proposal: ${reasonOf(error)}. ${FILE} is as it was.`, error);
+    throw convertError(
+      `The model made no proposal: ${reasonOf(error)}. ${FILE} is as it was.`,
+      error,
+    );
   }
 }
 
@@ -122,7 +127,7 @@ function readProposal(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw refusal(`${path} cannot be read (${reasonOf(error)}). Check the path.`, error);
+    throw convertError(`${path} cannot be read (${reasonOf(error)}). Check the path.`, error);
   }
 }
 
@@ -150,16 +155,16 @@ function visibleLines(text: string): string {
 }
 
 /** Throws CliError where there is no terminal to ask in. */
-async function agrees(): Promise<boolean> {
+async function confirmReplacement(): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw refusal(`Nothing was changed. To replace ${FILE} without being asked, add --yes.`);
+    throw convertError(`Nothing was changed. To replace ${FILE} without being asked, add --yes.`);
   }
   const { confirm } = await import('@clack/prompts');
   return (await confirm({ message: `Use this as ${FILE}?`, initialValue: false })) === true;
 }
 
 /** Below the front matter that it has; the version before is kept. */
-async function save(
+async function saveTasks(
   { print }: Cli,
   { editor, folder }: Workspace,
   before: string,
@@ -184,6 +189,6 @@ async function save(
   return 0;
 }
 
-function refusal(message: string, cause?: unknown): CliError {
+function convertError(message: string, cause?: unknown): CliError {
   return new CliError('heartbeat-convert', message, cause);
 }

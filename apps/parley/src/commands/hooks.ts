@@ -9,11 +9,11 @@ import { minuteText, visible } from '../terminal/text.ts';
 /** `parley hooks` (H09): each hook of the settings, where it reports, and its last event. */
 export function listHooks(cli: Cli): Promise<number> {
   return operate(cli, 'hooks/list', {}, ({ hooks }) =>
-    visible(hooks.map(lineOf).join('\n') || 'The settings have no hooks.'),
+    visible(hooks.map(hookLine).join('\n') || 'The settings have no hooks.'),
   );
 }
 
-function lineOf({ name, agent, action, task, target, events: [last] }: HookView): string {
+function hookLine({ name, agent, action, task, target, events: [last] }: HookView): string {
   const work =
     action === 'job' ? `job for ${target}` : `heartbeat, ${task ?? 'the most overdue task'}`;
   const what = last === undefined ? 'no event yet' : `${minuteText(last.at)}, ${last.outcome}`;
@@ -24,7 +24,7 @@ const SAMPLE = '{"test": true, "text": "A test event, sent by parley hooks test.
 
 /** `parley hooks test` (H09): 0 it is taken, 1 not, and why, 3 nothing runs. */
 export function testHook(cli: Cli, name: string, file?: string): Promise<number> {
-  const body = file === undefined ? SAMPLE : textOf(file);
+  const body = file === undefined ? SAMPLE : readEventFile(file);
   return operate(
     cli,
     'hooks/test',
@@ -33,7 +33,7 @@ export function testHook(cli: Cli, name: string, file?: string): Promise<number>
   );
 }
 
-function textOf(file: string): string {
+function readEventFile(file: string): string {
   try {
     return decodeText(readFileSync(file)).text;
   } catch (error) {

@@ -8,7 +8,6 @@ export interface LogsFlags extends Pick<LogQuery, 'level' | 'channel' | 'text'> 
   readonly chat?: string;
   readonly limit: number;
   readonly follow?: boolean;
-  readonly json?: boolean;
 }
 
 /** Asked again so often, in ms. */
@@ -18,8 +17,8 @@ const MAX_LINES = 5_000;
 
 /** `parley logs` (U03): lines that are kept in the data folder, oldest first; with `follow` until a signal ends it. */
 export async function logs(
-  { folder, print }: Pick<Cli, 'folder' | 'print'>,
-  { chat: conversation, limit: first, follow, json, ...asked }: LogsFlags,
+  { folder, print, json }: Pick<Cli, 'folder' | 'print' | 'json'>,
+  { chat: conversation, limit: first, follow, ...asked }: LogsFlags,
   signal?: AbortSignal,
 ): Promise<number> {
   let after: number | undefined;

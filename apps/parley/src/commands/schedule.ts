@@ -56,7 +56,7 @@ export function heartbeatNow(cli: Cli, task: string): Promise<number> {
   );
 }
 
-/** What a file says outside of its tasks is lost in none of them. */
+/** The line about text outside of tasks, which every task gets. */
 export function contextLine(context: string): string {
   const lines = context.split('\n').filter((line) => line.trim() !== '');
   return `${countOf(lines.length, 'line')} outside of the tasks, given to the run of each`;

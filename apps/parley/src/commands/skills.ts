@@ -67,12 +67,13 @@ export function skillTable(all: readonly ShownSkill[], limits: SkillLimits): str
     one.state,
     one.command === null ? '-' : `/${one.command}`,
     one.tokens === 0 ? '-' : String(one.tokens),
-    remark(one),
+    skillRemark(one),
   ]);
   const head = ['SKILL', 'SOURCE', 'STATE', 'COMMAND', 'TOKENS', 'REMARK'];
   return `${tableText([head, ...rows])}\n\n${summary(all, limits)}`;
 }
 
+/** The details of one skill, for a terminal. */
 export function skillPage(skill: ShownSkill): string {
   const { name, emoji, source, state, reason, command, install, primaryEnv, warnings } = skill;
   const lines = [
@@ -87,7 +88,7 @@ export function skillPage(skill: ShownSkill): string {
     ...install.map((step) => `to install   ${step}`),
     ...warnings.map((warning) => `guessed      ${warning}`),
   ];
-  return `${lines.map(plain).join('\n')}\n`;
+  return `${lines.map(plainLine).join('\n')}\n`;
 }
 
 function keyText(skill: string, { name, from }: NonNullable<ShownSkill['primaryEnv']>): string {
@@ -104,7 +105,7 @@ function modelText({ forModel, state, tokens, show }: ShownSkill): string {
     : 'would see it, if it were ready';
 }
 
-function remark({
+function skillRemark({
   reason,
   commandProblem,
   warnings,
@@ -137,7 +138,7 @@ function summary(all: readonly ShownSkill[], { max, maxCharacters }: SkillLimits
 }
 
 /** Names and reasons hold what strangers wrote into files: nothing of it may move the cursor. */
-function plain(text: string): string {
+function plainLine(text: string): string {
   return visible(text).replaceAll('\n', ' ');
 }
 
@@ -146,7 +147,7 @@ export async function plugins(cli: Cli): Promise<number> {
   const { folder, env, print } = cli;
   const gateway = await findGateway(folder, env);
   const running = gateway && (await askGateway<GatewayStatus>(gateway, '/api/status/report'));
-  const lines = running?.plugins ?? (await pluginsHere(cli));
+  const lines = running?.plugins ?? (await loadPluginLines(cli));
   const code = lines.every(({ works }) => works) ? 0 : 1;
   if (cli.json) {
     print(jsonText({ plugins: lines }));
@@ -163,7 +164,7 @@ export async function plugins(cli: Cli): Promise<number> {
   return code;
 }
 
-async function pluginsHere(cli: Cli): Promise<readonly PluginLine[]> {
+async function loadPluginLines(cli: Cli): Promise<readonly PluginLine[]> {
   const { report, end } = await plugInForCommand(readSettings(cli.folder, cli.env), cli);
   end();
   return report;

@@ -12,7 +12,7 @@ export function listSouls(cli: Cli): Promise<number> {
     cli,
     'soul/list',
     {},
-    ({ versions }) => versions.map(lineOf).join('\n') || 'There is no SOUL.md yet.',
+    ({ versions }) => versions.map(soulLine).join('\n') || 'There is no SOUL.md yet.',
   );
 }
 
@@ -32,7 +32,7 @@ export function decideSoul(
 }
 
 export function proposeSoul(cli: Cli, file: string, reason: string): Promise<number> {
-  const proposal = { text: textOf(file), reason };
+  const proposal = { text: readSoulFile(file), reason };
   return operate(cli, 'soul/propose', proposal, withFindings, codeOf);
 }
 
@@ -45,14 +45,14 @@ function codeOf({ state }: ShownSoul): number {
 
 function withFindings(version: ShownSoul, more = (_finding: Finding) => ''): string {
   const findings = version.findings.map((one) => visible(`  ${one.rule}: ${one.text}${more(one)}`));
-  return [lineOf(version), ...findings].join('\n');
+  return [soulLine(version), ...findings].join('\n');
 }
 
-function lineOf({ name, made, status, score, origin, reason }: ShownSoul): string {
+function soulLine({ name, made, status, score, origin, reason }: ShownSoul): string {
   return visible([name, made, status, score, origin, reason].join('  '));
 }
 
-function textOf(file: string): string {
+function readSoulFile(file: string): string {
   try {
     return decodeText(readFileSync(file)).text;
   } catch (error) {

@@ -17,7 +17,7 @@ export async function start(
   how: Pick<StartOptions, 'role' | 'port' | 'channels'> = {},
 ): Promise<never> {
   // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
-  const signal = signalled();
+  const signal = waitForSignal();
   writeForOwnerAlone();
   const options = { folder, env, ...systemTime, checkpoint, endsWhenStill: true, ...how };
   let ending = await runToItsEnd(signal, options);
@@ -72,7 +72,7 @@ async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promis
 }
 
 /** Waits for the first signal that asks to stop; a second one, later, ends the process at once. */
-function signalled(): Promise<void> {
+function waitForSignal(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | null = null;
     const onSignal = (): void => {

@@ -38,44 +38,46 @@ function statusLines(report: GatewayStatus, folder: DataFolder): string[] {
   const { health, trouble, turns, today, outbox, dead } = report;
   const failed = dead && dead.refused + dead.uncertain + dead.unanswered > 0 ? dead : undefined;
   return [
-    ...line('health', [health.status, ...health.reasons].join('; ')),
-    ...line('database', trouble),
-    ...(report.notes ?? []).flatMap((note) => line('database', note)),
-    ...line('model', report.model),
-    ...line('data', report.dataFolder),
+    ...statusLine('health', [health.status, ...health.reasons].join('; ')),
+    ...statusLine('database', trouble),
+    ...(report.notes ?? []).flatMap((note) => statusLine('database', note)),
+    ...statusLine('model', report.model),
+    ...statusLine('data', report.dataFolder),
     ...report.channels.flatMap((channel) =>
-      line('channel', `${channel.channel}/${channel.account}: ${channelLine(channel)}`),
+      statusLine('channel', `${channel.channel}/${channel.account}: ${channelLine(channel)}`),
     ),
     ...report.processes.flatMap(({ role, host, pid, address, version, notes }) => {
       const what = role === 'all' ? 'gateway and worker' : role;
       const strange = notes.flatMap((note) =>
-        line('stranger', `${role} on ${host} (${pid}): ${note}`),
+        statusLine('stranger', `${role} on ${host} (${pid}): ${note}`),
       );
       return [
-        ...line('process', `${what} on ${host} (${pid}) at ${address}, ${version}`),
+        ...statusLine('process', `${what} on ${host} (${pid}) at ${address}, ${version}`),
         ...strange,
       ];
     }),
-    ...report.plugins.flatMap((plugin) => line('plugin', plugin.line)),
-    ...report.mcp.flatMap((server) => line('mcp', server.line)),
-    ...report.settings.problems.flatMap((problem) => line('settings', `not used: ${problem}`)),
-    ...line('settings', afterRestart(report)),
-    ...line(
+    ...report.plugins.flatMap((plugin) => statusLine('plugin', plugin.line)),
+    ...report.mcp.flatMap((server) => statusLine('mcp', server.line)),
+    ...report.settings.problems.flatMap((problem) =>
+      statusLine('settings', `not used: ${problem}`),
+    ),
+    ...statusLine('settings', afterRestart(report)),
+    ...statusLine(
       'last 24 h',
       turns &&
-        `${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${money(turns.costUsd)}`,
+        `${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${costText(turns.costUsd)}`,
     ),
-    ...line(
+    ...statusLine(
       'today',
       today &&
-        `${today.tokens} tokens${money(today.costUsd)}, ${today.people} people, ${today.groups} groups`,
+        `${today.tokens} tokens${costText(today.costUsd)}, ${today.people} people, ${today.groups} groups`,
     ),
-    ...line(
+    ...statusLine(
       'outbox',
       outbox &&
         `${outbox.pending + outbox.sending} waiting, ${outbox.sent} sent, ${outbox.unknown} uncertain, ${outbox.failed} failed`,
     ),
-    ...line(
+    ...statusLine(
       'dead',
       failed &&
         `${failed.refused} refused, ${failed.uncertain} uncertain, ${failed.unanswered} unanswered; to settle them: ${commandLine('dead', folder)}`,
@@ -83,12 +85,12 @@ function statusLines(report: GatewayStatus, folder: DataFolder): string[] {
   ];
 }
 
-/** Where there are several; the lines above are those of the default one. */
+/** The lines of several agents; the lines above are those of the default one. */
 function agentLines(agents: readonly ShownAgent[]): readonly string[] {
   return agents.flatMap(({ name, title, model, workspace = '-', isDefault, routes }) => {
     if (isDefault) return [];
     const rules = routes.length === 0 ? 'no rule leads to it' : `answers ${routes.join(', ')}`;
-    return line('agent', visible(`${name} (${title}): ${model}; ${workspace}; ${rules}`));
+    return statusLine('agent', visible(`${name} (${title}): ${model}; ${workspace}; ${rules}`));
   });
 }
 
@@ -98,11 +100,11 @@ function afterRestart({ settings: { afterRestart } }: GatewayStatus): string | u
 }
 
 /** Nothing for what is not known. */
-function line(name: string, text: string | undefined): readonly string[] {
+function statusLine(name: string, text: string | undefined): readonly string[] {
   return text === undefined ? [] : [`${name.padEnd(10)}${text}`];
 }
 
-function money(usd: number): string {
+function costText(usd: number): string {
   return usd > 0 ? `, $${usd.toFixed(4)}` : '';
 }
 
@@ -151,16 +153,18 @@ function filesIn(folder: string): Files {
 
 function storageText(report: StorageReport, ages: RetentionAges, now: number): string {
   const { bytes, freeBytes, files, tables, maxMegabytes, workspace, lastRun } = report;
-  const free = freeBytes === null ? '' : `, ${size(freeBytes)} of it free for new rows`;
+  const free = freeBytes === null ? '' : `, ${sizeText(freeBytes)} of it free for new rows`;
   const bound = maxMegabytes === 'unlimited' ? 'unlimited' : `at most ${maxMegabytes} MB`;
   const old = tables.reduce((sum, table) => sum + table.old.bytes, 0);
   return [
-    `database   ${size(bytes)} (${bound})${free}`,
+    `database   ${sizeText(bytes)} (${bound})${free}`,
     ...(files === null
       ? []
-      : [`files      ${size(files.bytes)} in ${files.files} files of messages; kept for a day`]),
-    `workspace  ${size(workspace.bytes)} in ${workspace.files} files; kept`,
-    `old now    ${size(old)}, removed by the next rounds`,
+      : [
+          `files      ${sizeText(files.bytes)} in ${files.files} files of messages; kept for a day`,
+        ]),
+    `workspace  ${sizeText(workspace.bytes)} in ${workspace.files} files; kept`,
+    `old now    ${sizeText(old)}, removed by the next rounds`,
     `last round ${lastText(lastRun, now)}`,
     '',
     tableText(
@@ -178,7 +182,7 @@ function lastText(run: RetentionRun | null, now: number): string {
 
 function rowOf({ table, bytes, rows, old, bound }: TableUse, ages: RetentionAges): string[] {
   const kept = typeof bound === 'string' ? bound : boundText(bound, ages);
-  return [table, size(bytes), String(rows), String(old.rows), kept];
+  return [table, sizeText(bytes), String(rows), String(old.rows), kept];
 }
 
 const SETTINGS: Readonly<Record<keyof RetentionAges, string>> = {
@@ -200,6 +204,6 @@ function boundText(bound: readonly (keyof RetentionAges)[], ages: RetentionAges)
 
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-function size(bytes: number): string {
+function sizeText(bytes: number): string {
   return bytes < 1e5 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

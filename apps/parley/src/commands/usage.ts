@@ -16,14 +16,14 @@ export function usage(cli: Cli, { by, days, until }: InputOf<'usage/report'>): P
 function usageText(report: UsageReport): string {
   const { by, days, rows, other, outside, total } = report;
   const head = [by, 'turns', 'failed', 'in', 'cached', 'out', 'US$', 'p50', 'p95'];
-  const used = by === 'day' ? days.filter(isUsed).map((day) => lineOf(day.day, day)) : [];
+  const used = by === 'day' ? days.filter(isUsed).map((day) => tableRow(day.day, day)) : [];
   const lines = [
     ...used,
-    ...rows.map((row) => lineOf(nameOf(row), row)),
-    ...(other === null ? [] : [lineOf(`${other.groups} others`, other)]),
-    ...(outside === null || by === 'day' ? [] : [lineOf('summaries, SOUL.md', outside)]),
+    ...rows.map((row) => tableRow(rowName(row), row)),
+    ...(other === null ? [] : [tableRow(`${other.groups} others`, other)]),
+    ...(outside === null || by === 'day' ? [] : [tableRow('summaries, SOUL.md', outside)]),
   ];
-  const table = tableText([head, ...lines, lineOf('total', total)], [1, 2, 3, 4, 5, 6, 7, 8]);
+  const table = tableText([head, ...lines, tableRow('total', total)], [1, 2, 3, 4, 5, 6, 7, 8]);
   return [
     `${periodOf(report)} (${report.timeZone})`,
     '',
@@ -41,24 +41,24 @@ function periodOf({ days, until }: UsageReport): string {
   return first === until ? until : `${first} to ${until}`;
 }
 
-function nameOf({ name, title }: UsageReport['rows'][number]): string {
+function rowName({ name, title }: UsageReport['rows'][number]): string {
   const known = name === '' ? '(none)' : name;
   return title === null ? known : `${title} (${known})`;
 }
 
-function lineOf(name: string, figures: UsageFigures): string[] {
+function tableRow(name: string, figures: UsageFigures): string[] {
   const { turns, failed, inputTokens, cachedTokens, outputTokens, latency } = figures;
   return [
     name,
     ...[turns, failed, inputTokens, cachedTokens, outputTokens].map(String),
-    money(figures),
+    usageCost(figures),
     latency === null ? '-' : shortDuration(latency.p50),
     latency === null ? '-' : shortDuration(latency.p95),
   ];
 }
 
 /** A sum that lacks turns of unknown price is at least so much; without any price it is not known. */
-function money({ costUsd, unpriced }: UsageFigures): string {
+function usageCost({ costUsd, unpriced }: UsageFigures): string {
   if (unpriced === 0) return costUsd.toFixed(4);
   return costUsd === 0 ? '?' : `>${costUsd.toFixed(4)}`;
 }

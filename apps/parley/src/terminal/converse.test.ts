@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChatEvent, ChatHistory, GatewayClient, GatewayListener } from '../running-gateway.ts';
-import { afterChange, converse, IDLE, isBusy, statusOf, type WaitingChange } from './converse.ts';
-import { TinyTerminal } from './testing/tiny-terminal.ts';
+import { converse } from './converse.ts';
+import { FakeTerminal } from './testing/fake-terminal.ts';
 
 // Node shows no line while it is typed where the terminal is `dumb`, as in editors and without one.
 beforeEach(() => void vi.stubEnv('TERM', 'xterm'));
@@ -11,7 +11,7 @@ afterEach(() => void vi.unstubAllEnvs());
 /** A chat on a small terminal whose gateway does what a test says. */
 async function scene(options: { history?: ChatHistory; columns?: number; rows?: number } = {}) {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
-  const terminal = new TinyTerminal(options.columns, options.rows);
+  const terminal = new FakeTerminal(options.columns, options.rows);
   const ended = new AbortController();
   const sent: string[] = [];
   let listener: GatewayListener | undefined;
@@ -58,7 +58,7 @@ async function scene(options: { history?: ChatHistory; columns?: number; rows?: 
     answerWith(next: typeof answers) {
       answers = next;
     },
-    /** What stands below the welcome. */
+    /** The text below the welcome. */
     said: () => terminal.text.split('he chat.\n\n')[1] ?? terminal.text,
   };
 }
@@ -178,60 +178,5 @@ describe('a chat in the terminal', () => {
     const { tell, terminal } = await scene();
     tell(part('before\u001b[2J\u001b[1;1Hafter'));
     expect(terminal.text).toContain('beforeafter');
-  });
-});
-
-describe('what the terminal waits for', () => {
-  const after = (...changes: WaitingChange[]) => changes.reduce(afterChange, IDLE);
-  const sending: WaitingChange = { type: 'sending' };
-  const accepted: WaitingChange = { type: 'sent', kind: 'accepted' };
-  const typing: WaitingChange = { type: 'typing' };
-  const part = (turnId: string | null): WaitingChange => ({
-    type: 'part',
-    partId: 'p',
-    turnId,
-    text: 'x',
-  });
-  const linked = (outcome: string | null): WaitingChange => ({
-    type: 'linked',
-    history: [{ type: 'inbound', messageId: 'm', outcome, turnId: null }],
-  });
-
-  describe('what the terminal waits for', () => {
-    it.each<[string, WaitingChange[], string]>([
-      ['nothing', [], ''],
-      ['a message on its way', [sending], 'sending'],
-      ['an answer', [sending, accepted], 'thinking'],
-      [
-        'an answer to a message that was known already',
-        [sending, { type: 'sent', kind: 'duplicate' }],
-        'thinking',
-      ],
-      ['work that somebody else asked for', [typing], 'thinking'],
-      ['a gateway that is away', [sending, { type: 'lost' }], 'away'],
-      ['an answer that was started before a restart', [{ type: 'lost' }, linked(null)], 'thinking'],
-      ['an answer while a command was answered', [accepted, part(null)], 'thinking'],
-    ])('[F12] shows %s', (_what, changes, status) => {
-      expect(statusOf(after(...changes))).toContain(status);
-    });
-
-    it.each<[string, WaitingChange[]]>([
-      ['the answer is there', [sending, accepted, typing, part('t')]],
-      [
-        'the turn ends in silence or is stopped',
-        [sending, accepted, typing, { type: 'stream-end', turnId: 't' }],
-      ],
-      ['the message is refused', [sending, { type: 'sent', kind: 'refused' }]],
-      ['it cannot be sent', [sending, { type: 'sent', kind: 'failed' }]],
-      ['it was a command', [sending, { type: 'sent', kind: 'command' }]],
-      ['typing is not told again', [typing, { type: 'typing-faded' }]],
-      [
-        'it was answered while the gateway could not be reached',
-        [accepted, { type: 'lost' }, linked('answered')],
-      ],
-    ])('[F12] always stops: %s', (_what, changes) => {
-      const waiting = after(...changes);
-      expect([statusOf(waiting), isBusy(waiting)]).toEqual(['', false]);
-    });
   });
 });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '@parley/core';
 import type { ChatEvent, ChatHistory, GatewayClient } from '../running-gateway.ts';
 import { type ChatScreen, createChatScreen, createLineJoiner, PROMPT } from './screen.ts';
+import { afterChange, IDLE, isWaiting, statusLine, type WaitingChange } from './waiting.ts';
 
 export interface ConverseOptions {
   readonly client: GatewayClient;
@@ -29,7 +30,7 @@ export async function converse(options: ConverseOptions): Promise<void> {
   const screen = createChatScreen(output, line, options.colour);
   const talk = createTalk(client, screen, seen);
   output.write(`${MARK_PASTES}${WELCOME}`);
-  const closed = listen(line, input, screen, talk);
+  const closed = readInput(line, input, screen, talk);
   line.prompt();
   const watching = client.watch(talk);
   try {
@@ -55,7 +56,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   let lastSent = Promise.resolve();
   const change = (next: WaitingChange): void => {
     waiting = afterChange(waiting, next);
-    screen.live(answer, statusOf(waiting));
+    screen.live(answer, statusLine(waiting));
   };
   const finish = (part: { readonly partId: string; readonly text: string }): void => {
     if (seen.has(part.partId)) return;
@@ -87,7 +88,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
       if (message !== '/stop') lastSent = sending;
       onTheWay.set(sending, message);
     },
-    busy: () => isBusy(waiting),
+    busy: () => isWaiting(waiting),
     async linked(): Promise<void> {
       const history = await client.history();
       answer = '';
@@ -116,7 +117,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   };
 }
 
-function listen(
+function readInput(
   line: Interface,
   input: NodeJS.ReadStream,
   screen: ChatScreen,
@@ -151,68 +152,4 @@ function listen(
 
 function partsOf(history: ChatHistory): Set<string> {
   return new Set(history.flatMap((entry) => (entry.type === 'part' ? [entry.partId] : [])));
-}
-
-export interface Waiting {
-  /** Messages that the gateway has not confirmed. */
-  readonly sending: number;
-  /** A message was taken and its turn has not ended. */
-  readonly asked: boolean;
-  /** The agent works; fades unless it is repeated. */
-  readonly typing: boolean;
-  readonly linked: boolean;
-}
-
-export type WaitingChange =
-  | { readonly type: 'sending' }
-  /** `kind` is the outcome of ingress, or `failed`. */
-  | { readonly type: 'sent'; readonly kind: string }
-  | { readonly type: 'linked'; readonly history: ChatHistory }
-  | { readonly type: 'lost' }
-  | { readonly type: 'typing-faded' }
-  | ChatEvent;
-
-export const IDLE: Waiting = { sending: 0, asked: false, typing: false, linked: true };
-
-/** The waiting after a change; every path ends in an end of it (F12). */
-export function afterChange(now: Waiting, change: WaitingChange): Waiting {
-  switch (change.type) {
-    case 'sending':
-      return { ...now, sending: now.sending + 1 };
-    case 'sent': {
-      const asked = now.asked || change.kind === 'accepted' || change.kind === 'duplicate';
-      return { ...now, sending: Math.max(0, now.sending - 1), asked };
-    }
-    case 'linked':
-      return { ...now, linked: true, typing: false, asked: isUnanswered(change.history) };
-    case 'lost':
-      return { ...now, linked: false, typing: false };
-    case 'typing':
-      return { ...now, typing: true };
-    case 'part':
-      // An answer to a command ends nothing but itself.
-      return change.turnId === null ? now : { ...now, asked: false, typing: false };
-    case 'stream-end':
-      return { ...now, asked: false, typing: false };
-    case 'typing-faded':
-      return { ...now, typing: false };
-    case 'stream':
-    case 'inbound':
-      return now;
-  }
-}
-
-export function isBusy({ asked, typing }: Waiting): boolean {
-  return asked || typing;
-}
-
-/** The status line; '' when there is nothing to wait for. */
-export function statusOf(now: Waiting): string {
-  if (!now.linked) return '… the gateway is away; what you write is sent when it is back';
-  if (isBusy(now)) return '… thinking (Ctrl-C stops)';
-  return now.sending > 0 ? '… sending' : '';
-}
-
-function isUnanswered(history: ChatHistory): boolean {
-  return history.some((entry) => entry.type === 'inbound' && entry.outcome === null);
 }

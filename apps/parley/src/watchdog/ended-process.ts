@@ -1,11 +1,11 @@
 import { type FatalEnds, NO_ENDS, type Work } from '@parley/core';
 import { z } from 'zod';
 
-/** What the record of an ended process says. */
+/** The record of an ended process. */
 export interface EndedProcess {
-  /** What it worked on when it ended, by number. */
+  /** The work in progress when it ended, by number. */
   readonly inProgress: ReadonlyMap<number, Work>;
-  /** How often earlier work had ended processes before, by `workName`. */
+  /** The number of times earlier work had ended processes, by `workName`. */
   readonly ends: ReadonlyMap<string, CountedEnds>;
   /** Present: its event loop stood still. */
   readonly stall?: Stall;
@@ -16,7 +16,7 @@ export interface CountedEnds extends FatalEnds {
   readonly at: number;
 }
 
-/** What the main thread ran: the number of that work, null for none, undefined where it could not answer. */
+/** The work of the main thread: the number of that work, null for none, undefined where it could not answer. */
 export interface Stall {
   readonly work: number | null | undefined;
   readonly stack: string | undefined;
@@ -50,7 +50,7 @@ export function readRecord(text: string): EndedProcess {
   const inProgress = new Map<number, Work>();
   const ends = new Map<string, CountedEnds>();
   let stall: Stall | undefined;
-  for (const line of text.split('\n').flatMap((each) => parseLine(each) ?? [])) {
+  for (const line of text.split('\n').flatMap((each) => parseRecordLine(each) ?? [])) {
     switch (line[0]) {
       case '+':
         inProgress.set(line[1], { kind: line[2], key: line[3] });
@@ -75,19 +75,19 @@ export function readRecord(text: string): EndedProcess {
 }
 
 /** In a list, which `flatMap` takes apart again. */
-function parseLine(text: string): readonly [Line] | undefined {
-  const line = text === '' ? undefined : Line.safeParse(parseJson(text)).data;
+function parseRecordLine(text: string): readonly [Line] | undefined {
+  const line = text === '' ? undefined : Line.safeParse(parseRecordJson(text)).data;
   return line && [line];
 }
 
 const Answer = z.object({ work: z.int().nullable(), stack: z.string() });
 
 function readStall(answer: string | null): Stall {
-  const read = answer === null ? undefined : Answer.safeParse(parseJson(answer)).data;
+  const read = answer === null ? undefined : Answer.safeParse(parseRecordJson(answer)).data;
   return { work: read?.work, stack: read?.stack };
 }
 
-function parseJson(text: string): unknown {
+function parseRecordJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -113,7 +113,7 @@ export function blameFor({ inProgress, stall }: EndedProcess): Blame {
   return { hung: running === undefined ? [] : [running], died: [] };
 }
 
-/** What was counted so long ago and never came back is forgotten. In ms. */
+/** Counts that did not change for this long are forgotten, in ms. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const MAX_COUNTED = 1_000;
 

@@ -40,7 +40,7 @@ export async function openWork(
   return { work, watchdog };
 }
 
-/** Of another machine it is not known whether its process still runs. */
+/** Whether a record belongs to an ended process; unknown for another machine. */
 function isOfEndedProcess(name: string, host: string): boolean {
   const [, pid] = /-(\d+)$/.exec(name) ?? [];
   const roles = (['all', 'gateway', 'worker'] as const).map((role) =>

@@ -1,13 +1,13 @@
-/** How long an event loop may stand still, in ms: until it is noted, and until its process is ended. */
+/** The time for which an event loop may stand still, in ms: until it is noted, and until its process is ended. */
 export interface StallLimits {
   readonly tickMs: number;
   readonly noteMs: number;
   readonly endMs: number;
 }
 
-/** What the watchdog knows after a look at the event loop. */
+/** The state of the watchdog after a look at the event loop. */
 export interface Watched {
-  /** How often the event loop has come round. */
+  /** The number of turns of the event loop. */
   readonly beats: number;
   /** For how long it has not, in ms that the watchdog itself was awake. */
   readonly stillMs: number;
@@ -15,7 +15,7 @@ export interface Watched {
 }
 
 /**
- * What to do after a look: `note` on disk that the event loop stands still, so that a supervisor which kills the
+ * The decision after a look: `note` on disk that the event loop stands still, so that a supervisor which kills the
  * process now is not taken for the reason; `end` the process; or note that the loop has `recovered`.
  */
 export type StallVerdict = 'fine' | 'still' | 'note' | 'recovered' | 'end';

@@ -15,9 +15,9 @@ const [BEATS, LIMIT_MS] = [0, 1];
 let watched: Watched = { beats: -1, stillMs: 0, isNoted: false };
 let lookedAt = performance.now();
 
-setInterval(look, stallLimits(Atomics.load(numbers, LIMIT_MS)).tickMs);
+setInterval(checkBeats, stallLimits(Atomics.load(numbers, LIMIT_MS)).tickMs);
 
-function look(): void {
+function checkBeats(): void {
   const now = performance.now();
   const seen = { beats: Atomics.load(numbers, BEATS), sinceLastMs: now - lookedAt };
   lookedAt = now;
@@ -28,8 +28,8 @@ function look(): void {
   );
   watched = next;
   if (verdict === 'note') noteWork();
-  if (verdict === 'recovered') write(noteRecovery());
-  if (verdict === 'end') end();
+  if (verdict === 'recovered') appendNote(noteRecovery());
+  if (verdict === 'end') endProcess();
 }
 
 /**
@@ -37,19 +37,19 @@ function look(): void {
  * regular expressions. Code outside JavaScript, such as a command that is waited for, does not answer.
  */
 function noteWork(): void {
-  write(noteStall(null));
+  appendNote(noteStall(null));
   const session = new Session();
   session.connectToMainThread();
   const question = { expression: WORK_IN_PROGRESS, returnByValue: true };
   const onAnswer = (_error: Error | null, answer?: Runtime.EvaluateReturnType): void => {
     session.disconnect();
     const value: unknown = answer?.result.value;
-    if (typeof value === 'string') write(noteStall(value));
+    if (typeof value === 'string') appendNote(noteStall(value));
   };
   session.post('Runtime.evaluate', question, onAnswer);
 }
 
-function end(): never {
+function endProcess(): never {
   const seconds = Math.round(watched.stillMs / 1_000);
   try {
     writeSync(
@@ -63,7 +63,7 @@ function end(): never {
   throw new Error('A killed process goes on.');
 }
 
-function write(line: string): void {
+function appendNote(line: string): void {
   if (path === null) return;
   try {
     appendFileSync(path, line);

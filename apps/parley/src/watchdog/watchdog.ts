@@ -4,7 +4,7 @@ import { type Logger, reasonOf } from '@parley/core';
 import { moduleUrl } from '@parley/core/installation';
 import { stallLimits } from './stall.ts';
 
-/** What the thread is given: two shared integers (beats of the event loop, limit in ms), and the file it writes to. */
+/** The input of the thread: two shared integers (beats of the event loop, limit in ms), and the file it writes to. */
 export interface WatchOrder {
   readonly shared: SharedArrayBuffer;
   /** Null: what was being done cannot be recorded, as on a full disk. */

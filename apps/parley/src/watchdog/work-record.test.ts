@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recordingLogger, type Work } from '@parley/core';
+import type { Work } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { blameFor } from './ended-process.ts';
 import { WORK_IN_PROGRESS } from './work-lines.ts';

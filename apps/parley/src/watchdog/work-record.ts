@@ -37,7 +37,7 @@ export interface OpenWorkRecord extends WorkRecord {
 
 export interface WorkRecordOptions {
   readonly folder: string;
-  /** Of this process, unique among those that run. */
+  /** The name of this process, unique among those that run. */
   readonly name: string;
   /** Whether the process that wrote this record has ended, so that this one counts its end. */
   readonly hasEnded: (name: string) => boolean;
@@ -75,7 +75,7 @@ class FileRecord implements OpenWorkRecord {
     this.#options = options;
     this.path = join(folder, name);
     this.#old = recordsIn(folder).filter((one) => one === name || options.hasEnded(one));
-    this.ended = this.#old.map((one) => readRecord(textOf(join(folder, one))));
+    this.ended = this.#old.map((one) => readRecord(readFileOrEmpty(join(folder, one))));
     this.#ends = new Map(this.ended.flatMap((one) => [...countEnds(one, clock())]));
     Reflect.set(globalThis, HOOK, () => this.#current.getStore() ?? null);
   }
@@ -92,11 +92,11 @@ class FileRecord implements OpenWorkRecord {
   }
 
   endsOf(work: Work) {
-    return this.#ends.get(workName(bounded(work))) ?? NO_ENDS;
+    return this.#ends.get(workName(boundWorkKey(work))) ?? NO_ENDS;
   }
 
   async run<Result>(given: Work, task: () => Promise<Result>): Promise<Result> {
-    const work = bounded(given);
+    const work = boundWorkKey(given);
     const number = this.#next;
     this.#next += 1;
     this.#inProgress.set(number, work);
@@ -157,7 +157,7 @@ class FileRecord implements OpenWorkRecord {
 const HOOK = Symbol.for(WORK_HOOK);
 const OFF = 'work is not recorded: what ends this process may end the next one as well';
 
-function bounded({ kind, key }: Work): Work {
+function boundWorkKey({ kind, key }: Work): Work {
   return { kind, key: key.slice(0, MAX_KEY_CHARACTERS) };
 }
 
@@ -169,7 +169,7 @@ function recordsIn(folder: string): readonly string[] {
   }
 }
 
-function textOf(path: string): string {
+function readFileOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -10,13 +10,13 @@ const MIN_WORDS = 3;
 /** Several words that begin where a word does are no accident either, also where the cut was inside of a word. */
 const MIN_SEVERAL = 8;
 const MIN_CJK = 3;
-/** What models put in front of a continuation. */
+/** Dots and blanks that models put in front of a continuation. */
 const LEAD = /^(?:\s|\u2026|\.\.\.)+/;
 
 const CJK =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai}/u;
 
-/** How much of the beginning of `next` repeats the end of `before`, in UTF-16 units. */
+/** The length of the beginning of `next` that repeats the end of `before`, in UTF-16 units. */
 export function repeatedLength(before: string, next: string): number {
   const lead = LEAD.exec(next)?.[0].length ?? 0;
   const whole = longestOverlap(before, next);
@@ -59,19 +59,19 @@ function isWordPart(character: string | undefined): boolean {
 const SPACED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
 /**
- * What precedes a continuation that repeats nothing. Models begin a message without a space, so two words would grow
+ * The gap before a continuation that repeats nothing. Models begin a message without a space, so two words would grow
  * together; that they were one word is rarer, because tokens seldom end inside of words.
  */
-function gapBetween(before: string, next: string): string {
+function continuationGap(before: string, next: string): string {
   const [last = '', first = ''] = [before.at(-1), next[0]];
   return SPACED.test(last) && SPACED.test(first) ? ' ' : '';
 }
 
 /** A continuation while it arrives. */
 export interface Joint {
-  /** What may be shown of it; what might still repeat the end of the answer before is held back. */
+  /** Returns the text that may be shown; text that may still repeat the end of the answer before is held back. */
   push(text: string): string;
-  /** What was held back. */
+  /** Ends the continuation and returns the text that was held back. */
   end(): string;
 }
 
@@ -82,7 +82,7 @@ export function openJoint(before: string): Joint {
     isOpen = false;
     const repeated = repeatedLength(before, held);
     if (repeated > 0) return held.slice(repeated);
-    return held === '' ? '' : gapBetween(before, held) + held;
+    return held === '' ? '' : continuationGap(before, held) + held;
   };
   return {
     push(text) {
@@ -98,10 +98,4 @@ export function openJoint(before: string): Joint {
 /** Whether a text that grows may still be the end of `before`, or hold it and go on. */
 function mayRepeat(before: string, next: string): boolean {
   return next === '' || before.includes(next);
-}
-
-/** The continuation alone, without what it repeats. */
-export function joined(before: string, next: string): string {
-  const joint = openJoint(before);
-  return before + joint.push(next) + joint.end();
 }

@@ -1,4 +1,5 @@
 import type { ReplyRoute } from '@parley/core';
+import { formatCount } from '@parley/core';
 import type { AnswerCut } from '@parley/models';
 import type { NewPart, PartWithBytes } from '@parley/store';
 import { renderParts, withFile } from '../post-message.ts';
@@ -6,7 +7,7 @@ import { renderParts, withFile } from '../post-message.ts';
 /** Messages of one answer in a chat: a long answer fits, and no one scrolls through more. */
 export const DEFAULT_ANSWER_MESSAGES = 20;
 
-/** Of an answer that goes as a file, what the chat shows of it. */
+/** The parts that a chat shows of an answer that is sent as a file. */
 const SHOWN_BESIDE_FILE = 1;
 
 /** Each attempt to fit a beginning into its messages leaves out so much more. */
@@ -27,9 +28,9 @@ export async function answerParts(
   const mayBeFile = bytes.byteLength <= (route.maxFileBytes ?? 0);
   const shown = mayBeFile ? SHOWN_BESIDE_FILE : most - 1;
   const beginning = await beginningOf(markdown, route, { shown, of: parts.length });
-  const whole = number(markdown.length);
+  const whole = formatCount(markdown.length);
   if (!mayBeFile) {
-    const note = `*[Cut here: these are the first ${number(beginning.length)} of ${whole} characters. Ask me to go on, or for less.]*`;
+    const note = `*[Cut here: these are the first ${formatCount(beginning.length)} of ${whole} characters. Ask me to go on, or for less.]*`;
     return [...beginning.parts, ...(await renderParts(note, route))];
   }
   const note = `*[Cut here: the whole answer, ${whole} characters, is in this file.]*`;
@@ -54,23 +55,23 @@ async function beginningOf(
   return { parts: [], length: 0 };
 }
 
-/** How an answer ended: at a bound of the settings, and as the provider says. */
+/** The end of an answer: at a bound of the settings, and as the provider says. */
 interface AnswerEnd {
   readonly cut?: AnswerCut | undefined;
   readonly finishReason: string;
 }
 
-/** What is put behind a text that the model did not end itself; nothing where it did. */
+/** The note behind a text that the model did not end itself; empty where it did. */
 export function endNote(text: string, end: AnswerEnd): string {
-  const note = noteOf(end);
+  const note = cutNote(end);
   if (note === null) return '';
-  const fence = openFence(text);
+  const fence = findOpenFence(text);
   return `${fence === null ? '' : `\n${fence}`}\n\n[${note}]`;
 }
 
-function noteOf({ cut, finishReason }: AnswerEnd): string | null {
+function cutNote({ cut, finishReason }: AnswerEnd): string | null {
   if (cut?.what === 'characters') {
-    return `Cut here: one answer has at most ${number(cut.most)} characters. Ask me to go on.`;
+    return `Cut here: one answer has at most ${formatCount(cut.most)} characters. Ask me to go on.`;
   }
   if (finishReason === 'length') {
     return 'Cut here: the model has reached the longest answer that its provider allows. Ask me to go on.';
@@ -85,12 +86,12 @@ function noteOf({ cut, finishReason }: AnswerEnd): string | null {
 
 /** A line that follows must not be part of an unfinished block of code. */
 export function withFenceClosed(markdown: string): string {
-  const fence = openFence(markdown);
+  const fence = findOpenFence(markdown);
   return fence === null ? markdown : `${markdown}\n${fence}`;
 }
 
 /** The fence of a block of code that is not closed. */
-function openFence(markdown: string): string | null {
+function findOpenFence(markdown: string): string | null {
   let open: string | null = null;
   for (const [, fence = ''] of markdown.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {
     if (open === null) open = fence;
@@ -98,5 +99,3 @@ function openFence(markdown: string): string | null {
   }
   return open;
 }
-
-const number = (count: number): string => count.toLocaleString('en-US');

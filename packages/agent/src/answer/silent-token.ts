@@ -2,7 +2,7 @@ import { QUIET_TOKEN, SILENT_TOKEN } from '@parley/core';
 
 const TOKENS = [SILENT_TOKEN, QUIET_TOKEN] as const;
 
-/** What a person could read: letters, digits and pictures, but not the mark of the system. */
+/** Characters that a person could read: letters, digits and pictures, but not the mark of the system. */
 const SEEN = '[[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const UNSEEN = '[^[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const VISIBLE = new RegExp(SEEN, 'v');
@@ -77,7 +77,7 @@ export function withoutFirstToken(text: string): string | null {
   const rest = text.slice(all.length);
   const [line = ''] = rest.split('\n', 1);
   const isAlone = !isVisible(line);
-  if (/^_*\p{N}|^_+\p{L}/u.test(rest) || !isMeant(token, isAlone)) return null;
+  if (/^_*\p{N}|^_+\p{L}/u.test(rest) || !isIntendedToken(token, isAlone)) return null;
   const [before, after] = unwrapped(lead, rest);
   // The sign of a list item or a quotation that held nothing else would begin the next line.
   const kept = isAlone ? before.replace(/(^|\n)(?:[ \t>+#–—-]|\*(?=[ \t]))*$/u, '') : before;
@@ -94,7 +94,7 @@ export function withoutLastToken(text: string): string | null {
   const lead = text.slice(0, found.index);
   const isPartOfName = /[\p{Lu}\p{N}]$|[\p{L}\p{N}]_+$/u.test(lead);
   const isAlone = !isVisible(lead.slice(lead.lastIndexOf('\n') + 1));
-  if (isPartOfName || !isMeant(token, isAlone)) return null;
+  if (isPartOfName || !isIntendedToken(token, isAlone)) return null;
   const [before, after] = unwrapped(lead, tail);
   // The sign of a list item or a quotation that held the token and nothing else.
   const kept = before.replace(/(^|\n)[ \t>*+#–—-]*$/u, '').trimEnd();
@@ -108,7 +108,7 @@ export function withoutTokenParagraphs(text: string): string {
 }
 
 /** In a line with words only capitals are a token: "the column is called no_reply" is left alone. */
-function isMeant(token: string, isAlone: boolean): boolean {
+function isIntendedToken(token: string, isAlone: boolean): boolean {
   const plain = token.replace(/[\\\p{Cf}]/gu, '');
   return isAlone || plain === plain.toUpperCase();
 }
@@ -145,7 +145,7 @@ function unwrapped(before: string, after: string): readonly [string, string] {
   return unwrapped(before.slice(0, -1), after.slice(1));
 }
 
-/** How much of a growing text cannot become a token at its end any more, in UTF-16 units. */
+/** The length of a growing text whose end can no longer become a token, in UTF-16 units. */
 export function settledLength(text: string): number {
   let end = text.length;
   for (let pattern = MAY_BECOME; end > 0; pattern = IS_OVER) {

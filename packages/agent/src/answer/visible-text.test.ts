@@ -1,7 +1,7 @@
 import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerStream, marked, visibleText } from './visible-text.ts';
+import { answerStream, markSystemMessage, visibleText } from './visible-text.ts';
 
 /** The chat of the table: `m7` is answered, `m5` and `m6` are known, and `x1` is of another chat. */
 const CHAT = { current: 'm7', known: new Set(['m5', 'm6', 'm7']) };
@@ -250,7 +250,7 @@ describe('what is seen', () => {
 
   it('[G08] of the system has its mark once, whoever wrote the text', () => {
     for (const words of ['Stopped.', '⚙️ Stopped.', '⚙ ⚙️ Stopped.']) {
-      expect(marked(words)).toBe('⚙️ Stopped.');
+      expect(markSystemMessage(words)).toBe('⚙️ Stopped.');
     }
   });
 });

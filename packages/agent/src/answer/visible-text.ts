@@ -20,9 +20,9 @@ export type VisibleAnswer =
   | { readonly kind: 'says'; readonly text: string; readonly replyTo?: string };
 
 /**
- * What people see of an answer (G08–G10): nothing where it is the silent token; else its text, without
- * tokens at their edges, reply tags, repeated frames and the system's mark. A token in the middle of a
- * sentence is part of the subject, and all other text stays as it is, character for character.
+ * The visible text of an answer (G08–G10): nothing where it is the silent token; else its text, without tokens at
+ * their edges, reply tags, repeated frames and the system's mark. A token in the middle of a sentence is part of the
+ * subject, and all other text stays as it is, character for character.
  */
 export function visibleText(answer: string, quotable: QuotableMessages): VisibleAnswer {
   let text = answer;
@@ -47,7 +47,7 @@ export function visibleText(answer: string, quotable: QuotableMessages): Visible
  */
 function withoutBeginning(text: string): string {
   for (let before = text; ; ) {
-    const { text: untagged } = withoutTags(withoutFrames(before));
+    const { text: untagged } = takeReplyTags(withoutFrames(before));
     const started = withoutMark(withoutTokenParagraphs(untagged));
     const next = withoutFirstToken(started) ?? started;
     if (next === before) return next;
@@ -59,7 +59,7 @@ function withoutBeginning(text: string): string {
 /** The message that an answer asks to be shown with: the first of its tags whose message is of this chat. */
 function quotedBy(answer: string, { current, known }: QuotableMessages): string | undefined {
   const idOf = (asked: AskedQuote) => (asked.kind === 'current' ? current : asked.id);
-  const { asked } = withoutTags(withoutFrames(answer));
+  const { asked } = takeReplyTags(withoutFrames(answer));
   return asked.map(idOf).find((id) => id !== undefined && (id === current || known.has(id)));
 }
 
@@ -79,7 +79,7 @@ interface WithoutTags {
  * Takes all tags out. Only those at the beginning ask for something: the streamed text is below its
  * message already when a later one comes.
  */
-function withoutTags(text: string): WithoutTags {
+function takeReplyTags(text: string): WithoutTags {
   if (!text.includes('[[')) return { text, asked: [] };
   const tags = [...text.matchAll(TAG)];
   const first = tags.filter(({ index }) => !isVisible(text.slice(0, index).replace(TAG, '')));
@@ -91,7 +91,7 @@ function withoutTags(text: string): WithoutTags {
   };
 }
 
-/** Where something begins that may become a tag, or the length of the text. */
+/** The position of something that may become a tag, or the length of the text. */
 function openTagAt(text: string): number {
   for (let at = text.indexOf('[['); at !== -1; at = text.indexOf('[[', at + 1)) {
     const rest = text.slice(at, at + MAX_TAG);
@@ -100,7 +100,7 @@ function openTagAt(text: string): number {
   return text.endsWith('[') ? text.length - 1 : text.length;
 }
 
-/** What the prompt puts around things that people did not say; a frame that a model repeats is not shown. */
+/** The frames that the prompt puts around text that people did not write; a frame that a model repeats is not shown. */
 const FRAMES: readonly (readonly [open: string, close: string])[] = [
   ...[
     'message-context',
@@ -139,7 +139,7 @@ function withoutOpenFrames(text: string): string {
   return UNCLOSED.reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
 
-/** Where a frame begins, or a line that may become one, that is not closed; or the length of the text. */
+/** The position of an unclosed frame, or of a line that may become one; or the length of the text. */
 function openFrameAt(text: string): number {
   if (!mayHoldFrame(text)) return text.length;
   const found = OPEN.flatMap((open) => open.exec(text)?.index ?? []);
@@ -156,13 +156,13 @@ function mayHoldFrame(text: string): boolean {
 
 const FIRST_MARKS = /^([\s\p{Cf}*_~>#(["'-]*)(?:⚙\uFE0F?[\s\p{Cf}]*)+/u;
 
-/** What an answer says, without the mark of the system at its beginning: that is not the model's (G08). */
+/** Removes the mark of the system from the beginning of an answer: it is not the model's (G08). */
 function withoutMark(text: string): string {
   return text.includes('⚙') ? text.replace(FIRST_MARKS, '$1') : text;
 }
 
 /** A message of the system: it has the mark exactly once (G08). */
-export function marked(text: string): string {
+export function markSystemMessage(text: string): string {
   return `⚙️ ${withoutMark(text)}`;
 }
 

@@ -11,18 +11,18 @@ import {
 } from '../testing/turn-scene.ts';
 import { decide, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 
-/** How a tool behaves when its process dies: may it be called again, and is anyone asked? */
+/** The kinds of tools by their behavior when the process dies: may it be called again, and is anyone asked? */
 const KINDS = ['asks', 'acts once', 'allowed by the settings'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What became of a turn, over all its lives. */
+/** The result of a turn over all its lives. */
 interface Fate {
   readonly ran: number;
   readonly ids: number;
   readonly questions: number;
   readonly rows: number;
   readonly answers: number;
-  /** What the model was told of the call. */
+  /** The result of the call that the model read. */
   readonly told: string;
   /** The writes of each life. */
   readonly lives: readonly (readonly string[])[];

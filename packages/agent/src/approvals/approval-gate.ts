@@ -1,7 +1,7 @@
 import { type Button, inlineCode, type ReplyRoute, shownBlock } from '@parley/core';
 import { toolArguments } from '@parley/models';
 import type { Approval, InboxRow, Lease, NewApproval, NewPart, Store } from '@parley/store';
-import { marked } from '../answer/visible-text.ts';
+import { markSystemMessage } from '../answer/visible-text.ts';
 import type { JournalledCall } from '../loop/turn-journal.ts';
 import { renderParts } from '../post-message.ts';
 import {
@@ -13,16 +13,16 @@ import {
   TurnSuspendedError,
 } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
-import { personOf, type Turn } from '../turn/turn.ts';
+import { senderId, type Turn } from '../turn/turn.ts';
 import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
 import { askPerson } from './ask-person.ts';
 import { ruleFor } from './auto-rules.ts';
 import { MAX_SHOWN, shownArguments } from './shown-arguments.ts';
 import {
-  type Asked,
   type GateServices,
   minutes,
   newApproval,
+  type QuestionedCall,
   storeQuestion,
 } from './stored-question.ts';
 
@@ -71,7 +71,7 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
         return { kind: 'refused', text: tooLongText(name, asked.shown) };
       const place = await placeToAsk(deps, turn);
       if (place === null) return { kind: 'refused', text: noApproverText(name) };
-      return ask(deps, turn, lease, { ...asked, place });
+      return askForApproval(deps, turn, lease, { ...asked, place });
     },
     /** Asks the person whom the turn answers, for the call of a tool (`ask_user`). */
     askPerson: (callKey: string, question: PersonQuestion): Promise<AskedPerson> =>
@@ -88,7 +88,7 @@ function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateV
     case 'auto':
       return proposes === undefined || approval.shown === shown
         ? { kind: 'run', approved: true }
-        : { kind: 'refused', text: changedText(approval.tool) };
+        : { kind: 'refused', text: changedWriteText(approval.tool) };
     case 'denied':
     case 'expired':
     case 'withdrawn':
@@ -105,18 +105,18 @@ async function allow(
   deps: GateServices,
   turn: Turn,
   lease: Lease,
-  asked: Asked,
+  asked: QuestionedCall,
 ): Promise<GateVerdict> {
   const approval = newApproval(deps, turn, asked);
   const result = await deps.store.approvals.allow(lease, approval, deps.clock());
   return result === 'fenced' ? { kind: 'fenced' } : { kind: 'run', approved: true };
 }
 
-async function ask(
+async function askForApproval(
   deps: GateServices,
   turn: Turn,
   lease: Lease,
-  { place, ...asked }: Asked & { readonly place: QuestionRoute },
+  { place, ...asked }: QuestionedCall & { readonly place: QuestionRoute },
 ): Promise<GateVerdict> {
   const stored = await storeQuestion(deps, turn, lease, async () => {
     const approval = newApproval(deps, turn, asked, place.conversationId);
@@ -129,7 +129,7 @@ async function ask(
 
 export interface QuestionRoute {
   readonly route: ReplyRoute;
-  /** Of that chat; the question can be decided only there. */
+  /** The conversation of that chat; the question can be decided only there. */
   readonly conversationId: string;
   readonly toDecider: boolean;
   /** Set where another person asked: who, and where to notify them. */
@@ -142,7 +142,7 @@ interface Deciders {
 }
 
 /**
- * Where a turn asks: in its own chat, except for a direct chat with a person who may not decide. Then an
+ * The chat in which a turn asks: in its own chat, except for a direct chat with a person who may not decide. Then an
  * owner is asked in the chat they used last; null when no owner has one.
  */
 async function placeToAsk(
@@ -154,15 +154,15 @@ async function placeToAsk(
   if (lead.message.chat.type !== 'direct') return { ...here, toDecider: false };
   if (mayDecide(lead, deps)) return { ...here, toDecider: true };
   const chats = await deps.store.inbox.ownerChats();
-  const owners = chats.find((row) => deps.owners.includes(personOf(row)));
+  const owners = chats.find((row) => deps.owners.includes(senderId(row)));
   if (owners === undefined) return null;
-  const who = inlineCode(personOf(lead));
+  const who = inlineCode(senderId(lead));
   const { conversationId } = owners;
   return { route: owners.route, conversationId, toDecider: true, onBehalf: { who, route } };
 }
 
 function mayDecide(row: InboxRow, { owners, rules }: Deciders): boolean {
-  const person = personOf(row);
+  const person = senderId(row);
   // Ingress sets it for accounts that an owner linked (F13).
   return row.fromOwner === true || owners.includes(person) || rules.approvers.includes(person);
 }
@@ -215,7 +215,7 @@ export function questionText({ tool, shown, code, waitMs, toDecider, who }: Ques
   const block = shownBlock(shown);
   const only = toDecider ? '' : ' Only my owner, or an approver my owner has named, can decide.';
   return [
-    marked(`${asker} use \`${tool}\` with this?`),
+    markSystemMessage(`${asker} use \`${tool}\` with this?`),
     block,
     ...(block.includes('\\u{') ? [WRITTEN_OUT] : []),
     ...(block.includes('\n+') ? [GOES_ON] : []),
@@ -228,7 +228,7 @@ const WRITTEN_OUT = '`\\u{…}` is a character that cannot be seen, or looks lik
 const GOES_ON = 'A line that begins with `+` continues the line above it.';
 
 function waitingText(waitMs: number): string {
-  return marked(
+  return markSystemMessage(
     `For this I need my owner’s approval. I have asked, and continue with it, or in ${minutes(waitMs)} without it.`,
   );
 }
@@ -249,7 +249,7 @@ function tooLongText(tool: string, shown: string): string {
   return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MAX_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
 }
 
-function changedText(tool: string): string {
+function changedWriteText(tool: string): string {
   return `${tool} was not run: what it would write is no longer what was approved, because the file has changed meanwhile. Read it again, and ask again with the new text.`;
 }
 

@@ -11,7 +11,7 @@ export interface ApprovalRules {
   readonly ask: readonly string[];
   /** Approved in advance: names of tools, or `tool:pattern`. */
   readonly auto: readonly string[];
-  /** Who may decide besides owners: `telegram:42`. */
+  /** The people besides owners who may decide: `telegram:42`. */
   readonly approvers: readonly string[];
   readonly waitMs: number;
 }
@@ -19,7 +19,10 @@ export interface ApprovalRules {
 /** `auto`: approved by the settings, which is recorded. */
 export type Need = 'never' | 'auto' | 'ask';
 
-function asks(tool: Pick<Tool, 'name' | 'approval'>, { ask }: Pick<ApprovalRules, 'ask'>) {
+function mayAskApproval(
+  tool: Pick<Tool, 'name' | 'approval'>,
+  { ask }: Pick<ApprovalRules, 'ask'>,
+) {
   return tool.approval !== 'never' || ask.includes(tool.name);
 }
 
@@ -45,8 +48,8 @@ export function isSpared(
 }
 
 /**
- * What one call needs. `subject`: the first argument in the order of the schema, which the model cannot
- * change; null when it is not a string. `isSpared`: the tool says that this call needs no approval.
+ * Decides whether a call needs an approval. `subject`: the first argument in the order of the schema, which the model
+ * cannot change; null when it is not a string. `isSpared`: the tool says that this call needs no approval.
  * `proposal`: what the call would change.
  */
 export function needOf(
@@ -59,7 +62,7 @@ export function needOf(
   if (proposal?.always === true) {
     return rules.auto.some((entry) => isNamed(entry, tool.name, subject)) ? 'auto' : 'ask';
   }
-  if (!asks(tool, rules)) return 'never';
+  if (!mayAskApproval(tool, rules)) return 'never';
   if (isSpared && !rules.ask.includes(tool.name)) return 'never';
   return rules.auto.some((entry) => isAllowed(entry, tool.name, subject)) ? 'auto' : 'ask';
 }
@@ -81,23 +84,25 @@ export function approvalsNote(
   if (rules === undefined) return {};
   const asking = tools.names.flatMap((name) => {
     const tool = tools.get(name);
-    return tool !== undefined && asks(tool, rules) && !isPlaceholder(tools, name) ? [tool] : [];
+    return tool !== undefined && mayAskApproval(tool, rules) && !isPlaceholder(tools, name)
+      ? [tool]
+      : [];
   });
   if (asking.length === 0) return {};
   const some = asking.filter((tool) => isSometimes(tool, rules));
   const each = asking.filter((tool) => !some.includes(tool));
   const later = some.filter(({ approval }) => approval === 'ask-after-untrusted-text');
   const text = [
-    sentence('A person is asked before each call of: ', each, ({ name }) => `\`${name}\``),
-    sentence(
+    listTools('A person is asked before each call of: ', each, ({ name }) => `\`${name}\``),
+    listTools(
       'A person is asked before: ',
       some.filter((tool) => !later.includes(tool)),
-      aboutOf,
+      approvalSubject,
     ),
-    sentence(
+    listTools(
       'Once you have read words of outsiders in a turn (pages, search results, files and forwarded messages, tools of others, sub-agents), a person is asked before: ',
       later,
-      aboutOf,
+      approvalSubject,
       '; ',
     ),
     'Call them as you need them; you are told what was decided. After a no, do not try to reach the same in another way.',
@@ -107,11 +112,11 @@ export function approvalsNote(
   return { approvals: { text, source: 'approvals', audience: { kind: 'everyone' } } };
 }
 
-function aboutOf({ name, asksAbout }: Tool): string {
+function approvalSubject({ name, asksAbout }: Tool): string {
   return asksAbout ?? `some calls of \`${name}\``;
 }
 
-function sentence(
+function listTools(
   begin: string,
   tools: readonly Tool[],
   textOf: (tool: Tool) => string,
@@ -122,7 +127,7 @@ function sentence(
 
 export interface ReadInTurn {
   readonly messages: readonly InboundMessage[];
-  /** Of tools; `foreign`: outsiders may have written it. */
+  /** Results of tools; `foreign`: outsiders may have written it. */
   readonly results: readonly { readonly foreign: boolean }[];
   /** The turn that gave a sub-agent its task had read text of outsiders. */
   readonly inherited?: boolean;

@@ -30,7 +30,7 @@ export async function askPerson(
   if (message.trigger !== undefined) return { kind: 'no-person' };
   const isGroup = message.chat.type !== 'direct';
   const waitMs = Math.min(deps.rules.waitMs, isGroup ? GROUP_WAIT_MS : Number.POSITIVE_INFINITY);
-  const text = askedText(asking, isGroup ? message.sender.name : null, waitMs);
+  const text = questionText(asking, isGroup ? message.sender.name : null, waitMs);
   const bodies = await renderParts(text, route);
   await storeQuestion(deps, turn, lease, async () => {
     const about = { tool: 'ask_user', callKey, shown: shownLiteral(question), rule: null };
@@ -74,7 +74,7 @@ function withButtons(
 }
 
 /** The question as a person reads it; `name` in a group, where others read it, too. */
-function askedText(
+function questionText(
   { question, choices, skip = SKIP }: PersonQuestion,
   name: string | null,
   waitMs: number,

@@ -6,7 +6,7 @@ import { isAllowed, ruleFor } from './auto-rules.ts';
 const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
 const NEVER_WILD = '\n\r;|&<>$`(){}';
 
-/** What a rule means, sign by sign: slow, and too simple to be wrong. */
+/** Matches a rule sign by sign: slow, and too simple to be wrong. */
 function covers(pattern: string, subject: string): boolean {
   const sign = pattern.charAt(0);
   const rest = pattern.slice(1);

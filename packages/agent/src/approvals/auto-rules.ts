@@ -1,6 +1,6 @@
 import { writtenOut } from './shown-arguments.ts';
 
-/** What a `*` never matches: what joins or starts commands in a shell, and line breaks. */
+/** Characters that a `*` never matches: those that join or start commands in a shell, and line breaks. */
 const NEVER_WILD: ReadonlySet<string> = new Set('\n\r;|&<>$`(){}');
 
 /**

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shownArguments } from './shown-arguments.ts';
 
-/** What would be called, read back from what people are shown. */
+/** Reads the arguments of a call back from the text that people are shown. */
 function readBack(shown: string): unknown {
   if (shown === '{}') return {};
   const fields: [string, string[]][] = [];

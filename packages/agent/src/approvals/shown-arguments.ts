@@ -36,14 +36,14 @@ function shownArgument(name: string, value: unknown): readonly string[] {
 export function writtenOut(text: string): string {
   return text.replace(/\n+|[^\n]+/g, (piece) => {
     if (!piece.startsWith('\n')) return writtenLine(piece);
-    return piece.length > LINE_ENDS ? codeOf('\n', piece.length) : piece;
+    return piece.length > LINE_ENDS ? characterCode('\n', piece.length) : piece;
   });
 }
 
 /** Letters that are written from right to left turn round the order of their neighbors. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** What of ASCII would change its place between them and matter. */
+/** The ASCII characters that would move between them with a change of meaning. */
 const ORDERED = /[^\s.,!?]/;
 
 function writtenLine(line: string): string {
@@ -51,7 +51,7 @@ function writtenLine(line: string): string {
   return line.replace(/ +|[^ ]+/g, (piece, at: number) => {
     if (!piece.startsWith(' ')) return writtenWord(piece, isMixed);
     const isAtEnd = at + piece.length === line.length;
-    return isAtEnd || piece.length > SPACES ? codeOf(' ', piece.length) : piece;
+    return isAtEnd || piece.length > SPACES ? characterCode(' ', piece.length) : piece;
   });
 }
 
@@ -77,7 +77,7 @@ function writtenWord(word: string, isMixed: boolean): string {
       // Else a text could pass for what is written out here.
       word.startsWith('\\u{', at);
     const count = isWrittenOut ? runFrom(word, at, sign) : 1;
-    out += isWrittenOut ? codeOf(sign, count) : sign;
+    out += isWrittenOut ? characterCode(sign, count) : sign;
     if (!isMark) base = isWrittenOut ? '' : sign;
     at += sign.length * count;
   }
@@ -146,7 +146,7 @@ function lettersAlike(text: string): ReadonlySet<number> {
 }
 
 /** `\u{a0}`, or `\u{a0*3}` for three of them. */
-function codeOf(sign: string, count: number): string {
+function characterCode(sign: string, count: number): string {
   const code = (sign.codePointAt(0) ?? 0).toString(16);
   return `\\u{${code}${count === 1 ? '' : `*${count}`}}`;
 }

@@ -1,17 +1,17 @@
 import type { Lease, NewApproval, NewPart } from '@parley/store';
 import { TurnSuspendedError } from '../tools/tool.ts';
 import type { TurnServices } from '../turn/means.ts';
-import { personOf, type Turn } from '../turn/turn.ts';
+import { senderId, type Turn } from '../turn/turn.ts';
 
 export type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
 
 /** The call that is asked about. */
-export type Asked = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
+export type QuestionedCall = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
 
 export function newApproval(
   { rules, newCode, clock }: GateServices,
   turn: Turn,
-  asked: Asked,
+  asked: QuestionedCall,
   askedIn = turn.conversationId,
 ): NewApproval {
   const { channel, chat } = turn.lead.message;
@@ -19,7 +19,7 @@ export function newApproval(
     ...asked,
     code: newCode(),
     turnId: turn.turnId,
-    askedBy: personOf(turn.lead),
+    askedBy: senderId(turn.lead),
     place: `${channel} ${chat.type} ${chat.id}`,
     askedIn,
     approvers: rules.approvers,

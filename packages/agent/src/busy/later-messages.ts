@@ -57,15 +57,17 @@ export function mayJoin(
     message.trigger === undefined &&
     message.responseFormat === undefined &&
     isSameDestination(row.route, lead.route) &&
-    placeOf(row) === placeOf(lead) &&
+    senderContextKey(row) === senderContextKey(lead) &&
     row.fromOwner === lead.fromOwner &&
     message.attachments === undefined &&
     !message.text.trimStart().startsWith('/')
   );
 }
 
-/** Who wrote where, and with which variables: all that the facts of a turn say of its message. */
-function placeOf({ message: { channel, account, chat, sender, variables } }: InboxRow): string {
+/** The sender, place and variables of a message: everything that the facts of a turn say about it. */
+function senderContextKey({
+  message: { channel, account, chat, sender, variables },
+}: InboxRow): string {
   const said = Object.entries(variables).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([channel, account, chat.id, chat.type, chat.threadId, sender.id, said]);
 }

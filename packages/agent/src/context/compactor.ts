@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageAfter, parseCommand, splitCommand, type TypedCommand } from '@parley/channels';
-import { type InboundMessage, mayCommand, type Reader, reasonOf } from '@parley/core';
+import { formatCount, type InboundMessage, mayCommand, type Reader, reasonOf } from '@parley/core';
 import type {
   InboxRow,
   NumberedEntry,
@@ -11,12 +11,17 @@ import type {
 import { estimateTokens } from '@parley/workspace';
 import { withTimeLimit } from '../time.ts';
 import type { Turn } from '../turn/turn.ts';
-import { entryText, type HistoryFill, type HistoryLimits, isFull } from './history.ts';
+import {
+  type HistoryFill,
+  type HistoryLimits,
+  historyEntryText,
+  isHistoryFull,
+} from './history.ts';
 import {
   checkUnchanged,
   claimSummary,
+  HistoryChangedError,
   type NotSummarized,
-  SaidChangedError,
   Summary,
   type SummaryServices,
   summaryPlace,
@@ -47,7 +52,7 @@ export function createCompactor(deps: CompactServices) {
     /** A turn reports how full its history is; kept until that turn is over. */
     notice(order: Omit<CompactionOrder, 'forced'>, fill: HistoryFill): void {
       const { conversationId } = order;
-      if (isFull(fill, deps.history)) full.set(conversationId, { ...order, forced: false });
+      if (isHistoryFull(fill, deps.history)) full.set(conversationId, { ...order, forced: false });
       else full.delete(conversationId);
     },
     /** Starts if the history is full, without waiting. */
@@ -95,7 +100,7 @@ export async function compactIfAsked(
   }
 }
 
-/** What is left of a message without `/compact`: the words after it and its files are answered. */
+/** The rest of a message without `/compact`: the words after it and its files are answered. */
 function withoutCompact(row: InboxRow): readonly InboxRow[] {
   const command = compactIn(row.message);
   if (command === null) return [row];
@@ -114,7 +119,7 @@ function compactionText(compaction: Compaction): string {
   switch (compaction.kind) {
     case 'done': {
       const { entries, from, to } = compaction;
-      return `I have summarized the older part of our conversation: ${entries} messages and notes of about ${shown(from)} tokens are now notes of about ${shown(to)}. The newest messages stay as they are.`;
+      return `I have summarized the older part of our conversation: ${entries} messages and notes of about ${formatCount(from)} tokens are now notes of about ${formatCount(to)}. The newest messages stay as they are.`;
     }
     case 'nothing':
       return compaction.already
@@ -127,10 +132,6 @@ function compactionText(compaction: Compaction): string {
   }
 }
 
-function shown(tokens: number): string {
-  return tokens.toLocaleString('en-US');
-}
-
 /** Entries that a summary is about to replace, and whose they are. */
 export interface Compacting extends SnapshotKey {
   readonly reader: Reader;
@@ -141,7 +142,7 @@ export interface Compacting extends SnapshotKey {
 
 export interface CompactServices extends SummaryServices {
   readonly history: HistoryLimits;
-  /** What the model can take at a time; all that is wanted when absent. */
+  /** The context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   /** Saves what must not be lost, before the summary replaces the text. */
   readonly beforeCompact?: ((compacting: Compacting) => Promise<void>) | undefined;
@@ -195,15 +196,20 @@ async function compact(
     const latest = await deps.store.summaries.latest(place);
     // Another process was faster, and this summary is not stored.
     const isSame = latest?.reaches !== stored?.reaches || isDeepStrictEqual(latest, stored);
-    if (!isSame) throw new SaidChangedError();
+    if (!isSame) throw new HistoryChangedError();
     const { transcript } = deps.store;
     checkUnchanged(entries, await transcript.oldestAfter(place, after, entries.length));
     return { content: summary, reaches: last.seq };
   };
   const done = await claimSummary(deps, task, forced, work, stop);
   if ('kind' in done) return done;
-  const from = tokensOf(before, entries);
-  return { kind: 'done', entries: entries.length, from, to: tokensOf(Summary.parse(done.content)) };
+  const from = countTokens(before, entries);
+  return {
+    kind: 'done',
+    entries: entries.length,
+    from,
+    to: countTokens(Summary.parse(done.content)),
+  };
 }
 
 function divisionOf(
@@ -216,7 +222,7 @@ function divisionOf(
   return {
     keepTurns: KEEP_TURNS[how],
     keepTokens: KEEP_SHARE * Math.min(history.tokens, room / 2),
-    mostTokens: MAX_WINDOW_SHARE * room - tokensOf(before),
+    mostTokens: MAX_WINDOW_SHARE * room - countTokens(before),
     leastTokens: MIN_TOKENS[how],
   };
 }
@@ -236,8 +242,11 @@ async function saveFirst(
   }
 }
 
-function tokensOf(summary: Summary | null, entries: readonly NumberedEntry[] = []): number {
-  const texts = [...(summary === null ? [] : [summaryText(summary)]), ...entries.map(entryText)];
+function countTokens(summary: Summary | null, entries: readonly NumberedEntry[] = []): number {
+  const texts = [
+    ...(summary === null ? [] : [summaryText(summary)]),
+    ...entries.map(historyEntryText),
+  ];
   return texts.reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
@@ -260,17 +269,18 @@ function olderPart(
   const begins = entries.flatMap(({ role }, index) =>
     role === 'user' && entries[index - 1]?.role !== 'user' ? [index] : [],
   );
-  const costs = entries.map((entry) => estimateTokens(entryText(entry)));
+  const costs = entries.map((entry) => estimateTokens(historyEntryText(entry)));
   const read = entries.map(tokensRead);
-  const cost = (from: number, to?: number): number => sum(costs.slice(from, to));
+  const cost = (from: number, to?: number): number => sumTokens(costs.slice(from, to));
   const last = begins.at(-1) ?? 0;
   const keptFrom =
     begins.slice(-keepTurns).find((begin) => cost(begin) <= keepTokens || begin === last) ?? 0;
   const ends = begins.filter((begin) => begin > 0 && begin <= keptFrom);
-  const end = ends.findLast((begin) => sum(read.slice(0, begin)) <= mostTokens) ?? ends[0] ?? 0;
+  const end =
+    ends.findLast((begin) => sumTokens(read.slice(0, begin)) <= mostTokens) ?? ends[0] ?? 0;
   return cost(0, end) < leastTokens ? [] : entries.slice(0, end);
 }
 
-function sum(tokens: readonly number[]): number {
+function sumTokens(tokens: readonly number[]): number {
   return tokens.reduce((total, one) => total + one, 0);
 }

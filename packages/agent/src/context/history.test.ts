@@ -3,7 +3,7 @@ import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { textEntry } from '../turn/turn-text.ts';
-import { assembleHistory, fitRounds, historyBudget, isFull } from './history.ts';
+import { assembleHistory, fitRounds, historyBudget, isHistoryFull } from './history.ts';
 
 const user = (text: string) => textEntry('user', text);
 const assistant = (text: string) => textEntry('assistant', text);
@@ -152,7 +152,7 @@ describe('the budget of a history', () => {
   ])(
     '[G11] with %i of 1000 tokens and %i of 100 entries it is full: %s',
     (tokens, entries, full) => {
-      expect(isFull({ tokens, entries, budget: 1_000 }, limits)).toBe(full);
+      expect(isHistoryFull({ tokens, entries, budget: 1_000 }, limits)).toBe(full);
     },
   );
 });

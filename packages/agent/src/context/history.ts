@@ -35,18 +35,18 @@ const MIN_NOTES = 100;
  * the same role are joined, because many local chat templates insist on strict alternation.
  */
 export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): AssembledHistory {
-  const said = saidIn(parts.entries);
+  const said = toSaid(parts.entries);
   const summary = parts.summary === null ? [] : [asSaid('user', parts.summary)];
-  const tokens = sum(summary) + sum(said);
+  const tokens = sumTokens(summary) + sumTokens(said);
   const opening = summary.flatMap(({ content }) => summaryWithin(content, budget.history));
   const isDropped = opening.length < summary.length;
-  const first = firstShown(said, budget.history - sum(opening));
+  const first = firstShownIndex(said, budget.history - sumTokens(opening));
   const notice = first > 0 || isDropped ? [asSaid('user', leftOutNotice(first, isDropped))] : [];
   const isWhole = opening.length === 0 && notice.length === 0;
   const past = isWhole ? said : [...opening, ...notice, ...said.slice(first)];
   const now = { ...parts.now, content: fitText(parts.now.content, budget.now, 'this message') };
   return {
-    messages: joined(past, now),
+    messages: joinMessages(past, now),
     fill: { tokens, entries: parts.entries.length, budget: budget.history },
     leftOut: first,
   };
@@ -60,12 +60,12 @@ function summaryWithin(text: string, budget: number): readonly Said[] {
   return share < MIN_NOTES ? [] : [asSaid('user', fitText(text, share, 'these notes'))];
 }
 
-/** What the entries say, and after each whether that reached the chat, as the system reports (D05, G08). */
-function saidIn(entries: readonly RememberedEntry[]): readonly Said[] {
+/** The text of the entries, and after each whether that reached the chat, as the system reports (D05, G08). */
+function toSaid(entries: readonly RememberedEntry[]): readonly Said[] {
   const said: Said[] = [];
   for (const entry of entries) {
     if (entry.role !== 'user' && entry.role !== 'assistant') continue;
-    said.push(asSaid(entry.role, entryText(entry)));
+    said.push(asSaid(entry.role, historyEntryText(entry)));
     if (entry.undelivered !== undefined) {
       said.push(asSaid('user', undeliveredNotice(entry.undelivered)));
     }
@@ -74,7 +74,7 @@ function saidIn(entries: readonly RememberedEntry[]): readonly Said[] {
 }
 
 /** The text of an entry of the transcript. Throws where the stored entry has none. */
-export function entryText({ content }: Pick<RememberedEntry, 'content'>): string {
+export function historyEntryText({ content }: Pick<RememberedEntry, 'content'>): string {
   const isSpoken = typeof content === 'object' && content !== null && 'text' in content;
   // A schema would take longer than the rest of the history.
   return isSpoken && typeof content.text === 'string' ? content.text : Spoken.parse(content).text;
@@ -84,7 +84,7 @@ function asSaid(role: Said['role'], content: string): Said {
   return { role, content, tokens: estimateTokens(content) + OVERHEAD };
 }
 
-function sum(said: readonly Said[]): number {
+function sumTokens(said: readonly Said[]): number {
   return said.reduce((total, { tokens }) => total + tokens, 0);
 }
 
@@ -93,8 +93,8 @@ function sum(said: readonly Said[]): number {
  * every message, so that a provider can use what it has read already; and never to an answer, which
  * would have lost its question.
  */
-function firstShown(said: readonly Said[], budget: number): number {
-  let left = sum(said);
+function firstShownIndex(said: readonly Said[], budget: number): number {
+  let left = sumTokens(said);
   if (left <= budget) return said[0]?.role === 'assistant' ? afterAnswers(said, 0) : 0;
   const step = Math.max(1, budget / 4);
   let before = 0;
@@ -115,7 +115,7 @@ function firstShown(said: readonly Said[], budget: number): number {
 function lastTurn(said: readonly Said[], index: number): number {
   let from = index - 1;
   while (from > 0 && said[from]?.role !== 'user') from -= 1;
-  return sum(said.slice(Math.max(0, from), index));
+  return sumTokens(said.slice(Math.max(0, from), index));
 }
 
 function afterAnswers(said: readonly Said[], from: number): number {
@@ -123,7 +123,7 @@ function afterAnswers(said: readonly Said[], from: number): number {
   return next === -1 ? said.length : next;
 }
 
-function joined(past: readonly Said[], now: UserMessage): ModelMessage[] {
+function joinMessages(past: readonly Said[], now: UserMessage): ModelMessage[] {
   const messages: (UserMessage | Pick<Said, 'role' | 'content'>)[] = [];
   const add = (next: UserMessage | Pick<Said, 'role' | 'content'>): void => {
     const last = messages.at(-1);
@@ -151,7 +151,7 @@ function undeliveredNotice(reason: string): string {
 export interface HistoryLimits {
   readonly entries: number;
   readonly tokens: number;
-  /** What it gets at least, also where the prompt seems to leave no room; nothing when absent. */
+  /** Its least share, also where the prompt seems to leave no room; nothing when absent. */
   readonly least?: number;
 }
 
@@ -192,8 +192,8 @@ export function historyBudget(
 }
 
 /**
- * What the results of tools may cost of what is left beside `fixed` (without them) and the newest message,
- * in tokens: a turn that has read too much must not be refused for it.
+ * The budget for results of tools beside `fixed` (without them) and the newest message, in tokens: a turn that has
+ * read too much must not be refused for it.
  */
 export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize): number {
   const answer = Math.min(MAX_ANSWER, contextTokens / 8);
@@ -202,13 +202,13 @@ export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize)
 
 const MAX_SUMMARY = 1_500;
 
-/** What a summary may cost, in tokens: it must leave room for what was said since. */
+/** The budget of a summary, in tokens: it must leave room for what was said since. */
 export function summaryBudget(contextTokens: number): number {
   return Math.min(MAX_SUMMARY, Math.floor(contextTokens / 8));
 }
 
 export interface HistoryFill {
-  /** Of all there is since the last summary, that summary included; in tokens. */
+  /** The size of everything since the last summary, that summary included; in tokens. */
   readonly tokens: number;
   readonly entries: number;
   readonly budget: number;
@@ -220,7 +220,10 @@ export interface HistoryFill {
  */
 const FULL = 0.7;
 
-export function isFull({ tokens, entries, budget }: HistoryFill, limits: HistoryLimits): boolean {
+export function isHistoryFull(
+  { tokens, entries, budget }: HistoryFill,
+  limits: HistoryLimits,
+): boolean {
   return tokens > FULL * budget || entries > FULL * limits.entries;
 }
 
@@ -231,7 +234,7 @@ interface RequestPieces {
   readonly now: UserMessage;
 }
 
-/** What one picture costs, about, in tokens. */
+/** The approximate cost of one picture, in tokens. */
 const PICTURE = 1_000;
 
 export function requestSize({ system, tools, rounds, now }: RequestPieces): RequestSize {
@@ -244,9 +247,9 @@ function pictureTokens(message: ModelMessage): number {
   return message.role === 'user' ? (message.images?.length ?? 0) * PICTURE : 0;
 }
 
-/** What a message costs, its pictures and calls included; an estimate. */
+/** The estimated size of a message in tokens, its pictures and calls included. */
 export function messageTokens(message: ModelMessage): number {
-  return sizeOf(message) + pictureTokens(message);
+  return estimateMessage(message) + pictureTokens(message);
 }
 
 /** All texts of a message that a model is paid for: what it says, and the arguments of its calls. */
@@ -267,7 +270,7 @@ export function fitText(text: string, budget: number, what: string): string {
   return cutText(text, length, what).text;
 }
 
-/** What is left of a result at least, in tokens. */
+/** The least part of a result that stays, in tokens. */
 const MIN_RESULT_TOKENS = 50;
 /** A last line up to this length stays, in characters: it may be the end of a frame around foreign text. */
 const MAX_LAST_LINE = 200;
@@ -276,15 +279,15 @@ const MAX_LAST_LINE = 200;
 const SHORT_ARGUMENTS = 200;
 
 /**
- * What a turn has done so far within a budget of tokens: the longest results of tools are cut, all to the
- * same length, and say so. Where that is not enough, long arguments of calls are left out; what the model said
- * itself stays as it is. The journal keeps all.
+ * Fits the rounds of a turn into a budget of tokens: the longest results of tools are cut, all to the same length,
+ * and say so. Where that is not enough, long arguments of calls are left out; what the model said itself stays as it
+ * is. The journal keeps all.
  */
 export function fitRounds(
   messages: readonly ModelMessage[],
   budget: number,
 ): readonly ModelMessage[] {
-  const sizes = messages.map(sizeOf);
+  const sizes = messages.map(estimateMessage);
   const all = sizes.reduce((sum, size) => sum + size, 0);
   if (all <= budget) return messages;
   const results = messages.flatMap((message, at) =>
@@ -294,10 +297,10 @@ export function fitRounds(
   const limit = Math.max(MIN_RESULT_TOKENS, commonLimit(results, budget - others));
   const fitted = messages.map((message, at) =>
     message.role === 'tool' && (sizes[at] ?? 0) > limit
-      ? { ...message, content: shortened(message.content, limit) }
+      ? { ...message, content: shortenResult(message.content, limit) }
       : message,
   );
-  const size = fitted.reduce((sum, message) => sum + sizeOf(message), 0);
+  const size = fitted.reduce((sum, message) => sum + estimateMessage(message), 0);
   return size <= budget ? fitted : fitted.map(withShortCalls);
 }
 
@@ -312,7 +315,7 @@ function withShortCalls(message: ModelMessage): ModelMessage {
   return { ...message, toolCalls };
 }
 
-function sizeOf(message: ModelMessage): number {
+function estimateMessage(message: ModelMessage): number {
   return textsIn(message).reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
@@ -327,7 +330,7 @@ function commonLimit(sizes: readonly number[], room: number): number {
   return left;
 }
 
-function shortened(text: string, tokens: number): string {
+function shortenResult(text: string, tokens: number): string {
   const end = text.lastIndexOf('\n');
   const lastLine = end === -1 ? '' : text.slice(end);
   if (lastLine.length > MAX_LAST_LINE) return fitText(text, tokens, 'this result');

@@ -1,9 +1,9 @@
 import {
   type ChatModel,
+  effectiveWindow,
   ModelError,
   type ModelFailure,
   type ModelRequest,
-  windowOf,
 } from '@parley/models';
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
@@ -66,7 +66,7 @@ async function open(model: ChatModel, known: number, extras: SceneExtras = {}): 
     {},
     {
       model,
-      contextTokens: () => windowOf(model, known),
+      contextTokens: () => effectiveWindow(model, known),
       history: { entries: 100, tokens: 50_000 },
       ...extras,
     },

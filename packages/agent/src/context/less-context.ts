@@ -13,7 +13,7 @@ export interface LessContextDeps {
   readonly compactor?: Compactor | undefined;
 }
 
-/** How the next request is kept shorter than the one that was refused. */
+/** The limits that keep the next request shorter than the refused one. */
 interface ShorterHistory extends ReadHistory {
   readonly history: HistoryLimits;
   readonly contextTokens: number;
@@ -88,7 +88,7 @@ const MAX_TRIES = 5;
 const MIN_SUSPECT = 2_000;
 /** Below this no prompt has room. */
 const MIN_ROOM = 512;
-/** Of a window that is only guessed, from here on a request without a reason counts as too long. */
+/** The share of a guessed window from which a request refused without a reason counts as too long. */
 const NEAR = 0.7;
 /** Estimates of tokens are off by up to so much. */
 const MARGIN = 0.9;
@@ -129,7 +129,7 @@ function isSuspect(refusals: readonly Refusal[], known: number | undefined): boo
   return failure.kind === 'refused' && sent >= MIN_SUSPECT && refusals.length === 1;
 }
 
-/** What the server says it takes, in tokens as they are estimated here; null where it said nothing of use. */
+/** The window that the server named, in tokens as estimated here; null where it named none. */
 function scaledWindow(
   { windowTokens, promptTokens }: Extract<ModelFailure, { kind: 'too-long' }>,
   sent: number,
@@ -143,7 +143,7 @@ function scaledWindow(
   return Math.floor(Math.min(windowTokens * MARGIN, sent * 0.7));
 }
 
-/** What the model takes, after a shorter request was answered; null where nothing is learned. */
+/** The window of the model, learned after a shorter request was answered; null where nothing is learned. */
 export function windowAfter(refusals: readonly Refusal[]): number | null {
   const windows = refusals.flatMap(({ failure, sent }) => {
     if (failure.kind === 'too-long') {

@@ -16,9 +16,9 @@ import { askModel } from '../loop/model-request.ts';
 import type { StepUsage } from '../loop/turn-journal.ts';
 import { withTimeLimit } from '../time.ts';
 import { audienceOf } from '../turn/turn.ts';
-import { entryText, fitText, summaryBudget } from './history.ts';
+import { fitText, historyEntryText, summaryBudget } from './history.ts';
 
-/** What is kept of a conversation that is no longer shown verbatim. */
+/** The summary of a conversation that is no longer shown verbatim. */
 export const Summary = z.object({
   decisions: z.array(z.string()),
   facts: z.array(z.string()),
@@ -66,12 +66,12 @@ export function readNotes(text: string, mostTokens: number): Notes {
     const point = line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, '').trim();
     if (point === '' || /^[`#(]|^none\.?$/i.test(point)) continue;
     // A cut quotation would not be what the person wrote.
-    if (section !== 'quotes') summary[section].push(shortened(point));
+    if (section !== 'quotes') summary[section].push(shortenPoint(point));
     else if (point.length <= MAX_POINT) quotes.push(point);
   }
   const isEmpty = SECTIONS.every(([key]) => summary[key].length === 0);
   return {
-    summary: isEmpty ? null : bounded(summary, mostTokens),
+    summary: isEmpty ? null : boundSummary(summary, mostTokens),
     quotes: quotes.slice(0, MAX_QUOTES),
   };
 }
@@ -82,13 +82,13 @@ function headingOf(line: string): keyof Summary | 'quotes' | null {
   return SECTIONS.find(([, heading]) => heading.toLowerCase() === name)?.[0] ?? null;
 }
 
-function shortened(point: string): string {
+function shortenPoint(point: string): string {
   if (point.length <= MAX_POINT) return point;
   return `${point.slice(0, MAX_POINT).toWellFormed()}… [cut: ${MAX_POINT} of ${point.length} characters]`;
 }
 
-/** What goes beyond the limit is left out and counted, the least important first (P10). */
-function bounded(summary: Summary, mostTokens: number): Summary {
+/** Leaves out and counts lines beyond the limit, the least important first (P10). */
+function boundSummary(summary: Summary, mostTokens: number): Summary {
   const kept: Summary = { decisions: [], facts: [], openTasks: [], remembered: [], tone: [] };
   let left = mostTokens;
   for (const [key] of SECTIONS) {
@@ -160,7 +160,7 @@ export interface SummaryServices
 interface ToSumUp {
   readonly before: Summary | null;
   readonly entries: readonly NumberedEntry[];
-  /** What the model can take at a time, in tokens; all that is wanted when absent. */
+  /** The context window of the model, in tokens; unlimited when absent. */
   readonly room?: number;
   /** Sentences that should be remembered beyond this conversation are wanted, too. */
   readonly quotes?: boolean;
@@ -203,7 +203,7 @@ export async function writeSummary(
 ): Promise<Notes & { readonly summary: Summary }> {
   const request: ModelRequest = {
     system: [{ text: quotes ? `${INSTRUCTIONS}\n${QUOTES}` : INSTRUCTIONS, stable: true }],
-    messages: [{ role: 'user', content: recordOf(before, entries, RECORD_SHARE * room) }],
+    messages: [{ role: 'user', content: renderRecord(before, entries, RECORD_SHARE * room) }],
     maxOutputTokens: Math.min(MAX_ANSWER, Math.floor(ANSWER_SHARE * room)),
   };
   const answer = await withTimeLimit({ ms: SUMMARY_MS, stop }, (signal) =>
@@ -217,7 +217,7 @@ export async function writeSummary(
 }
 
 /** The record in so many tokens: where even one turn is too long, each of its messages is cut alike. */
-function recordOf(
+function renderRecord(
   before: Summary | null,
   entries: readonly NumberedEntry[],
   budget: number,
@@ -227,7 +227,7 @@ function recordOf(
   const notes = before === null ? [] : [`Your notes so far:\n${summaryText(before)}`];
   const said = entries.flatMap((entry) => {
     if (entry.role !== 'user' && entry.role !== 'assistant') return [];
-    const text = fitText(entryText(entry), most, 'this message');
+    const text = fitText(historyEntryText(entry), most, 'this message');
     const quoted = text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => `> ${line}`);
     return [`${entry.role === 'user' ? 'They' : 'You'} said:\n${quoted.join('\n')}`];
   });
@@ -235,7 +235,7 @@ function recordOf(
 }
 
 export function tokensRead(entry: NumberedEntry): number {
-  return Math.min(MAX_MESSAGE, estimateTokens(entryText(entry)));
+  return Math.min(MAX_MESSAGE, estimateTokens(historyEntryText(entry)));
 }
 
 /** Why there is no summary: another process writes it, or it failed a short while ago, or now. */
@@ -279,7 +279,7 @@ export async function claimSummary(
 }
 
 /** A person had something forgotten meanwhile: the summary must not restore it (G15). */
-export class SaidChangedError extends ParleyError {
+export class HistoryChangedError extends ParleyError {
   constructor() {
     super({
       code: 'history-changed',
@@ -294,5 +294,5 @@ export function checkUnchanged(
   now: readonly NumberedEntry[],
 ): void {
   const contents = (entries: readonly NumberedEntry[]) => entries.map(({ content }) => content);
-  if (!isDeepStrictEqual(contents(read), contents(now))) throw new SaidChangedError();
+  if (!isDeepStrictEqual(contents(read), contents(now))) throw new HistoryChangedError();
 }

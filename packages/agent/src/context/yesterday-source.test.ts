@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LongTalk, openLongTalk } from '../testing/long-conversation.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
 import { localTimeIn } from '../time.ts';
-import { dayBefore, startOfDay, yesterdaySource } from './yesterday-source.ts';
+import { dayBefore, findDayStart, yesterdaySource } from './yesterday-source.ts';
 
 /** The scene's messages are stored at 14:05 on 21 November, in Berlin. */
 const TOMORROW = Date.UTC(2026, 10, 22, 8);
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => talk.scene.close());
 
-/** Where else than in the owner's chat, or only for a look at the prompt. */
+/** Another place than the owner's chat, or a preview of the prompt. */
 interface Place {
   readonly conversationId?: string;
   readonly preview?: boolean;
@@ -167,7 +167,7 @@ describe('the beginning of a day', () => {
     ['Africa/Cairo', '2026-04-24T12:00:00Z', '2026-04-23T22:00:00.000Z'],
     ['Pacific/Auckland', '2026-11-21T13:05:00Z', '2026-11-21T11:00:00.000Z'],
   ])('[G11] in %s before %s is %s', (zone, now, start) => {
-    const found = startOfDay(localTimeIn(zone), Date.parse(now));
+    const found = findDayStart(localTimeIn(zone), Date.parse(now));
     expect(new Date(found).toISOString()).toBe(start);
   });
 
@@ -181,7 +181,7 @@ describe('the beginning of a day', () => {
     fc.assert(
       fc.property(fc.constantFrom(...zones), moments, (zone, moment) => {
         const localTime = localTimeIn(zone);
-        const start = startOfDay(localTime, moment.getTime());
+        const start = findDayStart(localTime, moment.getTime());
         expect(localTime(start).date).toBe(localTime(moment.getTime()).date);
         expect(localTime(start - 1).date < localTime(start).date).toBe(true);
       }),

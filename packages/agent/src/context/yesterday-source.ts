@@ -82,7 +82,7 @@ async function storedOf(
 ): Promise<PromptPart | null> {
   const stored = await store.summaries.ofDay(summaryPlace(turn, turn.reader), day);
   const summary = Summary.safeParse(stored?.content);
-  return summary.success ? partOf(summary.data, turn.reader, day) : null;
+  return summary.success ? yesterdayPart(summary.data, turn.reader, day) : null;
 }
 
 /** Null for a day without messages; `later` if it could not be done now. */
@@ -93,7 +93,7 @@ async function summedUp(
   stop: AbortSignal,
 ): Promise<PromptPart | null | 'later'> {
   // Only up to the end of that day: what was said since must not crowd it out.
-  const end = endOf(deps, day);
+  const end = dayEnd(deps, day);
   const between = [end - LONG_DAY, end, MAX_ENTRIES] as const;
   const said = await deps.store.transcript.saidBetween(turn, ...between);
   const entries = said.filter(({ at }) => deps.localTime(at).date === day);
@@ -107,16 +107,16 @@ async function summedUp(
     return { content: summary, reaches: last.seq };
   };
   const done = await claimSummary(deps, task, false, work, stop);
-  return 'kind' in done ? 'later' : partOf(Summary.parse(done.content), turn.reader, day);
+  return 'kind' in done ? 'later' : yesterdayPart(Summary.parse(done.content), turn.reader, day);
 }
 
 /** When that day was over; the turn may have started just before midnight. */
-function endOf({ clock, localTime }: YesterdayServices, day: string): number {
-  const today = startOfDay(localTime, clock());
-  return dayBefore(localTime(today).date) === day ? today : startOfDay(localTime, today - 1);
+function dayEnd({ clock, localTime }: YesterdayServices, day: string): number {
+  const today = findDayStart(localTime, clock());
+  return dayBefore(localTime(today).date) === day ? today : findDayStart(localTime, today - 1);
 }
 
-function partOf(summary: Summary, reader: Reader, day: string): PromptPart {
+function yesterdayPart(summary: Summary, reader: Reader, day: string): PromptPart {
   // The layer quotes it.
   const text = summaryText(summary).replace(/^> /gm, '');
   return { text, source: `talk of ${day}`, audience: audienceOf(reader) };
@@ -126,7 +126,7 @@ function partOf(summary: Summary, reader: Reader, day: string): PromptPart {
  * The first moment (ms) of the local day that `now` lies in, whenever clocks are put forward or back.
  * Found by halving, as nothing but the zone knows where a day begins.
  */
-export function startOfDay(localTime: LocalTime, now: number): number {
+export function findDayStart(localTime: LocalTime, now: number): number {
   const { date } = localTime(now);
   let [before, within] = [now - LONG_DAY, now];
   while (within - before > 1) {

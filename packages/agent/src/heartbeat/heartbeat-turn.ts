@@ -3,7 +3,7 @@ import type { HeartbeatNote } from '@parley/prompt';
 import type { LaneLease } from '@parley/queue';
 import type { ClaimedTurn, HeartbeatEnd, HeartbeatRun } from '@parley/store';
 import { z } from 'zod';
-import { marked, visibleText } from '../answer/visible-text.ts';
+import { markSystemMessage, visibleText } from '../answer/visible-text.ts';
 import { type FinalStep, openJournal, type StepUsage } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS } from '../loop/turn-limits.ts';
 import { renderParts } from '../post-message.ts';
@@ -39,7 +39,7 @@ export async function runHeartbeat(
   const journal = openJournal(claimed, lease, { turns: store.turns, clock });
   const current = { beat, turn, run: { lease, signal, journal }, hook };
   const ended = await (routine === undefined
-    ? endOfTask(services, current, await answerOf(services, current, note))
+    ? endOfTask(services, current, await answerHeartbeat(services, current, note))
     : runRoutine(services, current, routine));
   const facts = { agent: beat.agent, task: beat.task, turn: turn.turnId };
   if ('outcome' in ended) {
@@ -112,7 +112,7 @@ export function heartbeatPrompt(chat: PromptMeans, note: HeartbeatNote): PromptM
   });
 }
 
-async function answerOf(
+async function answerHeartbeat(
   services: TurnServices,
   { beat, turn, run }: HeartbeatTurn,
   note: HeartbeatNote,
@@ -141,11 +141,14 @@ async function endOfTask(
   if (seen.kind === 'silent')
     return silentEnd(current, { state: 'quiet', reason: seen.reason, usage });
   const alert = await alertOf(turn, { ...verdict, text: seen.text });
-  const commit = { ...commitOf(turn), outcome: 'answered' as const, usage };
+  const commit = { ...emptyCommit(turn), outcome: 'answered' as const, usage };
   return { id: beat.id, commit, state: 'alerted', reason: null, alert };
 }
 
-/** Of a standing task nobody hears: it runs again. An event does not come again, so its failure is reported. */
+/**
+ * The end of a failed run. The failure of a standing task is not reported, since it runs again. An event does not
+ * come again, so its failure is reported.
+ */
 async function failedEnd(
   services: TurnServices,
   current: HeartbeatTurn,
@@ -164,7 +167,7 @@ async function alertOf(
   { route }: Turn,
   { text, fingerprint, heldUntil }: Extract<HeartbeatVerdict, { state: 'alerted' }>,
 ): Promise<NonNullable<HeartbeatEnd['alert']>> {
-  const shown = marked(text);
+  const shown = markSystemMessage(text);
   return {
     text,
     fingerprint,
@@ -224,10 +227,10 @@ function silentEnd(
   { state, reason, usage }: SilentEnd,
 ): HeartbeatEnd {
   const outcome = state === 'failed' ? ('failed' as const) : ('silent' as const);
-  const commit = { ...commitOf(turn), outcome, usage, ...(reason !== null && { reason }) };
+  const commit = { ...emptyCommit(turn), outcome, usage, ...(reason !== null && { reason }) };
   return { id: beat.id, commit, state, reason };
 }
 
-function commitOf({ turnId, account }: Turn) {
+function emptyCommit({ turnId, account }: Turn) {
   return { turnId, entries: [], parts: [], account };
 }

@@ -1,4 +1,4 @@
-import { type AskOnceServices, askOnce } from '../loop/model-request.ts';
+import { type AskOnceServices, askQuestion } from '../loop/model-request.ts';
 
 const ANSWER_MS = 180_000;
 /** More than a file of 100,000 characters needs that is cut into tasks. */
@@ -21,14 +21,14 @@ const INSTRUCTIONS = `You rewrite HEARTBEAT.md, the standing tasks that a person
 - A time that has no such form stays in "do", word for word.
 Answer with the new file and nothing else.`;
 
-/** A version of HEARTBEAT.md in Parley's form (H11), as the model proposes it. Throws as `askOnce` does. */
+/** A version of HEARTBEAT.md in Parley's form (H11), as the model proposes it. Throws as `askQuestion` does. */
 export async function proposeTasks(
   services: AskOnceServices,
   file: string,
   stop: AbortSignal,
 ): Promise<string> {
   const question = { system: INSTRUCTIONS, user: file, tokens: ANSWER_TOKENS, ms: ANSWER_MS };
-  const answer = (await askOnce(services, question, stop)).trim();
+  const answer = (await askQuestion(services, question, stop)).trim();
   const [, inner] = /^(?:`{3,}|~{3,})\w*\n([\s\S]*?)\n(?:`{3,}|~{3,})$/.exec(answer) ?? [];
   return `${(inner ?? answer).trim()}\n`;
 }

@@ -16,7 +16,7 @@ import {
   needOf,
   subjectOf,
 } from '../approvals/approval-policy.ts';
-import { givenText, kindOf } from '../tools/send-file.ts';
+import { givenText, outboundFileKind } from '../tools/send-file.ts';
 import {
   type CallMoment,
   type HeldCall,
@@ -60,7 +60,7 @@ export async function callTools(
     const startedAt = services.clock();
     const outcome = isCutCall(round, nth)
       ? { text: cutCallText(journalled), failed: true }
-      : await outcomeOf(running, journalled, nth, watch);
+      : await runToolCall(running, journalled, nth, watch);
     if (outcome === null) return false;
     const { text, failed = false, foreign = false } = outcome;
     const { key: call } = journalled;
@@ -89,7 +89,7 @@ function toolFacts(
 }
 
 /** Null when the lease was lost. */
-async function outcomeOf(
+async function runToolCall(
   running: RunningTurn,
   journalled: JournalledCall,
   nth: number,
@@ -97,16 +97,17 @@ async function outcomeOf(
 ): Promise<Outcome | null> {
   const { services, turn, means, run, tools } = running;
   const { key, call, started, held } = journalled;
-  if (started) return cutOff(call);
-  if (nth >= means.limits.calls) return tooMany(call, means.limits.calls);
+  if (started) return cutOffOutcome(call);
+  if (nth >= means.limits.calls) return tooManyOutcome(call, means.limits.calls);
   const tool = tools.get(call.name);
-  if (tool === undefined) return held.length > 0 ? gone(call) : unknownTool(call, tools);
+  if (tool === undefined)
+    return held.length > 0 ? missingToolOutcome(call) : unknownTool(call, tools);
   const repeated = repeatedCall(run.journal.rounds(), nth, tools);
-  if (repeated !== null) return again(repeated);
+  if (repeated !== null) return repeatedOutcome(repeated);
   const unchecked = await tryArguments({ tools, checks: services.checks }, call, run.signal);
   if (unchecked !== null) return unchecked;
-  const moment = momentOf(turn, run.journal);
-  const proposal = await proposalOf(running, tool, call);
+  const moment = callMoment(turn, run.journal);
+  const proposal = await proposeChange(running, tool, call);
   const verdict = await verdictOn(running, tool, journalled, moment, proposal);
   if (verdict === null || 'text' in verdict) return verdict;
   if (tool.effect !== 'read') {
@@ -140,7 +141,7 @@ async function runCall(
   const foreign = tools.foreign.has(tool.name);
   const startedAt = monotonic();
   const about = {
-    ...{ ...atTurn(running), show, moment, callId: key, clock, log, turnId: turn.turnId },
+    ...{ ...turnContext(running), show, moment, callId: key, clock, log, turnId: turn.turnId },
     messages: messagesOf(turn, journal),
     held: heldCall(journal, journalled, () => journalStart(journal, tool, key)),
     ...(approved !== undefined && { approved }),
@@ -159,12 +160,12 @@ async function runCall(
   onCall({ ...shown, state: ended, ms });
   meter.observe('parley_tool_seconds', ms, { tool: tool.name, outcome: ended });
   log.info({ tool: tool.name, ms, failed: outcome.failed }, 'tool');
-  const text = await withFiles(running, key, outcome);
+  const text = await keepToolFiles(running, key, outcome);
   return { ...outcome, text, ran: true, foreign };
 }
 
 /** The turn as its tools see it. */
-function atTurn({
+function turnContext({
   turn: { session, route },
   opened: { facts, reader, view, messages },
 }: RunningTurn) {
@@ -185,7 +186,10 @@ async function journalStart(journal: TurnJournal, tool: Tool, key: string): Prom
   return await journal.append({ kind: 'started', call: key });
 }
 
-/** Where the lease was lost the turn is left, as where it waits: the worker that has the lane now goes on. */
+/**
+ * Holds a call. The turn is left when its lease is lost, as when it waits: the worker that has the lane now
+ * continues.
+ */
 function heldCall(
   journal: TurnJournal,
   { key, call, held }: JournalledCall,
@@ -202,7 +206,7 @@ function heldCall(
 }
 
 /** The result with the files that the tool has made, which are kept first. */
-async function withFiles(
+async function keepToolFiles(
   { services: { store, clock }, turn, tools }: RunningTurn,
   key: string,
   { text, files = [] }: ToolOutcome,
@@ -210,14 +214,17 @@ async function withFiles(
   if (files.length === 0 || !tools.names.includes('send_file')) return text;
   const given = files.map((file, nth) => ({ ...file, id: `${key}.f${nth + 1}` }));
   for (const { id, ...file } of given) {
-    const kept = { ...file, kind: kindOf(file.mimeType) };
+    const kept = { ...file, kind: outboundFileKind(file.mimeType) };
     await store.agentFiles.keep(id, turn.turnId, kept, clock());
   }
   return `${text}\n\n${givenText(given)}`;
 }
 
-/** What a call would change, for people to see. What cannot be planned is not asked about: the tool says why. */
-async function proposalOf(
+/**
+ * The change that a call would make, for people to see. A call that cannot be planned is not asked about: the tool
+ * says why.
+ */
+async function proposeChange(
   running: RunningTurn,
   tool: Tool,
   call: ModelToolCall,
@@ -226,7 +233,7 @@ async function proposalOf(
   if (tool.proposes === undefined || isPlaceholder(running.tools, tool.name)) return null;
   if (input === null || !tool.input.safeParse(input).success) return null;
   try {
-    return await tool.proposes(input, atTurn(running));
+    return await tool.proposes(input, turnContext(running));
   } catch (error) {
     const facts = { tool: tool.name, reason: reasonOf(error) };
     running.services.log.warn(facts, 'what a call would change is not known');
@@ -249,7 +256,7 @@ async function verdictOn(
   return verdict.kind === 'run' ? verdict : { text: verdict.text, failed: true };
 }
 
-/** Where no approver can be asked, only calls that need no approval run, and reads that the settings allow. */
+/** Without an approver to ask, only calls that need no approval run, and reads that the settings allow. */
 function withoutAsking(
   rules: Pick<ApprovalRules, 'ask' | 'auto'> = NO_RULES,
   tools: ToolSet,
@@ -271,24 +278,24 @@ function withoutAsking(
 
 const NO_RULES = { ask: [], auto: [] };
 
-/** What an earlier result says was framed when it came. */
-function again({ result, remark }: RepeatedCall): Outcome {
+/** Repeats an earlier result; its text was framed when it came. */
+function repeatedOutcome({ result, remark }: RepeatedCall): Outcome {
   const { text, failed, foreign } = result;
   return { text: `[${remark}]\n\n${text}`, failed, foreign };
 }
 
-function cutOff({ name }: ModelToolCall): ToolOutcome {
+function cutOffOutcome({ name }: ModelToolCall): ToolOutcome {
   const text = `${name} was started, and then this turn was cut off. Whether it took effect is not known: look before you do it again, and tell the person if you cannot.`;
   return { text, failed: true };
 }
 
 /** Its server may not be connected yet, in a process that has just started. */
-function gone({ name }: ModelToolCall): ToolOutcome {
+function missingToolOutcome({ name }: ModelToolCall): ToolOutcome {
   const text = `${name} waited for a person, and is not there any more. It has changed nothing: call it again once it is there.`;
   return { text, failed: true };
 }
 
-function tooMany({ name }: ModelToolCall, most: number): ToolOutcome {
+function tooManyOutcome({ name }: ModelToolCall, most: number): ToolOutcome {
   const text = `${name} was not run: at most ${most} calls in one step are.`;
   return { text, failed: true };
 }
@@ -299,8 +306,8 @@ function unknownTool({ name }: ModelToolCall, { names }: ToolSet): ToolOutcome {
   return { text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. ${known}`, failed: true };
 }
 
-/** What has been said in a turn up to now, from its messages and its journal. */
-function momentOf(turn: Turn, journal: TurnJournal): CallMoment {
+/** The text of a turn up to now, from its messages and its journal. */
+function callMoment(turn: Turn, journal: TurnJournal): CallMoment {
   const { reader, purpose } = turn;
   const origin = purpose.kind === 'chat' ? undefined : purpose.origin;
   const messages = messagesOf(turn, journal);

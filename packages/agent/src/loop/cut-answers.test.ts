@@ -1,7 +1,7 @@
 import type { ResponseFormat } from '@parley/core';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { joined, repeatedLength } from '../answer/joint.ts';
+import { openJoint, repeatedLength } from '../answer/joint.ts';
 import { countingTool, say } from '../testing/tool-scene.ts';
 import {
   openTurnScene,
@@ -25,7 +25,7 @@ async function answer(scripts: readonly Script[], extras: SceneExtras = {}, writ
 const asked = () => scene.model.asked.length;
 const lastAsked = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const drafts = () => scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
-/** What is shown in the end: the text of the last step. */
+/** The text that is shown in the end: the text of the last step. */
 const shown = () => {
   const last = drafts().at(-1)?.step;
   return drafts()
@@ -258,7 +258,8 @@ describe('the joint of an answer and its continuation', () => {
     ['Done.', 'Done.', 'Done.'],
   ])('[G21] of %j and %j is %j', async (before, next, whole) => {
     scene = await openTurnScene();
-    expect(joined(before, next)).toBe(whole);
+    const joint = openJoint(before);
+    expect(before + joint.push(next) + joint.end()).toBe(whole);
   });
 });
 

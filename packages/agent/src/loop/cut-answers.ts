@@ -2,9 +2,9 @@ import { type AnswerCut, toolArguments } from '@parley/models';
 import { visibleText } from '../answer/visible-text.ts';
 import type { JournalledCall, ModelStep, Round } from './turn-journal.ts';
 
-/** How often one answer is continued after the provider has cut it. */
+/** The number of times one answer is continued after the provider has cut it. */
 const MAX_CONTINUATIONS = 3;
-/** How much of the end of an answer is quoted for its continuation, in characters. */
+/** The end of an answer that is quoted for its continuation, in characters. */
 const QUOTED = 60;
 
 /** Whether a step is a piece of an answer that the next one continues. */
@@ -25,7 +25,7 @@ export function cutBefore(rounds: readonly Round[]): string {
     .join('');
 }
 
-/** What decides whether an answer is continued. */
+/** The facts that decide whether an answer is continued. */
 interface Ended {
   readonly answer: {
     readonly text: string;
@@ -80,7 +80,7 @@ export function cutCallText({ call: { name } }: JournalledCall): string {
   return `${name} was not run: your answer reached the output limit in the middle of this call, so its arguments are not whole. Make the call again with less text, in several smaller calls where needed.`;
 }
 
-/** How many of the last rounds each ended in the middle of a call. */
+/** The number of last rounds in a row that ended in the middle of a call. */
 export function cutCallsInARow(rounds: readonly Round[]): number {
   const whole = rounds.findLastIndex((round) => !isCutCall(round, round.calls.length - 1));
   return rounds.length - 1 - whole;

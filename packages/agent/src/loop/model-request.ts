@@ -50,7 +50,7 @@ export type StepTiming = NonNullable<JournalStep['timing']> & {
   readonly facts: Extract<StepFacts, { kind: 'model' }>;
 };
 
-/** What asking needs besides the request. */
+/** The services for asking besides the request. */
 export interface AskDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -63,7 +63,7 @@ export interface AskDeps {
   onRestart?(): void;
 }
 
-/** What the model said; `text` is empty only beside calls. */
+/** The answer of the model; `text` is empty only beside calls. */
 export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
@@ -72,7 +72,7 @@ export interface ModelAnswer {
   readonly finishReason: string;
   /** The bound at which it was ended. */
   readonly cut?: AnswerCut | undefined;
-  /** What was separated from it. */
+  /** The reasoning and calls that were separated from it. */
   readonly aside?: AnswerAside | undefined;
   /** When it was asked, and the facts of that step. */
   readonly timing: StepTiming;
@@ -90,7 +90,7 @@ export async function askModel(
   let outcome = 'failed';
   try {
     return await tracer.span('parley.model', {}, async (span) => {
-      const answer = await listen(model, request, deps, signal);
+      const answer = await readModelStream(model, request, deps, signal);
       const { kind: _kind, calls, ...facts } = answer.timing.facts;
       span.note({ ...facts, calls: calls.length });
       outcome = 'answered';
@@ -102,7 +102,7 @@ export async function askModel(
   }
 }
 
-async function listen(
+async function readModelStream(
   model: ChatModel,
   request: ModelRequest,
   deps: AskDeps,
@@ -168,7 +168,7 @@ function modelFacts(
 }
 
 /**
- * What a call has used that was ended before it could say so: guessed from what was sent and said. The
+ * The estimated usage of a call that ended before it reported any, from the request and the answer so far. The
  * request is paid for all the same. Pictures are not counted, nor money: the cached share is unknown.
  */
 export function cutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
@@ -192,16 +192,16 @@ export interface RequestDraft {
   readonly summary?: PromptPart | null;
   readonly transcript: readonly RememberedEntry[];
   readonly history: HistoryLimits;
-  /** What the model can take at a time; all that is wanted when absent. */
+  /** The context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: number | undefined;
-  /** What the people wrote, without the context before it. */
+  /** The people's own text, without the context before it. */
   readonly now: UserMessage;
-  /** What the turn has done so far; every call has its result. */
+  /** The rounds of the turn so far; every call has its result. */
   readonly rounds: readonly Round[];
   readonly tools: OfferedTools;
   /** The JSON that the answer must be. */
   readonly format?: ResponseFormat | undefined;
-  /** What is shown of the answer cannot be taken back. */
+  /** The shown part of the answer cannot be taken back. */
   readonly appendsOnly?: boolean;
   /** Said behind the last result. */
   readonly closing?: string;
@@ -211,7 +211,7 @@ export interface RequestDraft {
 export interface CheckedRequest {
   readonly request: ModelRequest;
   readonly prompt: AssembledPrompt;
-  /** How full its past is. */
+  /** The fill of its history. */
   readonly fill: HistoryFill;
 }
 
@@ -332,12 +332,12 @@ interface Question {
   readonly user: string;
   /** The longest answer. */
   readonly tokens: number;
-  /** How long it may take. */
+  /** Its deadline, in ms. */
   readonly ms: number;
 }
 
 /** Asks a model one question without tools. Throws ModelError, TimeUpError and the errors of `mayAsk`. */
-export async function askOnce(
+export async function askQuestion(
   { model, clock, monotonic, meter, mayAsk, spent }: AskOnceServices,
   { system, user, tokens, ms }: Question,
   stop: AbortSignal,

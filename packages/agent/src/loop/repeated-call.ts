@@ -37,11 +37,11 @@ export function repeatedCall(
 ): RepeatedCall | null {
   const current = rounds.at(-1)?.calls[nth];
   if (current === undefined) return null;
-  const sought = keyOf(current.call);
+  const sought = callKey(current.call);
   const before = rounds.flatMap((round, at) =>
     at < rounds.length - 1 ? round.calls : round.calls.slice(0, nth),
   );
-  const isSame = ({ call }: JournalledCall) => keyOf(call) === sought;
+  const isSame = ({ call }: JournalledCall) => callKey(call) === sought;
   const inStep = rounds.at(-1)?.calls.slice(0, nth).findLast(isSame)?.result;
   if (inStep != null) return { result: inStep, remark: SAME_STEP };
   const tool = tools.get(current.call.name);
@@ -75,17 +75,17 @@ function hasJoinedSince(rounds: readonly Round[], call: JournalledCall | undefin
 }
 
 /** A key that does not depend on the order of the arguments. */
-function keyOf({ name, arguments: written }: ModelToolCall): string {
+function callKey({ name, arguments: written }: ModelToolCall): string {
   try {
-    return `${name} ${JSON.stringify(sorted(JSON.parse(written)))}`;
+    return `${name} ${JSON.stringify(sortKeys(JSON.parse(written)))}`;
   } catch {
     return `${name} ${written.trim()}`;
   }
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return entries.map(([key, one]) => [key, sorted(one)]);
+  return entries.map(([key, one]) => [key, sortKeys(one)]);
 }

@@ -15,7 +15,7 @@ async function open(texts: readonly string[], extras: SceneExtras = {}) {
   return written;
 }
 
-/** What a platform that shows the growing answer would show in the end: the text of the last step of the last turn. */
+/** The final text on a platform that shows the growing answer: the text of the last step of the last turn. */
 function draft(): string {
   const deltas = scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
   const last = deltas.at(-1);

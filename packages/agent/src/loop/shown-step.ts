@@ -7,11 +7,11 @@ import { quotableMessages } from '../turn/turn-text.ts';
 import { cutBefore, isCutText } from './cut-answers.ts';
 import type { Round } from './turn-journal.ts';
 
-/** What people see of a step while it grows. */
+/** The visible text of a step while it grows. */
 export interface ShownStep {
   /** A piece as the model wrote it. */
   push(text: string): void;
-  /** What was shown so far was reasoning: what comes now replaces it. */
+  /** The text shown so far was reasoning: the next text replaces it. */
   restart(): void;
   /** All of this step's own text, without what it repeats of the answer that it continues. */
   said(): string;

@@ -13,14 +13,14 @@ import {
 } from '@parley/store';
 import { z } from 'zod';
 
-/** What asking the model has used. */
+/** The usage of asking the model. */
 export const StepUsage = z.object({
   model: z.string(),
   inputTokens: z.number(),
   outputTokens: z.number(),
   /** Those of `inputTokens` that the provider had in its cache. */
   cachedInputTokens: z.number().optional(),
-  /** How much of a token each of these counts against caps; a whole one when absent. */
+  /** The share of a token that each cached one counts against caps; a whole token when absent. */
   cachedShare: z.number().optional(),
   costUsd: z.number().nullable(),
 });
@@ -49,7 +49,7 @@ function sumOfCached(sum: StepUsage, one: StepUsage) {
   return { cachedInputTokens, ...(isShared && { cachedShare: counted / cachedInputTokens }) };
 }
 
-/** What the model wrote besides its answer, for people who look for a cause (P17); no model reads it. */
+/** The model's text besides its answer, for people who look for a cause (P17); no model reads it. */
 const Aside = z.object({
   reasoning: z.string(),
   reasoningCharacters: z.number(),
@@ -141,7 +141,7 @@ export interface JournalledCall {
   readonly call: ModelToolCall;
   /** It may have changed something: nothing was kept since it was started last. */
   readonly started: boolean;
-  /** What its tool has kept, in order. */
+  /** The content that its tool has kept, in order. */
   readonly held: readonly unknown[];
   readonly result: ResultStep | null;
 }
@@ -157,13 +157,13 @@ export interface Round {
 /** Asks the store to give a turn what waits. */
 export type AskToJoin = (steps: Joining['steps']) => ReturnType<LaneRepository['join']>;
 
-/** What a turn has done so far, also in earlier runs; each step is stored before the next is started (G16). */
+/** The record of a turn, earlier runs included; each step is stored before the next is started (G16). */
 export interface TurnJournal {
   /** The answer that an earlier run had got. */
   readonly answer: FinalStep | null;
   /** As of now, oldest first. */
   rounds(): readonly Round[];
-  /** What these have used; null before the first. */
+  /** The usage of these steps; null before the first. */
   spent(): StepUsage | null;
   /** Usage of these steps that no account has been charged with yet. */
   uncounted(): StepUsage | null;
@@ -180,13 +180,13 @@ export interface TurnJournal {
   join(ask: AskToJoin, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
 }
 
-/** What the model said last, and when. */
+/** The last answer of the model, and its time. */
 export interface TimedAnswer {
   readonly step: ModelStep;
   readonly timing: NonNullable<JournalStep['timing']>;
 }
 
-/** What a journal is written with. */
+/** The services of a journal. */
 export interface JournalDeps {
   readonly turns: Pick<TurnRepository, 'appendStep'>;
   readonly clock: Clock;
@@ -221,7 +221,7 @@ export function openJournal(
   };
   const next = (content: Step | FinalStep, place = 0): JournalStep => {
     const index = (all.at(-1)?.index ?? -1) + 1 + place;
-    return { index, content, ...settled(content), ...spending(content, deps.account) };
+    return { index, content, ...settledCall(content), ...spending(content, deps.account) };
   };
   return {
     answer: answeredBefore(steps),
@@ -259,7 +259,7 @@ export function openJournal(
 }
 
 /** The record of an approval learns how its call ended in the same breath (G05). */
-function settled(content: Step | FinalStep): Pick<JournalStep, 'settles'> {
+function settledCall(content: Step | FinalStep): Pick<JournalStep, 'settles'> {
   if (content.kind !== 'result') return {};
   return { settles: { callKey: content.call, failed: content.failed } };
 }
@@ -279,7 +279,7 @@ function roundsOf(
   steps: readonly JournalStep[],
   known: ReadonlyMap<number, InboxRow>,
 ): Round[] {
-  const read = readSteps(steps);
+  const read = readJournalSteps(steps);
   const begun = read.flatMap(({ step }) =>
     step.kind === 'started' || step.kind === 'held' ? [step] : [],
   );
@@ -290,13 +290,13 @@ function roundsOf(
     if (step.kind !== 'model') return [];
     const calls = step.calls.map((call, nth): JournalledCall => {
       const key = `${turnId}.${index}.${nth}`;
-      return { key, call, ...begunOf(begun, key), result: results.get(key) ?? null };
+      return { key, call, ...callStart(begun, key), result: results.get(key) ?? null };
     });
     return [{ step, calls, joined: joinedBehind(read, at).flatMap((seq) => known.get(seq) ?? []) }];
   });
 }
 
-function begunOf(
+function callStart(
   begun: readonly (z.infer<typeof StartedStep> | HeldStep)[],
   key: string,
 ): Pick<JournalledCall, 'started' | 'held'> {
@@ -310,7 +310,7 @@ interface ReadStep {
   readonly step: Step;
 }
 
-function readSteps(steps: readonly JournalStep[]): ReadStep[] {
+function readJournalSteps(steps: readonly JournalStep[]): ReadStep[] {
   return steps.flatMap(({ index, content }) => {
     const parsed = Step.safeParse(content);
     return parsed.success ? [{ index, step: parsed.data }] : [];
@@ -331,7 +331,7 @@ export function startedWith(
 ): readonly InboxRow[] {
   if (steps.length === 0) return messages;
   const later = new Set(
-    readSteps(steps).flatMap(({ step }) => (step.kind === 'joined' ? step.messages : [])),
+    readJournalSteps(steps).flatMap(({ step }) => (step.kind === 'joined' ? step.messages : [])),
   );
   return messages.filter(({ seq }) => !later.has(seq));
 }

@@ -19,7 +19,7 @@ export interface TurnLimits extends CallLimits {
   readonly characters: number;
 }
 
-/** What a turn may use unless the settings say otherwise. */
+/** The limits of a turn unless the settings name others. */
 export const DEFAULT_TURN_LIMITS: TurnLimits = {
   steps: 20,
   turnMs: 10 * 60_000,
@@ -31,7 +31,7 @@ export const DEFAULT_TURN_LIMITS: TurnLimits = {
   characters: DEFAULT_ANSWER_BOUNDS.characters,
 };
 
-/** What a turn has used so far. */
+/** The usage of a turn so far. */
 export interface TurnSpent {
   readonly rounds: readonly Round[];
   readonly ms: number;
@@ -44,7 +44,7 @@ export function limitNotice({ rounds, ms }: TurnSpent, limits: TurnLimits): stri
   return `[${reason} No more tools are run in this turn. Answer now with what you have, and say what is missing.]`;
 }
 
-/** How often a call that the output limit has cut is asked for again. */
+/** The number of times a call cut by the output limit is asked for again. */
 const MAX_CUT_CALLS = 1;
 
 function reachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {

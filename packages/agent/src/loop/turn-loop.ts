@@ -98,7 +98,7 @@ function watchCalls({ turn, means, run }: LoopTurn) {
 
 const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };
 
-/** What the model said in one step; `continues`: it is asked for the rest. */
+/** The model's answer in one step; `continues`: it is asked for the rest. */
 interface StepAnswer extends ModelAnswer {
   readonly continues: boolean;
 }
@@ -126,8 +126,9 @@ async function askStep(
   services.checkpoint('model-called');
   const shown = showStep(running, rounds);
   try {
-    const answer = await askOnce(running, request, shown);
-    if (!isEmptyAfterTools(answer, rounds)) return ended(running, answer, rounds, closing, shown);
+    const answer = await askForStep(running, request, shown);
+    if (!isEmptyAfterTools(answer, rounds))
+      return completeStep(running, answer, rounds, closing, shown);
   } catch (error) {
     const isStopped = run.signal.aborted || !(error instanceof ModelError);
     if (isStopped || error.failure.kind === 'aborted') throw error;
@@ -136,8 +137,8 @@ async function askStep(
   }
   log.info({ step }, 'the model sent an empty answer after its tools; it is asked once more');
   const nudged = build([closing, EMPTY_NOTE].filter((text) => text !== null).join('\n\n'));
-  const answer = await askOnce(running, nudged.request, shown);
-  return ended(running, answer, rounds, closing, shown);
+  const answer = await askForStep(running, nudged.request, shown);
+  return completeStep(running, answer, rounds, closing, shown);
 }
 
 /** Follows the last result when the answer to it was empty. */
@@ -152,7 +153,7 @@ function isEmptyAfterTools({ text, calls }: ModelAnswer, rounds: readonly Round[
   return calls.length === 0 && text.trim() === '' && hasResults(rounds);
 }
 
-async function askOnce(
+async function askForStep(
   { services, turn, means, run, tools, onRefused }: LoopTurn,
   request: ModelRequest,
   shown: ShownStep,
@@ -186,7 +187,7 @@ function mayBeTooLong({ failure }: ModelError): boolean {
 }
 
 /** The step with a sentence about its end where the model did not end it, unless it is asked for the rest. */
-function ended(
+function completeStep(
   running: LoopTurn,
   answer: ModelAnswer,
   rounds: readonly Round[],
@@ -218,10 +219,10 @@ function leftCut(running: LoopTurn, rounds: readonly Round[], shown: ShownStep):
   const { costUsd: _free, ...timed } = facts;
   const answer = { text: '', calls: [], usage, finishReason: 'length', cut: undefined };
   const timing = { startedAt: running.services.clock(), facts: timed };
-  return ended(running, { ...answer, timing }, rounds, 'the rest cannot be had', shown);
+  return completeStep(running, { ...answer, timing }, rounds, 'the rest cannot be had', shown);
 }
 
-/** How often the model is asked again for an answer that fits the response format. */
+/** The number of times the model is asked again for an answer that fits the response format. */
 const REPAIRS = 1;
 
 /** Throws `ResponseFormatError` once all repairs are used up; the repairs before a restart count as well. */

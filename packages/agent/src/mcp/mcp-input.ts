@@ -12,7 +12,9 @@ export function inputOf({
   schema,
   shape,
 }: Pick<McpTool, 'schema' | 'shape'>): z.ZodType<Arguments> {
-  const checked = z.fromJSONSchema(withToldDefaults(schema), { registry: toldDefaults() });
+  const checked = z.fromJSONSchema(withDescribedDefaults(schema), {
+    registry: describedDefaults(),
+  });
   const fitting = checked.pipe(z.record(z.string(), z.unknown()));
   const wrappedIn = shape?.wrappedIn;
   if (wrappedIn === undefined) return fitting;
@@ -24,13 +26,15 @@ export function inputOf({
 }
 
 /** A default that the model is told of, and that is not filled in. */
-const TOLD = 'parley-told-default';
+const DESCRIBED_DEFAULT = 'parley-told-default';
 
-/** Shows what is under TOLD as the default. */
-function toldDefaults() {
+/** Shows what is under DESCRIBED_DEFAULT as the default. */
+function describedDefaults() {
   const registry = z.registry<Record<string, unknown>>();
   registry.add = (schema, ...[meta]) => {
-    const { [TOLD]: told, ...rest } = z.record(z.string(), z.unknown()).parse(meta ?? {});
+    const { [DESCRIBED_DEFAULT]: told, ...rest } = z
+      .record(z.string(), z.unknown())
+      .parse(meta ?? {});
     z.globalRegistry.add(schema, { ...rest, default: told });
     return registry;
   };
@@ -41,17 +45,17 @@ function toldDefaults() {
  * The schema with its defaults as something to tell: the server fills them in itself, and many do not even fit, such as
  * null for a text. Only one that fits, of a property that the server demands nevertheless, stays.
  */
-function withToldDefaults(schema: Schema, stays = false): Schema {
+function withDescribedDefaults(schema: Schema, stays = false): Schema {
   const { default: usual, ...rest } = schema;
-  const told = usual === undefined ? {} : { [stays ? 'default' : TOLD]: usual };
+  const told = usual === undefined ? {} : { [stays ? 'default' : DESCRIBED_DEFAULT]: usual };
   return { ...mapParts(rest), ...told };
 }
 
 function mapParts(schema: Schema): Schema {
   const entries = Object.entries(schema).map(([key, value]) => {
-    if (key === 'properties') return [key, withToldProperties(value, schema.required)];
-    if (key === 'items' || key === 'additionalProperties') return [key, partOf(value)];
-    if (key === 'anyOf' && Array.isArray(value)) return [key, value.map(partOf)];
+    if (key === 'properties') return [key, withDescribedProperties(value, schema.required)];
+    if (key === 'items' || key === 'additionalProperties') return [key, mapBlock(value)];
+    if (key === 'anyOf' && Array.isArray(value)) return [key, value.map(mapBlock)];
     return [key, value];
   });
   return Object.fromEntries(entries);
@@ -59,17 +63,17 @@ function mapParts(schema: Schema): Schema {
 
 const Block = z.record(z.string(), z.unknown());
 
-function partOf(value: unknown): unknown {
+function mapBlock(value: unknown): unknown {
   const schema = Block.safeParse(value).data;
-  return schema === undefined ? value : withToldDefaults(schema);
+  return schema === undefined ? value : withDescribedDefaults(schema);
 }
 
-function withToldProperties(said: unknown, required: unknown): unknown {
+function withDescribedProperties(said: unknown, required: unknown): unknown {
   const needed = Array.isArray(required) ? required : [];
   const all = Object.entries(Block.parse(said)).map(([name, value]) => {
     const property = Block.safeParse(value).data;
     if (property === undefined) return [name, value];
-    return [name, withToldDefaults(property, needed.includes(name) && isFitting(property))];
+    return [name, withDescribedDefaults(property, needed.includes(name) && isFitting(property))];
   });
   return Object.fromEntries(all);
 }

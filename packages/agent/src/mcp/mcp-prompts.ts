@@ -29,8 +29,8 @@ const PICKED =
 const MAX_LISTED = 40;
 
 /**
- * What MCP servers add to a prompt (G03): connector texts, the prompts that a person can pick, and the
- * text of the prompts that this turn's messages pick.
+ * The part of MCP servers in a prompt (G03): connector texts, the prompts that a person can pick, and the text of the
+ * prompts that this turn's messages pick.
  */
 export function mcpSource(deps: McpSourceDeps): ContextSource {
   return {
@@ -125,7 +125,7 @@ export function parsePromptCommand(text: string): TypedPrompt | null {
   return { server: server.toLowerCase(), prompt, rest: rest.trim() };
 }
 
-/** What a person types to pick a prompt; null where its name cannot be typed. */
+/** The command that picks a prompt; null where its name cannot be typed. */
 export function promptCommand(server: string, { name, arguments: args }: McpPrompt): string | null {
   if (!/^[\w-]+$/.test(name)) return null;
   const [only] = args;

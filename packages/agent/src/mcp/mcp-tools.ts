@@ -113,7 +113,7 @@ function isLost(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === lost;
 }
 
-/** What the settings say of one MCP server, besides how it is reached. */
+/** The rules of the settings for one MCP server, besides its address. */
 export interface McpRules {
   readonly tools: {
     readonly allow?: readonly string[] | undefined;
@@ -128,7 +128,7 @@ export interface McpRules {
 
 export type McpRulesByServer = Readonly<Record<string, McpRules>>;
 
-/** What the strictest provider takes. */
+/** The longest name that the strictest provider takes. */
 const MAX_NAME_LENGTH = 64;
 const MARK = 6;
 
@@ -147,7 +147,7 @@ export function toolNames(
   return new Map(
     plain.map(([original, name]) => {
       const isFine = name.length <= MAX_NAME_LENGTH && count.get(name) === 1;
-      return [original, isFine ? name : marked(name, original)];
+      return [original, isFine ? name : withNameHash(name, original)];
     }),
   );
 }
@@ -161,7 +161,7 @@ function plainName(server: string, original: string): string {
   return `${server}_${name === '' ? 'tool' : name}`;
 }
 
-function marked(name: string, original: string): string {
+function withNameHash(name: string, original: string): string {
   const mark = createHash('sha256').update(original).digest('hex').slice(0, MARK);
   return `${name.slice(0, MAX_NAME_LENGTH - MARK - 1)}_${mark}`;
 }

@@ -51,7 +51,7 @@ export async function openMcp(
   return {
     sources: [mcpSource({ servers, rules: settings, log })],
     tools: mcpTools({ servers, rules: settings }),
-    lines: () => servers.views().map(lineOf),
+    lines: () => servers.views().map(describeServer),
     close: () => servers.close(),
   };
 }
@@ -61,7 +61,7 @@ function peerOf({ command, args, env, cwd, url, headers, oauth }: McpServerSetti
   return { kind: 'stdio', command: command ?? '', args, env, cwd };
 }
 
-function lineOf({ name, state, tools, prompts, refused }: McpServerView): McpLine {
+function describeServer({ name, state, tools, prompts, refused }: McpServerView): McpLine {
   switch (state.kind) {
     case 'connected': {
       const line = `${name}: connected, ${tools.length} tools, ${prompts.length} prompts`;

@@ -1,7 +1,7 @@
-import { type Attachment, visibleLine } from '@parley/core';
+import { type Attachment, formatCount, visibleLine } from '@parley/core';
 import { capUntrusted, frameUntrusted, quoteUntrusted } from '@parley/prompt';
 import type { AttachmentKey, StoredAttachment, TranscriptEntry } from '@parley/store';
-import { entryText } from '../context/history.ts';
+import { historyEntryText } from '../context/history.ts';
 import type { DocumentPart, ReadAttachment } from './read-attachment.ts';
 
 /** Shown once, before the first file of a turn. */
@@ -10,7 +10,7 @@ export const FILES_NOTE =
 
 /** Longest transcript of one recording that the model is shown, in characters: half an hour of speech. */
 const MAX_SPEECH = 30_000;
-/** What the history keeps of a document, in characters. */
+/** The beginning of a document that the history keeps, in characters. */
 const REMEMBERED = 400;
 
 /** A stored attachment with what the message says about it. */
@@ -29,8 +29,8 @@ export function framedForModel(named: SeenAttachment, read: ReadAttachment): str
       return speechOf(named, read.text);
     case 'document':
       return [
-        framed(labelFor(named), read.text),
-        ...doubt(read),
+        frameFile(labelFor(named), read.text),
+        ...warningLines(read),
         ...readOn(named, { from: 0, ...read }),
       ].join('\n');
     case 'unopened':
@@ -66,7 +66,7 @@ function rememberedDocument(named: SeenAttachment, read: DocumentPart): string {
     : `[${label}; ${readAs(named)}; it begins: ${said}]`;
 }
 
-/** How the model names a document of its conversation. */
+/** The id by which the model names a document of its conversation. */
 function documentId({ messageSeq, index }: AttachmentKey): string {
   return `${messageSeq}-${index}`;
 }
@@ -86,7 +86,7 @@ function readAs(key: AttachmentKey): string {
 
 /** Whether an entry of the history names a document that can be read on. */
 export function namesDocument(entry: Pick<TranscriptEntry, 'role' | 'content'>): boolean {
-  return entry.role === 'user' && entryText(entry).includes(READ_AS);
+  return entry.role === 'user' && historyEntryText(entry).includes(READ_AS);
 }
 
 /** Which part of a document was shown, where it was not all of it, and how to read on. */
@@ -96,35 +96,31 @@ export function readOn(
 ): readonly string[] {
   if (from === 0 && next === null && pagesLeft === 0) return [];
   const pages = pagesLeft === 0 ? '' : `, and ${pagesLeft} more pages`;
-  const whole = `${pagesLeft === 0 ? '' : 'at least '}${count(length)}${pages}`;
-  const shown = `Characters ${count(from)} to ${count(from + text.length)} of ${whole} are shown.`;
+  const whole = `${pagesLeft === 0 ? '' : 'at least '}${formatCount(length)}${pages}`;
+  const shown = `Characters ${formatCount(from)} to ${formatCount(from + text.length)} of ${whole} are shown.`;
   if (next !== null) return [`[${shown} ${readAs(key)}, from offset ${next}.]`];
   return [`[${shown} ${pagesLeft === 0 ? 'This is its end.' : 'No more of it can be read.'}]`];
 }
 
-/** How far the text can be trusted to be what was written, in Parley's own words. */
-export function doubt({ warning }: Pick<DocumentPart, 'warning'>): readonly string[] {
+/** Doubts whether the text was read correctly, in Parley's own words. */
+export function warningLines({ warning }: Pick<DocumentPart, 'warning'>): readonly string[] {
   return warning === null ? [] : [`[About this file: ${warning}]`];
-}
-
-function count(characters: number): string {
-  return characters.toLocaleString('en-US');
 }
 
 /** A voice message counts as text of its sender; a recording is a file. */
 function speechOf(named: Named, text: string): string {
   const heard = capUntrusted(text, MAX_SPEECH);
   if (named.kind === 'voice') {
-    return `[voice message${lengthOf(named)}, as it was understood] ${heard}`;
+    return `[voice message${durationText(named)}, as it was understood] ${heard}`;
   }
-  return framed(`${labelFor(named)}, transcribed`, heard);
+  return frameFile(`${labelFor(named)}, transcribed`, heard);
 }
 
-function framed(label: string, text: string): string {
+function frameFile(label: string, text: string): string {
   return frameUntrusted(`${label}\n---\n${text}`, { tag: 'file', note: null });
 }
 
-/** What is said of an attachment: its kind, and what its sender and the platform say about it. */
+/** The description of an attachment: its kind, and what its sender and the platform say about it. */
 interface Named extends Pick<Attachment, 'kind' | 'seconds' | 'description'> {
   readonly name?: string | null | undefined;
   readonly isViewOnce?: 0 | 1 | undefined;
@@ -147,14 +143,14 @@ const MAX_DESCRIPTION = 1_000;
 export function labelFor(named: Named): string {
   const { kind, name, description, isViewOnce } = named;
   const noun = isViewOnce === 1 ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
-  const label = `${noun}${lengthOf(named)}`;
+  const label = `${noun}${durationText(named)}`;
   return [
     name ? `${label} ${quoteUntrusted(name, MAX_NAME)}` : label,
     ...(description ? [`described as ${quoteUntrusted(description, MAX_DESCRIPTION)}`] : []),
   ].join(', ');
 }
 
-function lengthOf({ seconds }: Pick<Named, 'seconds'>): string {
+function durationText({ seconds }: Pick<Named, 'seconds'>): string {
   return seconds === undefined ? '' : ` of ${Math.max(1, Math.round(seconds))} s`;
 }
 

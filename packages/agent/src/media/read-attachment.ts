@@ -29,13 +29,13 @@ export interface MediaDeps {
   readonly fetch: typeof globalThis.fetch;
   /** Without it answers are text alone. */
   readonly speech?: Speech | undefined;
-  /** What the model is shown of all documents of one turn together. */
+  /** The most characters of all documents of one turn together. */
   readonly characters: number;
 }
 
 /**
- * What an attachment turned out to be. `why` is for everyone and follows "because"; `hint` is what an
- * owner can do about it.
+ * The result of reading an attachment. `why` is for everyone and follows "because"; `hint` is what an owner can do
+ * about it.
  */
 export type ReadAttachment =
   | { readonly kind: 'image'; readonly image: ModelImage }
@@ -57,7 +57,7 @@ export interface SentAttachment {
 export interface TurnMediaDeps {
   readonly store: Pick<Store, 'attachments'>;
   readonly media: MediaDeps;
-  /** What the model can take at a time, in tokens; unlimited when absent. */
+  /** The context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   readonly clock: () => number;
   readonly log: Logger;
@@ -71,27 +71,28 @@ export async function readAttachment(
   signal: AbortSignal,
 ): Promise<ReadAttachment> {
   if (stored.text !== null) return { kind: 'speech', text: stored.text };
-  if (stored.state === 'failed') return unread(stored.reason ?? 'it could not be fetched');
-  if (stored.state === 'pending') return unread('it took too long to arrive');
-  if (stored.kind === 'video') return unread(NO_VIDEO);
+  if (stored.state === 'failed')
+    return unreadAttachment(stored.reason ?? 'it could not be fetched');
+  if (stored.state === 'pending') return unreadAttachment('it took too long to arrive');
+  if (stored.kind === 'video') return unreadAttachment(NO_VIDEO);
   const isSpeech = stored.kind === 'voice' || stored.kind === 'audio';
   if (isSpeech && deps.media.transcription === undefined) return CANNOT_LISTEN;
-  if (isSpeech) return listen(deps, stored, signal);
-  const picture = await lookAt(deps, { stored, sender }, signal);
+  if (isSpeech) return transcribeRecording(deps, stored, signal);
+  const picture = await readPicture(deps, { stored, sender }, signal);
   if (picture !== null) return picture;
   if (charactersLeft <= 0) {
     return { kind: 'unopened', why: 'the documents before it are as long as one turn can show' };
   }
   const load = () => deps.store.attachments.bytes(stored);
   const read = await deps.media.readDocument({ sender, characters: charactersLeft, load }, signal);
-  return read.kind === 'text' ? { ...read, kind: 'document' } : unread(read.reason);
+  return read.kind === 'text' ? { ...read, kind: 'document' } : unreadAttachment(read.reason);
 }
 
 /**
  * A picture, or what is none and was not sent as a document; null for a document. Pictures are never
  * decoded in this process. The bytes are dropped before a file waits for its turn.
  */
-async function lookAt(
+async function readPicture(
   deps: TurnMediaDeps,
   sent: SentAttachment,
   signal: AbortSignal,
@@ -101,28 +102,30 @@ async function lookAt(
   if (bytes === null) return GONE;
   const format = pictureFormat(bytes);
   if (format === null) {
-    if (stored.kind !== 'document') return unread('it is no JPEG, PNG, GIF or WebP picture');
-    return isVideo(bytes) ? unread(NO_VIDEO) : null;
+    if (stored.kind !== 'document')
+      return unreadAttachment('it is no JPEG, PNG, GIF or WebP picture');
+    return isVideo(bytes) ? unreadAttachment(NO_VIDEO) : null;
   }
   const { type, size } = format;
   if (type === 'image/heic') return cannotOpen(type);
   if (size !== null && size.width * size.height > MAX_PIXELS) {
-    return unread(`it has more than ${MAX_PIXELS / 1_000_000} million pixels`);
+    return unreadAttachment(`it has more than ${MAX_PIXELS / 1_000_000} million pixels`);
   }
   const length = bytes.byteLength;
   const isWorth = isWorthScaling(format, length, deps.media.maxImageDimension);
-  if (type === 'image/avif' || isWorth) return scaled(deps, sent, { ...format, length }, signal);
+  if (type === 'image/avif' || isWorth)
+    return scalePicture(deps, sent, { ...format, length }, signal);
   return asItIs(type, bytes);
 }
 
 /**
- * What Anthropic takes of one picture, with room for Base64 in its 5 MB; others take more
+ * The largest picture that Anthropic takes, with room for Base64 in its 5 MB; others take more
  * (https://docs.anthropic.com/en/docs/vision).
  */
 const TAKEN = { bytes: 3_750_000, side: 8_000 };
 
 /** Larger than it needs to be, or not upright: made again. Where that does not work, as it is. */
-async function scaled(
+async function scalePicture(
   { log, media, store: { attachments } }: TurnMediaDeps,
   { stored, sender }: SentAttachment,
   { type, size, length }: PictureFormat & { readonly length: number },
@@ -135,7 +138,7 @@ async function scaled(
   if (type === 'image/avif' || type === 'image/heic') return cannotOpen(type);
   const isTaken =
     length <= TAKEN.bytes && Math.max(size?.width ?? 0, size?.height ?? 0) <= TAKEN.side;
-  if (made.kind === 'failed' && !isTaken) return unread(TOO_LARGE);
+  if (made.kind === 'failed' && !isTaken) return unreadAttachment(TOO_LARGE);
   const bytes = await load();
   return bytes === null ? GONE : asItIs(type, bytes);
 }
@@ -145,10 +148,10 @@ const TOO_LARGE =
 
 const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or describe it';
 
-/** What phones make and few programs open; chats turn them into JPEGs if they are sent as photos. */
+/** Refuses a format that phones make and few programs open; chats turn them into JPEGs if they are sent as photos. */
 function cannotOpen(type: 'image/avif' | 'image/heic'): ReadAttachment {
   const name = type === 'image/heic' ? 'HEIC' : 'AVIF';
-  return unread(
+  return unreadAttachment(
     `it is a picture in the format ${name}, which I cannot open; send it as JPEG, as a photo instead of as a file, or as a screenshot`,
   );
 }
@@ -163,7 +166,7 @@ const CANNOT_LISTEN: ReadAttachment = {
   hint: 'To change that, name a speech service in `media.transcription` of the settings.',
 };
 
-async function listen(
+async function transcribeRecording(
   { store: { attachments }, media: { transcription, fetch }, clock, log }: TurnMediaDeps,
   stored: StoredAttachment,
   signal: AbortSignal,
@@ -175,18 +178,18 @@ async function listen(
   if (heard.kind === 'refused') {
     // Only the owner can fix it.
     if (!signal.aborted) log.warn({ reason: heard.detail }, 'recording not transcribed');
-    return { ...unread(heard.reason), hint: `${heard.detail}.` };
+    return { ...unreadAttachment(heard.reason), hint: `${heard.detail}.` };
   }
-  if (heard.text === '') return unread('nothing is said in it');
+  if (heard.text === '') return unreadAttachment('nothing is said in it');
   if (stored.isViewOnce === 0) await attachments.keepText(stored, heard.text, clock());
   return { kind: 'speech', text: heard.text };
 }
 
-const GONE = unread('it is no longer kept');
+const GONE = unreadAttachment('it is no longer kept');
 /** Models decode what they are given, and a small file can be a huge picture. */
 const MAX_PIXELS = 50_000_000;
 
-function unread(why: string): ReadAttachment & { readonly kind: 'unread' } {
+function unreadAttachment(why: string): ReadAttachment & { readonly kind: 'unread' } {
   return { kind: 'unread', why };
 }
 

@@ -30,7 +30,7 @@ export interface TurnMedia {
   readonly notice: string | null;
 }
 
-/** Of one request; providers take between 20 and 100 pictures and about 30 MB. */
+/** Pictures in one request; providers take between 20 and 100 pictures and about 30 MB. */
 const MAX_IMAGES = 10;
 const MAX_IMAGE_BYTES = 20 * 1_024 * 1_024;
 
@@ -59,9 +59,9 @@ export async function readTurnMedia(
   const withFiles = messages.filter(({ message }) => message.attachments !== undefined);
   if (withFiles.length === 0) return unseenMedia();
   const stored = await deps.store.attachments.ofMessages(withFiles.map(({ seq }) => seq));
-  const senders = new Map(withFiles.map((row) => [row.seq, senderOf(row)]));
+  const senders = new Map(withFiles.map((row) => [row.seq, senderKey(row)]));
   const sent = stored.map((one) => ({ stored: one, sender: senders.get(one.messageSeq) ?? '' }));
-  const read = await readAll(deps, sent, signal);
+  const read = await readAllAttachments(deps, sent, signal);
   const images = read.flatMap((one) => (one.read.kind === 'image' ? [one.read.image] : []));
   const firstFile = read.find((one) => isFramedAsFile(one.stored, one.read));
   const of = ({ seq }: InboxRow) => read.filter(({ stored }) => stored.messageSeq === seq);
@@ -72,15 +72,16 @@ export async function readTurnMedia(
     forModel: (row) =>
       of(row).flatMap((one) => [
         ...(one === firstFile ? [FILES_NOTE] : []),
-        framedForModel(seen(one.stored, row), one.read),
+        framedForModel(toSeenAttachment(one.stored, row), one.read),
       ]),
-    forHistory: (row) => of(row).map((one) => framedForHistory(seen(one.stored, row), one.read)),
+    forHistory: (row) =>
+      of(row).map((one) => framedForHistory(toSeenAttachment(one.stored, row), one.read)),
     notice: noticeOf(read, reader),
   };
 }
 
 /** A stored file with what its message says about it. */
-function seen(stored: StoredAttachment, { message }: InboxRow): SeenAttachment {
+function toSeenAttachment(stored: StoredAttachment, { message }: InboxRow): SeenAttachment {
   const { seconds, description } = message.attachments?.[stored.index] ?? {};
   return {
     ...stored,
@@ -90,7 +91,7 @@ function seen(stored: StoredAttachment, { message }: InboxRow): SeenAttachment {
 }
 
 /** A person as a platform knows them: documents are read fairly among these. */
-function senderOf({ message: { channel, account, sender } }: InboxRow): string {
+function senderKey({ message: { channel, account, sender } }: InboxRow): string {
   return JSON.stringify([channel, account, sender.id]);
 }
 
@@ -105,7 +106,7 @@ const SHARE = 3 / 16;
 const MIN_DOCUMENT_TOKENS = 50;
 
 /** One after another: their bytes need not all be in memory, and documents share their limit. */
-async function readAll(
+async function readAllAttachments(
   deps: TurnMediaDeps,
   sent: readonly SentAttachment[],
   signal: AbortSignal,
@@ -123,7 +124,7 @@ async function readAll(
       signal,
     );
     if (read.kind === 'document') {
-      read = shortened(read, tokens);
+      read = shortenDocument(read, tokens);
       characters -= read.text.length;
       tokens -= estimateTokens(read.text);
     }
@@ -146,7 +147,7 @@ async function readAll(
 type ReadDocument = Extract<ReadAttachment, { kind: 'document' }>;
 
 /** The beginning that has room, so that what was written with the document is not cut off behind it. */
-function shortened(read: ReadDocument, tokens: number): ReadDocument {
+function shortenDocument(read: ReadDocument, tokens: number): ReadDocument {
   const all = estimateTokens(read.text);
   if (all <= tokens) return read;
   // The estimate is by characters, which do not all cost the same.
@@ -168,17 +169,17 @@ function noticeOf(all: readonly Read[], reader: Reader): string | null {
   }
   const list = new Intl.ListFormat('en');
   const unread = [...names].map(
-    ([why, some]) => `I could not read ${list.format(few(counted(some)))}: ${why}`,
+    ([why, some]) => `I could not read ${list.format(limitNames(countNames(some)))}: ${why}`,
   );
-  const doubtful = [...doubts(all)].map(
-    ([why, some]) => `About ${list.format(few(counted(some)))}: ${why}`,
+  const doubtful = [...decodingWarnings(all)].map(
+    ([why, some]) => `About ${list.format(limitNames(countNames(some)))}: ${why}`,
   );
   const lines = [...unread, ...doubtful];
   return lines.length === 0 ? null : lines.join('\n\n');
 }
 
-/** What is doubtful about how documents were decoded, with their names (W10). */
-function doubts(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
+/** Doubts about the decoding of documents, with their names (W10). */
+function decodingWarnings(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
     if (read.kind !== 'document' || read.warning === null) continue;
@@ -190,12 +191,12 @@ function doubts(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
 /** Names in one sentence; of a flood of files the first ones say enough. */
 const MAX_NAMES = 5;
 
-function few(names: readonly string[]): readonly string[] {
+function limitNames(names: readonly string[]): readonly string[] {
   const more = names.length - MAX_NAMES;
   return more <= 1 ? names : [...names.slice(0, MAX_NAMES), `${more} more files`];
 }
 
-function counted(names: readonly string[]): string[] {
+function countNames(names: readonly string[]): string[] {
   return [...Map.groupBy(names, (name) => name)].map(([name, { length }]) =>
     length === 1 ? name : `${name} (${length} times)`,
   );

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE, type SentFile, type Writing } from '../testing/write-message.ts';
 import { speakTool } from '../tools/speak.ts';
-import { isSpoken, type Speech, spokenText } from './voice-answer.ts';
+import { isSpoken, type Speech, speakAnswer } from './voice-answer.ts';
 
 const VOICE: SentFile = { kind: 'voice', bytes: Uint8Array.from(Buffer.from('OggS and sound')) };
 const SOUND: SpokenText = {
@@ -109,7 +109,18 @@ describe('what is heard of an answer', () => {
     ['the beginning of one without an end', 'a'.repeat(50), 30, 'a'.repeat(30)],
     ['nothing of nothing', ' ', 30, ''],
   ])('[F10] %s', async (_what, markdown, most, text) => {
-    expect(await spokenText(markdown, most)).toBe(text);
+    let heard = '';
+    const speak: Speech['speak'] = async (said) => {
+      heard = said;
+      return { kind: 'failed', detail: 'no voice' };
+    };
+    await speakAnswer(
+      { when: 'always', maxCharacters: most, speak },
+      markdown,
+      {},
+      new AbortController().signal,
+    );
+    expect(heard).toBe(text);
   });
 });
 

@@ -6,7 +6,7 @@ import type { SpokenText } from '@parley/tools/documents';
 import { type PostDeps, postMessage } from '../post-message.ts';
 import type { Turn } from '../turn/turn.ts';
 
-/** How answers are spoken: the settings section `media.speech`. */
+/** The settings of spoken answers: the settings section `media.speech`. */
 export interface Speech {
   readonly when: 'voice' | 'never' | 'always';
   /** Longest text that is spoken. */
@@ -35,7 +35,7 @@ export async function answerByVoice(
   const { turnId, route } = turn;
   if (media.speech === undefined || !isSpoken(media.speech.when, turn)) return;
   try {
-    const file = await spoken(media.speech, answer, route, signal);
+    const file = await speakAnswer(media.speech, answer, route, signal);
     if ('bytes' in file) {
       const message = { route, markdown: '', isMarked: false, file };
       await postMessage(deps, { key: `${turnId}.voice`, ...message });
@@ -47,7 +47,7 @@ export async function answerByVoice(
   }
 }
 
-/** Of a turn, what decides whether its answer is spoken. */
+/** The part of a turn that decides whether its answer is spoken. */
 interface AskedTurn {
   readonly messages: readonly {
     readonly message: Pick<InboundMessage, 'attachments' | 'trigger'>;
@@ -65,7 +65,7 @@ export function isSpoken(when: Speech['when'], { messages }: AskedTurn): boolean
 }
 
 /** Markdown as a voice note for a route; or why there is none, for the log (null: there is nothing to say). */
-export async function spoken(
+export async function speakAnswer(
   { maxCharacters, speak }: Speech,
   markdown: string,
   { maxFileBytes = 0 }: Pick<ReplyRoute, 'maxFileBytes'>,
@@ -82,8 +82,8 @@ export async function spoken(
 
 const PLAIN = { dialect: 'plain', maxLength: 1_000_000, unit: 'utf16' } as const;
 
-/** What is heard of Markdown: its text without markup, up to the last sentence that fits. */
-export async function spokenText(markdown: string, most: number): Promise<string> {
+/** The spoken text of Markdown: its text without markup, up to the last sentence that fits. */
+async function spokenText(markdown: string, most: number): Promise<string> {
   const bodies = await renderInSteps(markdown, PLAIN, setImmediate);
   const text = bodies
     .map(({ plain }) => plain)

@@ -39,7 +39,7 @@ async function keep(quotes: readonly string[], reader = OWNER): Promise<void> {
   await keepMemories({ ...deps, ...more })({ ...place, reader, entries, quotes });
 }
 
-/** What is remembered for a reader: file and words. */
+/** The memories that a reader sees: file and words. */
 async function remembered(reader = OWNER): Promise<readonly string[]> {
   const all = await service().list(workspace.for(reader));
   return all.map(({ name, entry }) => `${name}: ${entry.text}`);

@@ -116,7 +116,7 @@ describe('/memory', () => {
   });
 });
 
-/** Where something can be said: twice the owner's direct chat, groups, a stranger; one chat is both. */
+/** The places of messages: twice the owner's direct chat, groups, a stranger; one chat is both. */
 const PLACES: readonly { readonly reader: Reader; readonly person: string }[] = [
   { reader: { kind: 'owner', conversationId: 'o' }, person: 't:1' },
   { reader: { kind: 'owner', conversationId: 'o2' }, person: 'w:1' },

@@ -65,7 +65,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
   return {
     async show(asker: MemoryAsker): Promise<string> {
       const view = options.workspace.for(asker.reader);
-      return listText(await memoriesOf(options, view, asker), asker.isGroup);
+      return renderMemoryList(await memoriesOf(options, view, asker), asker.isGroup);
     },
     async forget(asker: MemoryAsker, argument: string): Promise<string> {
       const words = argument.trim();
@@ -83,7 +83,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       }
       const chosen = mine.filter(({ entry }) => meansMemory(words, entry));
       if (chosen.length > MAX_REMOVED_AT_ONCE) return tooManyText(chosen);
-      return proofText(await remove(options, view, asker, chosen, words), isOwner);
+      return proofText(await removeMemories(options, view, asker, chosen, words), isOwner);
     },
     /** `/forget` from outside of a chat: a memory that the reader sees, or `words` in all notes of the owner. */
     async forgetFrom(reader: Reader, what: (Pick<SavedMemory, 'name'> & { id: string }) | string) {
@@ -95,7 +95,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       const chosen = (await options.service.list(view)).filter(isMeant);
       const words = typeof what === 'string' ? what : null;
       if (chosen.length > MAX_REMOVED_AT_ONCE) return tooManyText(chosen);
-      return proofText(await remove(options, view, { reader }, chosen, words), true);
+      return proofText(await removeMemories(options, view, { reader }, chosen, words), true);
     },
     /** `/forget all` for somebody else, from outside of a chat: in what `readers` see, the first of them an owner. */
     async forgetPerson(
@@ -116,7 +116,13 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       const failed = [...proof.removal.failed];
       for (const reader of guests) {
         const chat = options.workspace.for(reader);
-        const { removal } = await remove(options, chat, { reader }, await theirs(chat), null);
+        const { removal } = await removeMemories(
+          options,
+          chat,
+          { reader },
+          await theirs(chat),
+          null,
+        );
         memories.push(...removal.memories);
         failed.push(...removal.failed);
       }
@@ -163,7 +169,7 @@ async function memoriesOf(
   );
 }
 
-async function remove(
+async function removeMemories(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
   { reader }: Pick<MemoryAsker, 'reader'>,
@@ -189,7 +195,7 @@ async function remove(
   return { removal, forgotten, left: isOwner ? await stillIn(view, texts) : [] };
 }
 
-/** Whose messages are removed, and in what words the proof calls them. */
+/** The people whose messages are removed, and the words for them in the proof. */
 interface Whom {
   readonly persons: readonly string[];
   /** Everything that any owner has said, too. */
@@ -221,7 +227,7 @@ async function removeAll(
         messagesText(messages, () => []),
       ).content,
   });
-  const proof = await remove(options, view, asker, mine, null);
+  const proof = await removeMemories(options, view, asker, mine, null);
   const { samples } = forgotten;
   const search = await forgetting.searchFiles(samples);
   const left = reader.kind === 'owner' ? [...proof.left, ...(await stillIn(view, samples))] : [];
@@ -240,7 +246,7 @@ async function stillIn(view: WorkspaceView, texts: readonly string[]): Promise<r
   return left;
 }
 
-function listText(memories: readonly SavedMemory[], isGroup: boolean): string {
+function renderMemoryList(memories: readonly SavedMemory[], isGroup: boolean): string {
   const where = isGroup ? ' in this group' : '';
   if (memories.length === 0) return `I have saved nothing about you${where}.`;
   const shown = memories.slice(-LISTED);
@@ -285,7 +291,7 @@ function proofText(proof: ForgetProof, isOwner: boolean): string {
             ? [`- ${countOf(forgotten.copies, 'copy', 'copies')} of sent messages, dropped`]
             : []),
         ]),
-    ...(said === undefined ? [] : saidLines(said)),
+    ...(said === undefined ? [] : forgottenLines(said)),
     ...failed.map(
       ({ name, detail }) => `- **not** from ${inlineCode(name)}: ${literalLine(detail)}`,
     ),
@@ -299,7 +305,7 @@ const CANNOT =
 const CANNOT_ALL =
   'I cannot take back what the platform and the maker of the model keep, what is in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, and versions of SOUL.md. Links between your accounts, who is paired, and counts of use stay.';
 
-function saidLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
+function forgottenLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
   const { messages, rows, cronJobs, whole, groups, search, whose } = said;
   const places = [
     ...(whole > 0 ? [countOf(whole, 'chat')] : []),
@@ -338,8 +344,8 @@ function meansMemory(words: string, { id, text }: MemoryEntry): boolean {
 
 /** Ignores case and spaces; in scripts with spaces only whole words match: `art` is not in `party`. */
 function hasPhrase(text: string, wanted: string): boolean {
-  const within = folded(text);
-  const what = folded(wanted);
+  const within = foldMemoryText(text);
+  const what = foldMemoryText(wanted);
   if (what === '') return false;
   for (let at = within.indexOf(what); at !== -1; at = within.indexOf(what, at + 1)) {
     const isCut =
@@ -355,6 +361,6 @@ function isLetter(character = ''): boolean {
   return /[\p{L}\p{N}]/u.test(character);
 }
 
-function folded(text: string): string {
+function foldMemoryText(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
 }

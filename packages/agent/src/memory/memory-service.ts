@@ -11,7 +11,7 @@ import {
 } from '@parley/workspace';
 import type { Compacting } from '../context/compactor.ts';
 import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
-import { askedSentences, judgeSaving, type SaveContext, triggerIn } from './memory-triggers.ts';
+import { findSaveRequests, judgeSaving, type SaveContext, triggerIn } from './memory-triggers.ts';
 
 /** Sentences of one turn that are saved automatically; more is a text about remembering. */
 const MAX_SAVED_SENTENCES = 5;
@@ -67,7 +67,7 @@ export class MemoryService extends Memories {
     view: WorkspaceView,
     place: SaveContext,
   ): Promise<readonly MemoryEntry[]> {
-    const asked = askedSentences(place.messages);
+    const asked = findSaveRequests(place.messages);
     if (asked.length === 0) return [];
     const known = (await this.list(view)).filter(({ entry }) => !entry.automatic);
     const isSaved = ({ channel, chat, messageId }: InboundMessage) =>
@@ -132,7 +132,7 @@ export function keepMemories(deps: KeepMemoriesOptions): (compacting: Compacting
     const view = deps.workspace.for(compacting.reader);
     let saved = 0;
     for (const quote of compacting.quotes) {
-      const entry = entryOf(deps, quote, messages, compacting);
+      const entry = findQuotedEntry(deps, quote, messages, compacting);
       if (entry === null) continue;
       if ((await deps.service.save(view, entry)).kind === 'saved') saved += 1;
     }
@@ -160,7 +160,7 @@ async function candidatesIn(deps: KeepMemoriesOptions, rows: readonly InboxRow[]
     .map((row) => ({ ...row, letters: lettersOf(row.message.text) }));
 }
 
-function entryOf(
+function findQuotedEntry(
   { agent }: KeepMemoriesOptions,
   quote: string,
   candidates: Awaited<ReturnType<typeof candidatesIn>>,

@@ -3,7 +3,7 @@ import type { ContextSource, PromptFeatures } from '@parley/prompt';
 import type { MemoryIndex } from '@parley/store';
 import {
   cutText,
-  isOver,
+  isOutOfSession,
   type MemoryEntry,
   type MemoryHit,
   MemoryScope,
@@ -17,7 +17,7 @@ import { defineTool, failure, type Tool } from '../tools/tool.ts';
 import { audienceOf } from '../turn/turn.ts';
 import type { TurnHook } from '../turn/turn-hooks.ts';
 import type { MemoryService } from './memory-service.ts';
-import { askedSentences, judgeSaving } from './memory-triggers.ts';
+import { findSaveRequests, judgeSaving } from './memory-triggers.ts';
 
 interface MemorySourceOptions {
   readonly service: Pick<MemoryService, 'list'>;
@@ -54,7 +54,7 @@ export function memorySource(options: MemorySourceOptions): ContextSource {
       const ids = memories.flatMap(({ entry }) => entry?.id ?? []);
       // A preview does not count as a use.
       if (ids.length > 0 && fix !== undefined) await options.index.used(ids);
-      const current = saved.filter(({ entry }) => !isOver(entry, at));
+      const current = saved.filter(({ entry }) => !isOutOfSession(entry, at));
       return {
         ...(memories.length > 0 && {
           memories: memories.map((hit) => ({
@@ -113,7 +113,7 @@ export function memoryHook(offers: (reader: Reader) => boolean): TurnHook {
     id: 'memory',
     async before({ reader, messages = [] }) {
       if (!offers(reader)) return {};
-      const asked = askedSentences(messages);
+      const asked = findSaveRequests(messages);
       if (asked.length === 0) return {};
       const quotes = asked.slice(0, MAX_QUOTES).map(({ text }) => `- ${JSON.stringify(text)}`);
       const text = [

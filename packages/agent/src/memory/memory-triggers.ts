@@ -26,7 +26,7 @@ export function ownSentences(messages: readonly InboundMessage[]): readonly OwnS
 }
 
 /** The sentences that ask to be remembered (G13). */
-export function askedSentences(messages: readonly InboundMessage[]) {
+export function findSaveRequests(messages: readonly InboundMessage[]) {
   return ownSentences(messages).flatMap((sentence) => {
     const trigger = triggerIn(sentence.text);
     return trigger === null ? [] : [{ ...sentence, trigger }];
@@ -94,7 +94,7 @@ type Judged =
 export function judgeSaving(request: SaveRequest, place: SaveContext): Judged {
   const isGroup = place.chatType !== 'direct';
   if (isGroup && request.type !== 'fact') {
-    return refuse(
+    return refuseSave(
       `In a group only facts about the group or about who wrote them are kept, no ${request.type}s. Save it as a fact, or leave it.`,
     );
   }
@@ -106,27 +106,30 @@ function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): Ju
   const said = sentencesWith(quote, ownSentences(place.messages));
   const [first] = said;
   if (first === undefined) {
-    return refuse(
+    return refuseSave(
       'These words are not in what the person wrote in this turn. Quote their own words exactly; what stands in quotations, files, web pages and results of tools, or was said by others, is not theirs.',
     );
   }
   const text = memoryLine(said.map((sentence) => sentence.text).join(' '));
-  return { kind: 'save', entry: entryOf(request, place, { text, words: 'own' }, first.message) };
+  return {
+    kind: 'save',
+    entry: toMemoryEntry(request, place, { text, words: 'own' }, first.message),
+  };
 }
 
 /** A note of the agent: in the owner's chat only, and never an instruction. */
 function judgeNote(request: SaveRequest, place: SaveContext): Judged {
   const text = memoryLine(request.note ?? '');
-  if (text === '') return refuse('There is nothing to save: give `quote`.');
+  if (text === '') return refuseSave('There is nothing to save: give `quote`.');
   const isPlain = request.type === 'fact' && request.scope !== 'user';
   if (place.reader.kind !== 'owner' || !isPlain) {
-    return refuse(
+    return refuseSave(
       'Without the person’s own words only facts about the project or this session are kept, in the owner’s direct chat. Give `quote`.',
     );
   }
   const message = place.messages.findLast(({ trigger }) => trigger === undefined);
-  if (message === undefined) return refuse('Nobody has written in this turn.');
-  return { kind: 'save', entry: entryOf(request, place, { text, words: 'agent' }, message) };
+  if (message === undefined) return refuseSave('Nobody has written in this turn.');
+  return { kind: 'save', entry: toMemoryEntry(request, place, { text, words: 'agent' }, message) };
 }
 
 /** Shortest quotation, in characters; two are a word in Chinese. */
@@ -134,15 +137,15 @@ const MIN_QUOTATION_LENGTH = 2;
 
 /** The whole sentences that contain a quotation: neighbours in one message. */
 function sentencesWith(quote: string, sentences: readonly OwnSentence[]): readonly OwnSentence[] {
-  const wanted = folded(quote);
+  const wanted = foldSentence(quote);
   if ([...wanted].length < MIN_QUOTATION_LENGTH) return [];
   for (const [at, { message }] of sentences.entries()) {
     let text = '';
     for (let end = at; sentences[end]?.message === message; end += 1) {
-      text = `${text} ${folded(sentences[end]?.text ?? '')}`.trim();
+      text = `${text} ${foldSentence(sentences[end]?.text ?? '')}`.trim();
       if (text.length < wanted.length || !` ${text} `.includes(wanted)) continue;
       // It starts in this sentence, or a later one would contain it alone.
-      const first = folded(sentences[at]?.text ?? '');
+      const first = foldSentence(sentences[at]?.text ?? '');
       if (text.indexOf(wanted) < first.length) return sentences.slice(at, end + 1);
     }
   }
@@ -150,7 +153,7 @@ function sentencesWith(quote: string, sentences: readonly OwnSentence[]): readon
 }
 
 /** Ignores case, spaces and the shape of quotation marks. */
-function folded(text: string): string {
+function foldSentence(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()
@@ -159,7 +162,7 @@ function folded(text: string): string {
     .replace(/\s+/g, ' ');
 }
 
-function entryOf(
+function toMemoryEntry(
   { type, scope, automatic = false }: SaveRequest,
   { reader, session, date }: SaveContext,
   { text, words }: Pick<MemoryEntry, 'text' | 'words'>,
@@ -179,7 +182,7 @@ function entryOf(
   };
 }
 
-function refuse(why: string): Judged {
+function refuseSave(why: string): Judged {
   return { kind: 'refuse', why };
 }
 

@@ -14,7 +14,7 @@ import type { MemoryService } from './memory-service.ts';
 export interface MemoryChat {
   readonly title: string;
   readonly conversationId: string;
-  /** Of whom it is the direct chat. */
+  /** The person of the direct chat; null for other chats. */
   readonly person: string | null;
 }
 
@@ -44,7 +44,7 @@ interface ShownMemory {
   readonly facts: string;
 }
 
-/** What is saved about one person; `person` is null for lines that name none. */
+/** The memories about one person; `person` is null for lines that name none. */
 interface PersonMemories {
   /** `telegram:42`. */
   readonly person: string | null;
@@ -52,7 +52,7 @@ interface PersonMemories {
   readonly memories: readonly ShownMemory[];
 }
 
-/** What is saved, or what of it was found. */
+/** The saved memories, or those that were found. */
 interface MemoryReport {
   /** Memory is switched off in the settings. */
   readonly isOff: boolean;
@@ -65,13 +65,13 @@ interface MemoryReport {
   readonly found: readonly { readonly file: string; readonly text: string }[];
 }
 
-/** What belongs to one chat is read through the view of that chat, everything else as its owner does. */
+/** Memories of one chat are read through the view of that chat, everything else as its owner does. */
 const OWNER: Reader = { kind: 'owner', conversationId: 'page' };
 const MAX_FOUND = 30;
 const MAX_SEARCHED = 10;
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
-/** What is known about whom, and how it is forgotten (G15): `/memory` and `/forget` from outside of a chat. */
+/** Lists and forgets what is saved about people (G15): `/memory` and `/forget` from outside of a chat. */
 export const operations = {
   report: read(
     'Saved memories, lists and notes, or those with these words',
@@ -88,8 +88,8 @@ export const operations = {
       return {
         isOff,
         people: byPerson(memories.filter(matcher(words)), known),
-        page: page.filter((text) => !words || has(text, words)),
-        notes: words ? [] : await notesOf(workspace),
+        page: page.filter((text) => !words || containsWords(text, words)),
+        notes: words ? [] : await listNotes(workspace),
         found: hits
           .filter(({ entry }) => entry === undefined)
           .map(({ source, text }) => ({ file: source, text })),
@@ -121,7 +121,9 @@ export const operations = {
       const own = await memory(agent);
       const chat = (await own.chats()).get(file);
       const what = { name: file, id };
-      return done(forgetting(own).forgetFrom(chat === undefined ? OWNER : readerOf(chat), what));
+      return toPlainAnswer(
+        forgetting(own).forgetFrom(chat === undefined ? OWNER : readerOf(chat), what),
+      );
     },
     { running: true },
   ),
@@ -129,7 +131,7 @@ export const operations = {
     'Remove all lines with these words',
     { words: z.string().trim().min(2).max(2_000) },
     async ({ memory }: MemoryNeeds, { words }, { agent }) =>
-      done(forgetting(await memory(agent)).forgetFrom(OWNER, words)),
+      toPlainAnswer(forgetting(await memory(agent)).forgetFrom(OWNER, words)),
     { running: true },
   ),
   'forget-person': change(
@@ -140,7 +142,7 @@ export const operations = {
       const { forgetPerson } = forgetting(own);
       const guests = [...(await own.chats()).values()].map(readerOf);
       const whom = { person, isOwner: own.owners.includes(person) };
-      return done(forgetPerson(whom, [OWNER, ...guests]));
+      return toPlainAnswer(forgetPerson(whom, [OWNER, ...guests]));
     },
     { running: true },
   ),
@@ -195,10 +197,11 @@ function byPerson(
 }
 
 function matcher(words = ''): (memory: SavedMemory) => boolean {
-  return ({ entry }) => has(entry.text, words) || has(entry.person ?? '', words);
+  return ({ entry }) =>
+    containsWords(entry.text, words) || containsWords(entry.person ?? '', words);
 }
 
-function has(text: string, words: string): boolean {
+function containsWords(text: string, words: string): boolean {
   return text.toLowerCase().includes(words.trim().toLowerCase());
 }
 
@@ -209,7 +212,7 @@ async function itemsOfPage(workspace: Workspace): Promise<readonly string[]> {
   return parseMemoryFile(file.text, 'project').map(({ text }) => text);
 }
 
-async function notesOf(workspace: Workspace) {
+async function listNotes(workspace: Workspace) {
   const saved: readonly string[] = Object.values(SAVED_FILES);
   const notes = (await workspace.editor.list()).filter(
     ({ name }) => name.startsWith('memory/') && !saved.includes(name),
@@ -218,7 +221,7 @@ async function notesOf(workspace: Workspace) {
 }
 
 /** The answer of `/forget` without its Markdown: ids and names of files, never text of people. */
-async function done(answer: Promise<string>): Promise<{ readonly text: string }> {
+async function toPlainAnswer(answer: Promise<string>): Promise<{ readonly text: string }> {
   // Literal text keeps its own signs.
   return { text: shownLiteral((await answer).replaceAll(/\*\*|`/g, '')) };
 }

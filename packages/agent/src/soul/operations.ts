@@ -3,7 +3,7 @@ import type { SoulVersion } from '@parley/store';
 import { z } from 'zod';
 import type { LocalTime } from '../time.ts';
 import type { SoulAnswer, SoulService } from './soul-service.ts';
-import { momentOf, nameOf, originOf, scoreText, soulStatus } from './soul-text.ts';
+import { authorText, localMoment, scoreText, soulStatus, versionName } from './soul-text.ts';
 
 interface SoulNeeds {
   readonly newId: NewId;
@@ -53,7 +53,7 @@ export const operations = {
     async ({ soul, newId }: SoulNeeds, proposal, { agent, caller: { name: by } }) => {
       const own = await soul(agent);
       const asked = { ...proposal, by, askedBy: newId('order'), author: 'person' } as const;
-      return decided(own, await own.service.propose(asked));
+      return shownDecision(own, await own.service.propose(asked));
     },
   ),
 };
@@ -67,12 +67,12 @@ function decision(
     Numbered,
     async ({ soul, newId }: SoulNeeds, { number }, { agent, caller }) => {
       const own = await soul(agent);
-      return decided(own, await decide(own.service, number, caller.name, newId('order')));
+      return shownDecision(own, await decide(own.service, number, caller.name, newId('order')));
     },
   );
 }
 
-async function decided(soul: OperatorSoul, answer: SoulAnswer) {
+async function shownDecision(soul: OperatorSoul, answer: SoulAnswer) {
   if (answer.kind === 'refused') throw refusal('soul-refused', answer.reason.replaceAll('`', ''));
   return shownVersion(answer.version, await frozenIn(soul), soul);
 }
@@ -93,20 +93,20 @@ function shownVersion(version: SoulVersion, frozen: Frozen, { localTime }: Opera
   return {
     ...{ number, reason, state, findings, diff, text, createdAt },
     /** `v0-seed`, `v3`. */
-    name: nameOf(version),
-    origin: originOf(version),
+    name: versionName(version),
+    origin: authorText(version),
     /** The state as text. */
     status: soulStatus(version, localTime),
     score: scoreText(version),
     /** `createdAt` as the clock of the agent shows it. */
-    made: momentOf(createdAt, localTime),
+    made: localMoment(createdAt, localTime),
     /** The version that `diff` is against; null: it is the first. */
     basedOn,
     can: actionsOn(version, frozen.all || (frozen.toPeople && author === 'person')),
   };
 }
 
-/** What the owner can decide about a version. */
+/** The decisions of an owner about a version. */
 type SoulAction = 'apply' | 'veto' | 'rollback';
 
 function actionsOn({ state, appliedAt }: SoulVersion, isFrozen: boolean): readonly SoulAction[] {

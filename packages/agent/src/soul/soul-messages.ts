@@ -5,18 +5,18 @@ import { type NoticeDeps, postNotice } from '../post-message.ts';
 import type { LocalTime } from '../time.ts';
 import type { SoulAnswer, SoulService } from './soul-service.ts';
 import {
+  authorText,
   BY_HAND,
-  fenced,
+  fenceText,
   findingLines,
-  nameOf,
   nextStep,
-  originOf,
   SEED_ONLY,
   type SoulSettings,
   scoreText,
   shortDiff,
   soulStatus,
   versionLine,
+  versionName,
 } from './soul-text.ts';
 
 const USAGE =
@@ -32,8 +32,8 @@ export function soulCommand(service: SoulService, localTime: LocalTime) {
   ): Promise<string> => {
     const [verb = '', given = ''] = argument.trim().toLowerCase().split(/\s+/);
     await service.syncFromDisk();
-    if (verb === '' || verb === 'list') return listText(await service.list(), localTime);
-    const number = numberIn(given);
+    if (verb === '' || verb === 'list') return renderVersionList(await service.list(), localTime);
+    const number = readVersionNumber(given);
     if (number === null) return `I do not understand that. There is ${USAGE}`;
     switch (verb) {
       case 'show':
@@ -44,21 +44,21 @@ export function soulCommand(service: SoulService, localTime: LocalTime) {
         return versionText(version, verb, localTime) + (next ? `\n\n${next}` : '');
       }
       case 'apply':
-        return textOf(
+        return renderSoulAnswer(
           await service.apply(number, person),
           (version) =>
-            `${nameOf(version)} is in use from the next message on.\n\n${changeOf(version)}`,
+            `${versionName(version)} is in use from the next message on.\n\n${renderDiff(version)}`,
         );
       case 'veto':
-        return textOf(
+        return renderSoulAnswer(
           await service.veto(number, person),
-          (version) => `Vetoed: ${nameOf(version)} will not come into use.`,
+          (version) => `Vetoed: ${versionName(version)} will not come into use.`,
         );
       case 'rollback':
-        return textOf(
+        return renderSoulAnswer(
           await service.rollback(number, person, `command:${messageId}`),
           (version) =>
-            `I am as I was in version ${number} again; that is ${nameOf(version)} now.\n\n${changeOf(version)}`,
+            `I am as I was in version ${number} again; that is ${versionName(version)} now.\n\n${renderDiff(version)}`,
         );
       default:
         return `I do not understand that. There is ${USAGE}`;
@@ -67,12 +67,12 @@ export function soulCommand(service: SoulService, localTime: LocalTime) {
 }
 
 /** `3`, `v3`, `#3` and `v0-seed` name a version. */
-function numberIn(text: string): number | null {
+function readVersionNumber(text: string): number | null {
   const digits = /^[v#]?(\d{1,9})(?:-seed)?$/.exec(text)?.[1];
   return digits === undefined ? null : Number(digits);
 }
 
-function listText(newestFirst: readonly SoulVersion[], localTime: LocalTime): string {
+function renderVersionList(newestFirst: readonly SoulVersion[], localTime: LocalTime): string {
   const inUse = newestFirst.find(({ state }) => state === 'applied');
   if (inUse === undefined) return 'There is no SOUL.md yet. The first one written is `v0-seed`.';
   const isOpen = ({ state }: SoulVersion) => state === 'proposed' || state === 'passed';
@@ -94,17 +94,20 @@ function versionText(version: SoulVersion, verb: 'show' | 'diff', localTime: Loc
   const isDiff = verb === 'diff' && basedOn !== null;
   const against = isDiff ? `, against version ${basedOn}` : '';
   return [
-    `**${nameOf(version)}**${against} – ${soulStatus(version, localTime)}; ${scoreText(version)}; ${literalLine(originOf(version))}.\nReason: ${literalLine(version.reason)}`,
+    `**${versionName(version)}**${against} – ${soulStatus(version, localTime)}; ${scoreText(version)}; ${literalLine(authorText(version))}.\nReason: ${literalLine(version.reason)}`,
     ...(findings.length === 0 ? [] : [findingLines(version).join('\n')]),
-    isDiff ? fenced(diff === '' ? ' nothing changes' : diff, 'diff') : fenced(text),
+    isDiff ? fenceText(diff === '' ? ' nothing changes' : diff, 'diff') : fenceText(text),
   ].join('\n\n');
 }
 
-function changeOf({ diff }: SoulVersion): string {
-  return fenced(shortDiff(diff), 'diff');
+function renderDiff({ diff }: SoulVersion): string {
+  return fenceText(shortDiff(diff), 'diff');
 }
 
-function textOf(answer: SoulAnswer, textOfVersion: (version: SoulVersion) => string): string {
+function renderSoulAnswer(
+  answer: SoulAnswer,
+  textOfVersion: (version: SoulVersion) => string,
+): string {
   return answer.kind === 'refused' ? answer.reason : textOfVersion(answer.version);
 }
 
@@ -152,7 +155,7 @@ export function soulNotice(
   const { number, state, by, author, findings } = version;
   const isEdit = author === 'person' && by === BY_HAND;
   const edited = `SOUL.md was edited by hand. I keep the edit as proposal ${number} and go on as I was.`;
-  const diff = changeOf(version);
+  const diff = renderDiff(version);
   switch (state) {
     case 'passed': {
       const what = isEdit

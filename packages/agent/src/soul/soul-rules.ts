@@ -31,20 +31,20 @@ export function judgeSoul(
 ): SoulJudgement {
   const { before } = candidate;
   const rules = soulFindings(candidate);
-  const score = together(scoreOf(rules), scenarios?.after.score);
+  const score = combineScores(scoreOf(rules), scenarios?.after.score);
   const findings = [...rules, ...(scenarios?.after.findings ?? [])];
   const blocks = findings.some((finding) => finding.blocks);
   if (blocks || score < PASS) return { state: 'refused', score, findings };
   if (before === null) return { state: 'passed', score, findings };
   const alone = soulFindings({ text: before, before: null, author: 'seed' });
-  const was = together(scoreOf(alone), scenarios?.before.score);
+  const was = combineScores(scoreOf(alone), scenarios?.before.score);
   if (score >= was - WORSE) return { state: 'passed', score, findings };
   const text = `The text in use has ${was} points, this one ${score}; ${WORSE} less at most.`;
   const worse = { rule: 'worse', points: 0, blocks: true, text };
   return { state: 'refused', score, findings: [...findings, worse] };
 }
 
-/** Where only the agent may change SOUL.md: the text of a person is kept as a version, and never used. */
+/** The refusal where only the agent may change SOUL.md: a person's text is kept as a version and never used. */
 export function refusedToPeople(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgement {
   const text = `${onlyAgentReason(settings)} This text is kept here to copy from: ask the agent in your direct chat to propose it. You can veto proposals and roll back.`;
   return {
@@ -54,7 +54,7 @@ export function refusedToPeople(settings: Pick<SoulSettings, 'humanEdits'>): Sou
   };
 }
 
-function together(rules: number, scenarios: number | undefined): number {
+function combineScores(rules: number, scenarios: number | undefined): number {
   return scenarios === undefined ? rules : Math.round((rules + scenarios) / 2);
 }
 
@@ -68,27 +68,38 @@ const SMALL_STEP = 0.35;
 const LITTLE = 200;
 const HEAVY = 60;
 
+/** The rules that a proposed text breaks. */
 export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
-  if (isBlank(text)) return [heavy('empty', 'It says nothing.')];
+  if (isBlank(text)) return [heavyFinding('empty', 'It says nothing.')];
   // The patterns need not run over a text that is far too long.
   if (text.length > MAX_SOUL) return lengthFindings(text);
   return [
     ...(before !== null && before.trim() === text.trim()
-      ? [heavy('no-change', 'It is what SOUL.md says already.')]
+      ? [heavyFinding('no-change', 'It is what SOUL.md says already.')]
       : []),
     ...lengthFindings(text),
     ...FORBIDDEN.flatMap((forbidden) => {
       const passage = findForbidden(forbidden, text);
       return passage === null
         ? []
-        : [heavy(forbidden.rule, `${forbidden.text} (${quoted(forbidden.rule, passage)})`)];
+        : [
+            heavyFinding(
+              forbidden.rule,
+              `${forbidden.text} (${quotePassage(forbidden.rule, passage)})`,
+            ),
+          ];
     }),
     ...(/^---\s*$/m.test(text.split('\n', 1)[0] ?? '')
-      ? [heavy('front-matter', 'It begins with front matter; that of the file stays as it is.')]
+      ? [
+          heavyFinding(
+            'front-matter',
+            'It begins with front matter; that of the file stays as it is.',
+          ),
+        ]
       : []),
     ...(/https?:\/\//i.test(text)
-      ? [light('address', 15, 'It has web addresses; a character needs none.')]
+      ? [lightFinding('address', 15, 'It has web addresses; a character needs none.')]
       : []),
     ...(before === null ? [] : stepFindings({ ...candidate, before })),
   ];
@@ -102,13 +113,13 @@ export function scoreOf(findings: readonly SoulFinding[]): number {
 function lengthFindings(text: string): readonly SoulFinding[] {
   const { length } = text;
   if (length > MAX_SOUL) {
-    return [heavy('length', `It has ${length} characters; ${MAX_SOUL} at most.`)];
+    return [heavyFinding('length', `It has ${length} characters; ${MAX_SOUL} at most.`)];
   }
   if (length > COMFORTABLE) {
     const finding = `It has ${length} characters; some prompts show only the first ${COMFORTABLE}.`;
-    return [light('length', 15, finding)];
+    return [lightFinding('length', 15, finding)];
   }
-  return length < MIN_CHARACTERS ? [light('length', 10, 'It says very little.')] : [];
+  return length < MIN_CHARACTERS ? [lightFinding('length', 10, 'It says very little.')] : [];
 }
 
 /** Findings about the size of the change; a person may change as much as they like. */
@@ -123,32 +134,32 @@ function stepFindings({
   const percent = `${Math.round(lost * 100)} %`;
   if (lost > MAX_REMOVED_SHARE) {
     const most = `${MAX_REMOVED_SHARE * 100} % at most in one step`;
-    findings.push(heavy('rewrite', `It takes ${percent} of the words away; ${most}.`));
+    findings.push(heavyFinding('rewrite', `It takes ${percent} of the words away; ${most}.`));
   } else if (lost > SMALL_STEP) {
     findings.push(
-      light('rewrite', 15, `It takes ${percent} of the words away; that is a lot at once.`),
+      lightFinding('rewrite', 15, `It takes ${percent} of the words away; that is a lot at once.`),
     );
   }
   if (text.length > COMFORTABLE / 2 && text.length > before.length * 3) {
-    findings.push(light('growth', 15, 'It is more than three times as long as before.'));
+    findings.push(lightFinding('growth', 15, 'It is more than three times as long as before.'));
   }
   const [was, is] = [languageOf(before), languageOf(text)];
   if (was !== null && is !== null && was !== is) {
-    findings.push(light('language', 30, `It changes the language from ${was} to ${is}.`));
+    findings.push(lightFinding('language', 30, `It changes the language from ${was} to ${is}.`));
   }
   return findings;
 }
 
-function heavy(rule: string, text: string): SoulFinding {
+function heavyFinding(rule: string, text: string): SoulFinding {
   return { rule, points: HEAVY, blocks: true, text };
 }
 
-function light(rule: string, points: number, text: string): SoulFinding {
+function lightFinding(rule: string, points: number, text: string): SoulFinding {
   return { rule, points, blocks: false, text };
 }
 
 /** The passage, so that it can be fixed; a secret is not repeated. */
-function quoted(rule: string, passage: string): string {
+function quotePassage(rule: string, passage: string): string {
   if (rule === 'secret') return `${passage.length} characters`;
   if (rule === 'hidden') return JSON.stringify(passage.slice(0, 20)).replace(/[^\x20-\x7e]/g, '?');
   const line = passage.replace(/\s+/g, ' ');

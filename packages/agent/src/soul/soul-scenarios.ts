@@ -2,7 +2,7 @@ import { quotedLines } from '@parley/core';
 import type { ChatModel } from '@parley/models';
 import type { SoulFinding } from '@parley/store';
 import type { SoulScenario } from '@parley/workspace';
-import { type AskOnceServices, askOnce } from '../loop/model-request.ts';
+import { type AskOnceServices, askQuestion } from '../loop/model-request.ts';
 import {
   judgeSoul,
   type ScenarioResults,
@@ -39,7 +39,7 @@ const MAX_KNOWN = 200;
 export interface ScenarioServices extends AskOnceServices {
   readonly judge: ChatModel;
   readonly scenarios: readonly SoulScenario[];
-  /** What went wrong with a text in a scenario, null: nothing; so a failure of a model costs nothing twice. */
+  /** The fault of a text in a scenario, null: none; so a failure of a model costs nothing twice. */
   readonly known: Map<string, string | null>;
 }
 
@@ -99,7 +99,7 @@ async function faultIn(
   stop: AbortSignal,
 ): Promise<string | null> {
   const system = `${FRAME}\n\n${soul}`;
-  const answer = await askOnce(deps, { system, user: message, ...ANSWER }, stop);
+  const answer = await askQuestion(deps, { system, user: message, ...ANSWER }, stop);
   const seen = answer.slice(0, MAX_SEARCHED);
   const said = mustNot.find((pattern) => pattern.test(seen));
   if (said !== undefined) return 'the answer says what it must not.';
@@ -110,7 +110,7 @@ async function faultIn(
     `The answer:\n${quotedLines(answer)}`,
   ].join('\n\n');
   const asked = { system: JUDGING, user, ...JUDGEMENT };
-  const verdict = await askOnce({ ...deps, model: deps.judge }, asked, stop);
+  const verdict = await askQuestion({ ...deps, model: deps.judge }, asked, stop);
   // An unclear verdict counts as a pass.
   if (!/^\W*no\b/i.test(verdict)) return null;
   const reason = verdict.replace(/^\W*no\b\W*/i, '').replace(/\s+/g, ' ');

@@ -130,15 +130,17 @@ export class SoulService implements ManagedFile {
   async propose({ text: raw, ...proposal }: ProposedSoul): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const inUse = await this.sync('settled');
-    if (raw.includes('\0') || !raw.isWellFormed()) return refused('That is no plain text.');
-    if (proposal.author === 'agent' && this.settings.apply === 'never') return refused(FROZEN);
-    if (raw.length > MAX_SOUL * 2) return refused('That is far too long for SOUL.md.');
+    if (raw.includes('\0') || !raw.isWellFormed())
+      return refuseSoulChange('That is no plain text.');
+    if (proposal.author === 'agent' && this.settings.apply === 'never')
+      return refuseSoulChange(FROZEN);
+    if (raw.length > MAX_SOUL * 2) return refuseSoulChange('That is far too long for SOUL.md.');
     const text = soulText(raw);
     if (inUse === null) return this.#seed({ ...proposal, text });
-    const version = { ...proposal, text, head: inUse.head, ...against(inUse, text) };
+    const version = { ...proposal, text, head: inUse.head, ...compareWithInUse(inUse, text) };
     const stored = await souls.propose(agent, version, MAX_OPEN, clock());
     if (stored.kind === 'full') {
-      return refused(
+      return refuseSoulChange(
         `${MAX_OPEN} proposals are open already; the owner has to decide on them first.`,
       );
     }
@@ -149,8 +151,8 @@ export class SoulService implements ManagedFile {
   /** Only a person writes the first version. */
   async #seed({ author, by, text }: ProposedSoul): Promise<SoulAnswer> {
     if (author === 'agent')
-      return refused('There is no SOUL.md yet, and a person writes the first.');
-    if (text.trim() === '') return refused('It says nothing.');
+      return refuseSoulChange('There is no SOUL.md yet, and a person writes the first.');
+    if (text.trim() === '') return refuseSoulChange('It says nothing.');
     const { agent, souls, clock } = this.#soul;
     await souls.seed(agent, { text, head: '', by }, clock());
     return this.#done(0);
@@ -161,9 +163,9 @@ export class SoulService implements ManagedFile {
     const [version, inUse] = [await this.get(number), await this.#inUse()];
     const isRefused = version?.author === 'person' && (await this.isOnlyAgents());
     const objection = objectionTo(number, version, this.settings, isRefused);
-    if (objection !== null) return refused(objection);
+    if (objection !== null) return refuseSoulChange(objection);
     if (inUse === null || !(await souls.apply(agent, number, by, inUse.number, clock())))
-      return refused(CONFLICT);
+      return refuseSoulChange(CONFLICT);
     await this.sync('at-once');
     return this.#done(number);
   }
@@ -171,11 +173,11 @@ export class SoulService implements ManagedFile {
   async veto(number: number, by: string): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const version = await this.get(number);
-    if (version === null) return missing(number);
+    if (version === null) return noSuchVersion(number);
     const isVetoed =
       version.state === 'vetoed' || (await souls.close(agent, number, 'vetoed', by, clock()));
     if (isVetoed) return this.#done(number);
-    return refused(
+    return refuseSoulChange(
       version.state === 'applied'
         ? `Version ${number} is in use already. \`/soul rollback ${version.basedOn ?? 0}\` goes back.`
         : `Version ${number} is not open any more.`,
@@ -186,18 +188,18 @@ export class SoulService implements ManagedFile {
   async rollback(number: number, by: string, askedBy: string): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const [inUse, to] = [await this.#inUse(), await this.get(number)];
-    if (inUse === null || to === null) return missing(number);
+    if (inUse === null || to === null) return noSuchVersion(number);
     if (to.appliedAt === null)
-      return refused(`Version ${number} was never in use, so there is no way back to it.`);
+      return refuseSoulChange(`Version ${number} was never in use, so there is no way back to it.`);
     const reason = `back to version ${number}`;
     if (to.text === inUse.text) {
       // The same order received again.
       if (inUse.reason === reason) return { kind: 'done', version: inUse };
-      return refused(`Version ${inUse.number}, in use now, says just that.`);
+      return refuseSoulChange(`Version ${inUse.number}, in use now, says just that.`);
     }
-    const order = { to: number, askedBy, by, reason, ...against(inUse, to.text) };
+    const order = { to: number, askedBy, by, reason, ...compareWithInUse(inUse, to.text) };
     const version = await souls.rollback(agent, order, clock());
-    if (version === null) return refused(CONFLICT);
+    if (version === null) return refuseSoulChange(CONFLICT);
     await this.sync('at-once');
     return { kind: 'done', version };
   }
@@ -289,12 +291,12 @@ export class SoulService implements ManagedFile {
 
   async #done(number: number): Promise<SoulAnswer> {
     const version = await this.get(number);
-    return version === null ? missing(number) : { kind: 'done', version };
+    return version === null ? noSuchVersion(number) : { kind: 'done', version };
   }
 }
 
-/** What a text changes in the version in use. */
-function against(inUse: SoulVersion, text: string) {
+/** The difference between a text and the version in use. */
+function compareWithInUse(inUse: SoulVersion, text: string) {
   return { basedOn: inUse.number, diff: soulDiff(inUse.text, text) };
 }
 
@@ -326,11 +328,11 @@ function objectionTo(
   }
 }
 
-function missing(number: number): SoulAnswer {
-  return refused(`There is no version ${number}.`);
+function noSuchVersion(number: number): SoulAnswer {
+  return refuseSoulChange(`There is no version ${number}.`);
 }
 
-function refused(reason: string): SoulAnswer {
+function refuseSoulChange(reason: string): SoulAnswer {
   return { kind: 'refused', reason };
 }
 
@@ -363,7 +365,7 @@ async function syncFile(
     const print = createHash('sha256').update(text).digest('hex').slice(0, 24);
     const askedBy = `edit:${print}:${applied.number}`;
     const edit = { author: 'person', by: BY_HAND, reason: 'edited by hand' } as const;
-    const version = { ...edit, askedBy, text, head, ...against(applied, text) };
+    const version = { ...edit, askedBy, text, head, ...compareWithInUse(applied, text) };
     const stored = await souls.propose(agent, version, MAX_EDITS, clock());
     if (stored.kind === 'proposed') {
       log.info({ version: stored.version.number }, 'an edit of SOUL.md waits as a proposal');

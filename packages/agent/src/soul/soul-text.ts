@@ -13,7 +13,7 @@ export interface SoulSettings {
   readonly apply: 'after-veto-time' | 'ask' | 'never';
   readonly vetoHours: number;
   /**
-   * What happens to texts of people after the seed. `propose`: they are proposals; `seed-only`: they are refused and
+   * The handling of texts of people after the seed. `propose`: they are proposals; `seed-only`: they are refused and
    * kept; `until-first-proposal`: the latter once a proposal of the agent has been applied.
    */
   readonly humanEdits: 'until-first-proposal' | 'propose' | 'seed-only';
@@ -47,7 +47,7 @@ export function soulDiff(before: string, after: string): string {
   return lines.join('\n');
 }
 
-export function nameOf({ number, author }: Pick<SoulVersion, 'number' | 'author'>): string {
+export function versionName({ number, author }: Pick<SoulVersion, 'number' | 'author'>): string {
   return author === 'seed' ? `v${number}-seed` : `v${number}`;
 }
 
@@ -66,9 +66,9 @@ export function soulStatus(
     case 'passed':
       return appliesAt === null
         ? 'passed, waits for the owner'
-        : `passed, in use from ${momentOf(appliesAt, localTime)} on unless vetoed`;
+        : `passed, in use from ${localMoment(appliesAt, localTime)} on unless vetoed`;
     case 'applied':
-      return `in use since ${momentOf(appliedAt ?? 0, localTime)}`;
+      return `in use since ${localMoment(appliedAt ?? 0, localTime)}`;
     case 'vetoed':
       return `vetoed by ${decidedBy ?? 'the owner'}`;
     case 'replaced':
@@ -77,7 +77,7 @@ export function soulStatus(
 }
 
 /** The author, for people: `by the agent`. */
-export function originOf({ author, by }: Pick<SoulVersion, 'author' | 'by'>): string {
+export function authorText({ author, by }: Pick<SoulVersion, 'author' | 'by'>): string {
   switch (author) {
     case 'seed':
       return by === null ? 'found in the workspace' : `by ${by}`;
@@ -88,7 +88,7 @@ export function originOf({ author, by }: Pick<SoulVersion, 'author' | 'by'>): st
   }
 }
 
-export function momentOf(at: number, localTime: LocalTime): string {
+export function localMoment(at: number, localTime: LocalTime): string {
   const { date, time } = localTime(at);
   return `${date} ${time}`;
 }
@@ -98,8 +98,8 @@ export function scoreText({ score }: Pick<SoulVersion, 'score'>): string {
 }
 
 export function versionLine(version: SoulVersion, localTime: LocalTime): string {
-  const facts = [soulStatus(version, localTime), scoreText(version), originOf(version)];
-  return `- **${nameOf(version)}** – ${facts.map(literalLine).join('; ')}. ${literalLine(version.reason)}`;
+  const facts = [soulStatus(version, localTime), scoreText(version), authorText(version)];
+  return `- **${versionName(version)}** – ${facts.map(literalLine).join('; ')}. ${literalLine(version.reason)}`;
 }
 
 export function findingLines({ findings }: Pick<SoulVersion, 'findings'>): readonly string[] {
@@ -110,7 +110,7 @@ export function findingLines({ findings }: Pick<SoulVersion, 'findings'>): reado
 }
 
 /** A code block around any text, also one with fences in it. */
-export function fenced(text: string, language = ''): string {
+export function fenceText(text: string, language = ''): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}`;
@@ -137,6 +137,6 @@ export function nextStep(
   const at =
     appliesAt === null
       ? `It waits for your word: \`/soul apply ${number}\`.`
-      : `It comes into use on ${momentOf(appliesAt, localTime)} unless you say no. At once: \`/soul apply ${number}\`.`;
+      : `It comes into use on ${localMoment(appliesAt, localTime)} unless you say no. At once: \`/soul apply ${number}\`.`;
   return `${at} Not at all: \`/soul veto ${number}\`. All of it: \`/soul diff ${number}\`.`;
 }

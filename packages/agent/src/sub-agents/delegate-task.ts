@@ -1,7 +1,7 @@
 import { type Clock, countOf, type NewId } from '@parley/core';
 import type { SubAgentBounds, SubAgentRepository } from '@parley/store';
 import { z } from 'zod';
-import { marked } from '../answer/visible-text.ts';
+import { markSystemMessage } from '../answer/visible-text.ts';
 import type { TurnLimits } from '../loop/turn-limits.ts';
 import {
   type CallMoment,
@@ -12,7 +12,7 @@ import {
 } from '../tools/tool.ts';
 import { addressesIn, isKnownAddress } from '../tools/web-tools.ts';
 
-/** How deep a task may be delegated, how many sub-agents run at a time, and what one may use over all its turns (G07). */
+/** The depth of delegation, the number of sub-agents at a time, and the usage of one over all its turns (G07). */
 export interface SubAgentLimits
   extends SubAgentBounds,
     Pick<TurnLimits, 'steps' | 'turnMs' | 'tokens'> {}
@@ -26,7 +26,7 @@ export const DEFAULT_SUB_AGENT_LIMITS: SubAgentLimits = {
 };
 
 /** The message of a sub-agent's first turn; its task is in its prompt (P13). */
-export const FIRST_MESSAGE = marked(
+export const FIRST_MESSAGE = markSystemMessage(
   'Do the task that your instructions end with. What you answer last goes to the agent that gave it to you, not to a person.',
 );
 
@@ -96,14 +96,14 @@ export function delegateTaskTool({
       { title, task: requested, agent },
       { callId, turnId, reader, moment, log },
     ): Promise<ToolOutcome> {
-      const task = withOrigin(requested, originOfTask(requested, moment));
+      const task = appendOrigin(requested, originOfTask(requested, moment));
       const to = others.find(({ id }) => id === agent);
       // No owner of this agent is by that one of another.
       const kind = to === undefined ? reader.kind : 'guest';
       const content = { title, task, reader: kind, text: FIRST_MESSAGE, ...(to && { to }) };
       const order = { id: newId('sub'), callId, turnId, ...content };
       const started = await subAgents.start(order, bounds, clock());
-      if (started.kind !== 'started') return failure(refusal(started.kind, bounds));
+      if (started.kind !== 'started') return failure(delegationRefusal(started.kind, bounds));
       await wake(started.conversationId);
       log.info({ turn: turnId, conversation: started.conversationId }, 'sub-agent started');
       return {
@@ -113,7 +113,7 @@ export function delegateTaskTool({
   });
 }
 
-function refusal(
+function delegationRefusal(
   kind: 'too-deep' | 'too-many' | 'over',
   { depth, concurrent }: SubAgentBounds,
 ): string {
@@ -127,7 +127,7 @@ function refusal(
   }
 }
 
-/** What a sub-agent must know of the turn that delegates: it cannot ask later. */
+/** The facts of the delegating turn that a sub-agent needs: it cannot ask later. */
 export interface TaskOrigin {
   /** Addresses that a person named, or that a search found and the task holds. */
   readonly named: readonly string[];
@@ -157,7 +157,7 @@ function boundedAddresses(addresses: readonly string[]): readonly string[] {
 }
 
 /** The task with a last line about its origin; it is always there, so a task cannot forge it. */
-export function withOrigin(task: string, { named, untrustedText }: TaskOrigin): string {
+export function appendOrigin(task: string, { named, untrustedText }: TaskOrigin): string {
   const when = untrustedText ? 'after' : 'before';
   const addresses = named.length === 0 ? 'none' : named.join(' ');
   return `${task}\n\n[Given ${when} words of outsiders were read. Addresses that were named or found: ${addresses}]`;

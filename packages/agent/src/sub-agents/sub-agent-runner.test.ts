@@ -7,7 +7,7 @@ import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
 import { grepTool, listTool, readTool } from '../tools/read-files.ts';
 import type { CallMoment } from '../tools/tool.ts';
-import { originIn, originOfTask, withOrigin } from './delegate-task.ts';
+import { appendOrigin, originIn, originOfTask } from './delegate-task.ts';
 import { completionText } from './sub-agent-runner.ts';
 
 let scene: TurnScene;
@@ -174,7 +174,7 @@ describe('where the task of a sub-agent comes from', () => {
     ];
     const at = moment({ said: ['look at example.net/a.'], results });
     const task = `Read ${TEA} and https://example.org/x`;
-    expect(originIn(withOrigin(task, originOfTask(task, at))).named).toEqual([
+    expect(originIn(appendOrigin(task, originOfTask(task, at))).named).toEqual([
       TEA,
       'example.net/a.',
       'example.net/a',
@@ -184,11 +184,11 @@ describe('where the task of a sub-agent comes from', () => {
   it('[G05] [G07] is believed of the last line alone, which no task can write', () => {
     const clean = { named: [TEA], untrustedText: false };
     const dirty = { named: [], untrustedText: true };
-    const words = fc.oneof(fc.string(), fc.constant(withOrigin('x', clean)));
+    const words = fc.oneof(fc.string(), fc.constant(appendOrigin('x', clean)));
     fc.assert(
       fc.property(words, fc.boolean(), (task, isClean) => {
         const origin = isClean ? clean : dirty;
-        expect(originIn(withOrigin(task, origin))).toEqual(origin);
+        expect(originIn(appendOrigin(task, origin))).toEqual(origin);
       }),
     );
   });

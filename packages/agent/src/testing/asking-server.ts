@@ -16,7 +16,7 @@ export interface AskedCall {
   readonly capabilities: unknown;
 }
 
-/** What the tool asks in each round; after the last it acts. */
+/** The questions of the tool in each round; after the last it acts. */
 export type AskedRounds = readonly {
   readonly requests: Readonly<Record<string, object>>;
   readonly state: string;

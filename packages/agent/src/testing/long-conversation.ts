@@ -11,7 +11,7 @@ export interface LongTalk {
   readonly summaries: ModelRequest[];
   readonly compactor: Compactor;
   readonly model: ChatModel;
-  /** What sources were asked about, turn by turn. */
+  /** The turns that sources were asked about. */
   readonly atHand: SourceTurn[];
   otherWorker(more?: Partial<CompactServices>): Compactor;
   /** The next requests for a summary fail, or those of turns are too long. */
@@ -24,7 +24,7 @@ export interface TalkOptions {
   readonly compacts?: boolean;
 }
 
-/** What the person asks for the fact of `say('Remember: the code is 4711.')`. */
+/** The question for the fact of `say('Remember: the code is 4711.')`. */
 export const QUESTION = 'What is the code?';
 
 export async function openLongTalk({

@@ -30,7 +30,7 @@ export async function openSoulScene() {
   let store = await newStore();
   let opened = await start(root, store, clock);
   return {
-    /** What the clock shows; at first an hour ahead, so that no file is fresh. */
+    /** The time of the clock; at first an hour ahead, so that no file is fresh. */
     get now() {
       return now;
     },
@@ -60,7 +60,7 @@ export async function openSoulScene() {
     },
     put,
     onDisk: () => readFileSync(join(folder, 'SOUL.md'), 'utf8'),
-    /** What the prompt of the next turn has. */
+    /** The soul in the prompt of the next turn. */
     async read(reader: Reader = OWNER) {
       const file = await opened.workspace.for(reader).read('SOUL.md');
       return file.kind === 'file' ? file.text : file.reason;

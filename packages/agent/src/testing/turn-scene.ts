@@ -8,8 +8,8 @@ import {
   type LiveBus,
   type LiveEvent,
   type Logger,
-  silentRuntime,
 } from '@parley/core';
+import { silentRuntime } from '@parley/core/testing';
 import {
   type AnswerCut,
   type ChatModel,
@@ -75,11 +75,11 @@ export interface SceneExtras
   readonly live?: () => readonly AddedTools[];
   /** Also the agents besides this one that it may give tasks to. */
   readonly delegates?: boolean | readonly string[];
-  /** Where they differ from: nothing is asked or allowed beyond what tools say, 15 minutes. */
+  /** Differences from the default: only tools decide what needs an approval, and questions wait 15 minutes. */
   readonly approvals?: Partial<ApprovalRules>;
-  /** What becomes of the answers to heartbeats; all are quiet when absent. */
+  /** The handling of answers to heartbeats; all are quiet when absent. */
   readonly heartbeat?: Partial<TurnServices['heartbeat']>;
-  /** What may be used in a day; nothing is capped when absent. */
+  /** The daily caps; none when absent. */
   readonly caps?: SpendCaps;
 }
 
@@ -157,7 +157,7 @@ function registryOf(builtIn: readonly Tool[], live?: SceneExtras['live']) {
   return createToolRegistry({ builtIn, ...(live !== undefined && { live }) }).registry;
 }
 
-/** What settings decide. */
+/** The values of the settings. */
 const SETTLED = {
   owners: ['test:1'],
   history: { entries: 100, tokens: 250 },

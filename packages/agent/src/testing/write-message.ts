@@ -16,7 +16,7 @@ export interface Writing {
   readonly voice?: true;
   readonly inputs?: true;
   readonly maxButtons?: number;
-  /** What was shown there cannot be taken back. */
+  /** Shown text cannot be taken back there. */
   readonly appends?: true;
   /** The platform waits for the answer to this one. */
   readonly response?: string;

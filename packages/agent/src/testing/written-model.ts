@@ -1,7 +1,7 @@
 import { silentLogger } from '@parley/core';
 import { type ChatModel, createChatModel, ModelSettings } from '@parley/models';
 
-/** What the server has been asked with, as JSON, and the model in front of it. */
+/** The requests of the server, as JSON, and the model in front of it. */
 export interface WrittenModel {
   readonly model: ChatModel;
   readonly asked: string[];

@@ -26,7 +26,7 @@ import { editTool, writeTool } from './write-files.ts';
 
 /** A tool whose field is absent is not offered. */
 export interface BuiltInToolDeps {
-  /** What `write` and `edit` ask about; every file when absent. */
+  /** The files that `write` and `edit` ask about; every file when absent. */
   readonly promptFiles?: PromptFiles;
   readonly skills?: Pick<Skills, 'read'>;
   readonly memory?: { readonly service: MemoryService; readonly search: MemorySearch };

@@ -36,7 +36,7 @@ function exec(deps: Partial<ExecDeps> = {}) {
   });
 }
 
-/** What layers, the agent's character and skills declare, Parley being started in the workspace. */
+/** The files that layers, the agent's character and skills declare, with Parley started in the workspace. */
 function declaredReads(workspace: string): readonly string[] {
   const nowhere = join(workspace, '../nowhere');
   const skills = openSkills({

@@ -16,7 +16,7 @@ const require = createRequire(import.meta.url);
 export interface ExecDeps {
   readonly approval: 'ask' | 'never';
   readonly network: boolean;
-  /** Of a command for which the model asks for nothing else. */
+  /** The time limit of a command for which the model names none. */
   readonly seconds: number;
   readonly maxSeconds: number;
   readonly maxCharacters: number;
@@ -25,7 +25,7 @@ export interface ExecDeps {
   readonly diskMb: number;
   /** Its folder is the only one that a command reaches. */
   readonly workspace: Pick<Workspace, 'folder' | 'commands'>;
-  /** What becomes prompt text: commands can only read it. */
+  /** The files that become prompt text: commands can only read them. */
   readonly promptFiles: Pick<PromptFiles, 'patterns'>;
   /** Parley's data and the home; a workspace around them is refused. */
   readonly forbidden: readonly string[];
@@ -91,14 +91,14 @@ export function execTool(deps: ExecDeps): Tool {
     async run(input, { signal }) {
       const timeoutMs = Math.min(input.seconds ?? seconds, maxSeconds) * 1_000;
       const result = await sandbox.run(input.command, { signal, timeoutMs });
-      const output = plain(result.output);
-      const note = `${statusOf(result)}${output === '' ? ' It printed nothing.' : ''}`;
+      const output = plainOutput(result.output);
+      const note = `${exitStatusText(result)}${output === '' ? ' It printed nothing.' : ''}`;
       return { text: output, note, failed: result.exitCode !== 0 };
     },
   });
 }
 
-function statusOf({ exitCode, signal, ended, tookMs }: CommandResult): string {
+function exitStatusText({ exitCode, signal, ended, tookMs }: CommandResult): string {
   const took = `after ${(tookMs / 1_000).toFixed(1)} s`;
   if (ended !== null) return `[Killed ${took}: ${WHY[ended]}. What it had done by then is done.]`;
   if (exitCode === null)
@@ -114,7 +114,7 @@ const WHY: Readonly<Record<Ending, string>> = {
   disk: 'it wrote more than it may',
 };
 
-function plain(output: string): string {
+function plainOutput(output: string): string {
   return stripVTControlCharacters(output)
     .replace(/\r\n/g, '\n')
     .replace(/[^\P{Cc}\n\t]/gu, '')
@@ -123,7 +123,7 @@ function plain(output: string): string {
 
 const MAX_FILES = 20;
 
-/** Where commands run and what they have left there, for the prompt of an owner (P06). */
+/** The folder of commands and the files in it, for the prompt of an owner (P06). */
 export function sandboxSource(
   {
     network,

@@ -31,7 +31,7 @@ function withoutPlaceholders(call: ModelToolCall, input: unknown, tools: ToolSet
   if (tool === undefined) return call;
   const fits = (value: unknown) => tool.input.safeParse(value).success;
   if (fits(input)) return call;
-  for (const saysNothing of [isPlaceholder, isEmpty]) {
+  for (const saysNothing of [isPlaceholder, isEmptyArgument]) {
     const said = Object.entries(Object(input)).filter(([, value]) => !saysNothing(value));
     const rest = Object.fromEntries(said);
     if (fits(rest)) return { ...call, arguments: JSON.stringify(rest) };
@@ -39,7 +39,7 @@ function withoutPlaceholders(call: ModelToolCall, input: unknown, tools: ToolSet
   return call;
 }
 
-function isEmpty(value: unknown): boolean {
+function isEmptyArgument(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return value === 0 || isPlaceholder(value);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayChangeAnswer } from './may-change-answer.ts';
+import { mayChangeAnswer } from './own-messages.ts';
 
 const OWNER = 'telegram:1';
 const ANN = 'telegram:2';

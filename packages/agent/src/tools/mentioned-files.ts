@@ -18,7 +18,7 @@ export async function mentionedFiles(
 ): Promise<readonly WorkspaceFile[]> {
   const files: WorkspaceFile[] = [];
   let room = MAX_IN_ALL;
-  for (const name of namesIn(messages)) {
+  for (const name of mentionedNames(messages)) {
     const file = await view.read(name, Math.min(MAX_OF_ONE, room));
     if (file.kind === 'absent') continue;
     room -= file.cut?.shown ?? file.text.length;
@@ -32,7 +32,7 @@ export async function mentionedFiles(
 type Naming = Pick<InboundMessage, 'text' | 'trigger' | 'attachments' | 'replyTo' | 'authored'>;
 
 /** Text that was passed on names no files: its writer is not the person. */
-function namesIn(messages: readonly Naming[]): readonly string[] {
+function mentionedNames(messages: readonly Naming[]): readonly string[] {
   const said = messages.map((message) =>
     message.trigger === 'cron' ? message.text : typedText(message),
   );

@@ -104,7 +104,7 @@ type FoundChat =
   | {
       readonly kind: 'chat';
       readonly route: ReplyRoute;
-      /** Of the lane that this chat belongs to; null where nothing was said in that thread yet. */
+      /** The conversation of this chat; null if nothing was said in that thread yet. */
       readonly conversationId: string | null;
       readonly isOwners: boolean;
     }
@@ -127,7 +127,7 @@ async function findChat(
   const named = Object.hasOwn(deps.chats, to) ? deps.chats[to] : undefined;
   if (named !== undefined) return chatCalled(deps, to, named, here);
   const known = ['owner', ...Object.keys(deps.chats)].join(', ');
-  return none(`No chat is called ${JSON.stringify(to.slice(0, 80))}. There are: ${known}.`);
+  return noChatFound(`No chat is called ${JSON.stringify(to.slice(0, 80))}. There are: ${known}.`);
 }
 
 async function ownersChat(
@@ -144,9 +144,9 @@ async function ownersChat(
   // Prefer the owner who asks.
   const own = others.find(({ message }) => message.sender.id === here?.sender.id);
   const row = own ?? others[0];
-  if (row !== undefined) return chatOf(row, { isOwners: true });
+  if (row !== undefined) return toOneChat(row, { isOwners: true });
   const where = channel === undefined ? 'no other direct chat' : `no other chat on ${channel}`;
-  return none(`The owner has used ${where} lately. What you answer reaches them here.`);
+  return noChatFound(`The owner has used ${where} lately. What you answer reaches them here.`);
 }
 
 async function chatCalled(
@@ -159,9 +159,9 @@ async function chatCalled(
   if (known.kind === 'none') return known;
   const { last, inThread } = known;
   if (inThread && isSameChat(last.message, here)) {
-    return none(`${name} is the chat that you answer in: say it there as your answer.`);
+    return noChatFound(`${name} is the chat that you answer in: say it there as your answer.`);
   }
-  const found = chatOf(last, { isOwners: false });
+  const found = toOneChat(last, { isOwners: false });
   if (inThread) return found;
   const { threadId: _, ...route } = found.route;
   const { thread } = named;
@@ -171,7 +171,7 @@ async function chatCalled(
 
 type OneChat = Extract<FoundChat, { kind: 'chat' }>;
 
-function chatOf({ route, conversationId }: InboxRow, { isOwners }: Pick<OneChat, 'isOwners'>) {
+function toOneChat({ route, conversationId }: InboxRow, { isOwners }: Pick<OneChat, 'isOwners'>) {
   // It is no reply to a message there.
   const { replyToMessageId: _, ...free } = route;
   return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies OneChat;
@@ -187,6 +187,6 @@ function isSameChat(one: InboundMessage, other: InboundMessage | undefined): boo
   );
 }
 
-function none(reason: string): FoundChat {
+function noChatFound(reason: string): FoundChat {
   return { kind: 'none', reason };
 }

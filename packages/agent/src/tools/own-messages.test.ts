@@ -19,7 +19,7 @@ async function open(): Promise<void> {
   scene = await openTurnScene({}, { tools });
 }
 
-/** What is owed to the chat is sent, as messages p1, p2 … */
+/** Sends the unsent parts of the chat, as messages p1, p2  */
 async function deliver(): Promise<void> {
   for (const { part } of await scene.store.outbox.unfinished(CHAT, 99)) {
     await scene.store.outbox.markSending(part.id, 1);

@@ -2,7 +2,6 @@ import type { InboundMessage, PartAct, ReplyRoute } from '@parley/core';
 import type { NewPart, OwnAnswer, Post, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, renderParts } from '../post-message.ts';
-import { mayChangeAnswer } from './may-change-answer.ts';
 import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 export interface OwnMessagesDeps extends Omit<PostDeps, 'clock'> {
@@ -60,7 +59,12 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
         const messageId = isWrittenIn(answered, call.route) ? answered?.messageId : undefined;
         if (messageId === undefined) return failure('Not done: no message is answered here.');
         const text = `[reacted with ${emoji}]`;
-        return act(deps, call, { kind: 'react', messageId, emoji }, { text: '', plain: text });
+        return actOnMessage(
+          deps,
+          call,
+          { kind: 'react', messageId, emoji },
+          { text: '', plain: text },
+        );
       },
     }),
     defineTool({
@@ -77,7 +81,7 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
         }
         const { partId, messageId } = own;
         const changes = { partId, how: 'edited' } as const;
-        return act(deps, call, { kind: 'edit', messageId }, body.body, changes);
+        return actOnMessage(deps, call, { kind: 'edit', messageId }, body.body, changes);
       },
     }),
     defineTool({
@@ -92,7 +96,7 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
         const body = { text: '', plain: '[deleted a message]' };
         const { partId, messageId } = own;
         const changes = { partId, how: 'deleted' } as const;
-        return act(deps, call, { kind: 'delete', messageId }, body, changes);
+        return actOnMessage(deps, call, { kind: 'delete', messageId }, body, changes);
       },
     }),
   ];
@@ -132,7 +136,7 @@ async function ownMessage(
 const OF_OTHERS =
   'Not done: that message answers another person. In a group, people can have the answers to themselves changed, and only your owner can have others changed. Say so.';
 
-async function act(
+async function actOnMessage(
   { store, deliver }: OwnMessagesDeps,
   { route, callId, turnId, clock }: ToolCall,
   kind: PartAct,
@@ -158,4 +162,30 @@ async function act(
   }
   await deliver(route.channel, route.account, route.chatId);
   return { text: 'It is on its way.' };
+}
+
+/** The turn that asks for a change of an earlier answer. */
+interface Asking {
+  /** The conversation is theirs alone, so that all its answers are to them. */
+  readonly isAlone: boolean;
+  /** The people whose messages the turn answers: Parley's ids, such as `telegram:42`. */
+  readonly people: readonly string[];
+  readonly owners: readonly string[];
+}
+
+/**
+ * Whether an answer to these people may be edited or deleted. Guests of a group change the answers to themselves and
+ * no others: everyone there takes the bot's words for the bot's. Where several people asked together, each of them
+ * must be entitled, as any of them may be the one who wants it. An answer to people who are not known belongs to the
+ * owners.
+ */
+export function mayChangeAnswer(
+  { isAlone, people, owners }: Asking,
+  answered: readonly string[],
+): boolean {
+  if (isAlone) return true;
+  const guests = people.filter((person) => !owners.includes(person));
+  const isAnswerTo = (guest: string) =>
+    answered.length > 0 && answered.every((person) => person === guest);
+  return people.length > 0 && guests.every(isAnswerTo);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SoulService } from '../soul/soul-service.ts';
-import { MAX_SOUL, momentOf } from '../soul/soul-text.ts';
+import { localMoment, MAX_SOUL } from '../soul/soul-text.ts';
 import type { LocalTime } from '../time.ts';
 import { defineTool, failure, type Tool, type ToolOutcome } from './tool.ts';
 
@@ -47,7 +47,8 @@ export function proposeSoulChangeTool({
     audience: 'owner',
     approval: 'ask',
     async proposes({ reason, text, replacements = [] }) {
-      const content = text ?? replaced((await service.current())?.text ?? '', replacements);
+      const content =
+        text ?? applyReplacements((await service.current())?.text ?? '', replacements);
       if (typeof content !== 'string') return null;
       return { shown: { reason, 'SOUL.md': content }, content, always: true };
     },
@@ -61,7 +62,7 @@ export function proposeSoulChangeTool({
         return failure('Not proposed: only in a conversation with the owner.');
       }
       const inUse = (await service.current())?.text ?? '';
-      const text = approved ?? whole ?? replaced(inUse, replacements);
+      const text = approved ?? whole ?? applyReplacements(inUse, replacements);
       if (typeof text !== 'string') return failure(text.refusal);
       const askedBy = `call:${callId}`;
       const author = { author: 'agent', by: 'the agent' } as const;
@@ -79,7 +80,7 @@ export function proposeSoulChangeTool({
             text: `Proposal ${number} passed the evaluation (${score} of 100). The owner is told of it and ${
               appliesAt === null
                 ? `it waits for \`/soul apply ${number}\``
-                : `it comes into use on ${momentOf(appliesAt, localTime)} unless they veto it with \`/soul veto ${number}\``
+                : `it comes into use on ${localMoment(appliesAt, localTime)} unless they veto it with \`/soul veto ${number}\``
             }. Until then you are as you were.`,
           };
         default:
@@ -91,7 +92,7 @@ export function proposeSoulChangeTool({
   });
 }
 
-function replaced(
+function applyReplacements(
   before: string,
   replacements: readonly z.infer<typeof Replacement>[],
 ): string | { readonly refusal: string } {

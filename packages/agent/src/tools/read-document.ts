@@ -1,6 +1,6 @@
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { documentKey, doubt, labelFor, readOn } from '../media/attachment-text.ts';
+import { documentKey, labelFor, readOn, warningLines } from '../media/attachment-text.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
@@ -44,7 +44,7 @@ export function readDocumentTool({ attachments, media }: ReadDocumentDeps): Tool
     async run({ file: id, offset, length = USUAL_CHARACTERS }, call): Promise<ToolOutcome> {
       const { facts, reader, signal } = call;
       const key = documentKey(id);
-      if (key === null) return unread(absent(id));
+      if (key === null) return unreadDocument(absentDocumentText(id));
       let label: string | null = null;
       const load = async (): Promise<Uint8Array | null> => {
         const file = await attachments.ofConversation(reader.conversationId, key);
@@ -55,22 +55,29 @@ export function readDocumentTool({ attachments, media }: ReadDocumentDeps): Tool
       const part = { from: offset, characters: length };
       const read = await media.readDocument({ sender, ...part, load }, signal);
       if (read.kind === 'refused') {
-        return unread(label === null ? absent(id) : `The ${label} cannot be read: ${read.reason}.`);
+        return unreadDocument(
+          label === null ? absentDocumentText(id) : `The ${label} cannot be read: ${read.reason}.`,
+        );
       }
       if (read.text === '') {
-        return unread(`The ${label} has ${read.length} characters; none at offset ${offset}.`);
+        return unreadDocument(
+          `The ${label} has ${read.length} characters; none at offset ${offset}.`,
+        );
       }
       const shown = readOn(key, { from: offset, ...read });
-      return { text: read.text, note: [`The ${label}.`, ...doubt(read), ...shown].join(' ') };
+      return {
+        text: read.text,
+        note: [`The ${label}.`, ...warningLines(read), ...shown].join(' '),
+      };
     },
   });
 }
 
-function absent(id: string): string {
+function absentDocumentText(id: string): string {
   return `There is no document "${id}" in this conversation, or it is no longer kept: files of chats are kept for about a day. Ask for it to be sent again.`;
 }
 
 /** In Parley's own words, so not framed as text of outsiders. */
-function unread(note: string): ToolOutcome {
+function unreadDocument(note: string): ToolOutcome {
   return { text: '', note, failed: true };
 }

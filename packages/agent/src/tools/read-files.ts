@@ -31,12 +31,12 @@ export const readTool: Tool = defineTool({
     if (offset > lines.length) {
       return failure(`${name} has ${lines.length} lines; there is no line ${offset}.`);
     }
-    const piece = pieceOf(name, lines, offset, limit ?? lines.length);
+    const piece = readLines(name, lines, offset, limit ?? lines.length);
     return { text: file.warning === undefined ? piece : `${piece}\n\n[${name}: ${file.warning}]` };
   },
 });
 
-function pieceOf(name: string, lines: readonly string[], offset: number, limit: number): string {
+function readLines(name: string, lines: readonly string[], offset: number, limit: number): string {
   const wanted = lines.slice(offset - 1, offset - 1 + limit);
   let characters = 0;
   const tooMany = wanted.findIndex((line) => {

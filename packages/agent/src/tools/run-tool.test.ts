@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';

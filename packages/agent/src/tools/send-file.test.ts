@@ -13,7 +13,7 @@ import {
   toolMessages,
 } from '../testing/turn-scene.ts';
 import { PLACE, type Writing } from '../testing/write-message.ts';
-import { kindOf, sendFileTool } from './send-file.ts';
+import { outboundFileKind, sendFileTool } from './send-file.ts';
 import { defineTool, type ToolFile } from './tool.ts';
 
 const PNG = Uint8Array.from([137, 80, 78, 71, 0, 1]);
@@ -165,6 +165,6 @@ describe('the tool that sends files', () => {
     ['video/mp4', undefined, 'video'],
     ['text/html', undefined, 'document'],
   ])('[F10] %s, as %s, is sent as %s', (type, as, kind) => {
-    expect(kindOf(type, as)).toBe(kind);
+    expect(outboundFileKind(type, as)).toBe(kind);
   });
 });

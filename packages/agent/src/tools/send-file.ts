@@ -76,16 +76,16 @@ export async function openOutgoing(
   const file = given ?? (await view.readBytes(path, maxFileBytes));
   if ('reason' in file) {
     if (file.reason !== 'too-large') return { reason: absentText(path, file) };
-    return { reason: tooLarge(basename(path), maxFileBytes) };
+    return { reason: fileTooLargeText(basename(path), maxFileBytes) };
   }
   const { bytes } = file;
-  if (bytes.byteLength > maxFileBytes) return { reason: tooLarge(name, maxFileBytes) };
-  if (given !== null) return { ...given, kind: kindOf(given.mimeType, as) };
+  if (bytes.byteLength > maxFileBytes) return { reason: fileTooLargeText(name, maxFileBytes) };
+  if (given !== null) return { ...given, kind: outboundFileKind(given.mimeType, as) };
   const mimeType = mimeTypeOf(path);
-  return { name: basename(path), mimeType, kind: kindOf(mimeType, as), bytes };
+  return { name: basename(path), mimeType, kind: outboundFileKind(mimeType, as), bytes };
 }
 
-function tooLarge(name: string, limit: number): string {
+function fileTooLargeText(name: string, limit: number): string {
   const megabytes = Math.floor(limit / 1_024 / 1_024);
   return `${name} is larger than ${megabytes} MB, the most that can be sent here. Send a link or a smaller file.`;
 }
@@ -120,15 +120,18 @@ function mimeTypeOf(path: string): string {
   return TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
 }
 
-/** What platforms show by themselves; everything else is a document. */
+/** The files that platforms show by themselves; everything else is a document. */
 const SHOWN: readonly (readonly [RegExp, OutboundFile['kind']])[] = [
   [/^image\/(png|jpeg|gif|webp)$/, 'image'],
   [/^video\/mp4$/, 'video'],
   [/^audio\//, 'audio'],
 ];
 
-/** How a file of this type is sent. */
-export function kindOf(mimeType: string, as?: 'document' | 'voice'): OutboundFile['kind'] {
+/** The kind as which a file of this type is sent. */
+export function outboundFileKind(
+  mimeType: string,
+  as?: 'document' | 'voice',
+): OutboundFile['kind'] {
   if (as === 'document') return 'document';
   const kind = SHOWN.find(([type]) => type.test(mimeType))?.[1] ?? 'document';
   return as === 'voice' && kind === 'audio' ? 'voice' : kind;

@@ -14,7 +14,7 @@ let folder: string;
 let skills: Skills;
 let looks: number;
 let source: SkillsSource;
-/** What the database would keep. */
+/** The pins that the database would keep. */
 let pins: Map<string, string>;
 
 function write(name: string, body: string, more = ''): void {

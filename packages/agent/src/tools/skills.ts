@@ -11,7 +11,7 @@ const MAX_CALLED_SKILLS = 3;
 /** Longest text of a called skill, in characters. */
 const MAX_CHARACTERS = 30_000;
 
-/** What the source must know of a turn. */
+/** The facts of a turn that the source reads. */
 export type SkillTurn = Pick<
   SourceTurn,
   'conversationId' | 'session' | 'reader' | 'messages' | 'fix'
@@ -52,7 +52,7 @@ export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called
   };
 }
 
-/** What is no command of a skill this reader may use is ordinary text, and nothing is said of it. */
+/** Finds the skills that messages call. Any other command is ordinary text, without a notice. */
 async function calledIn(
   { messages, reader }: SkillTurn,
   skills: Pick<Skills, 'called'>,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { MediaDeps } from '../media/read-attachment.ts';
-import { spoken } from '../media/voice-answer.ts';
+import { speakAnswer } from '../media/voice-answer.ts';
 import { type PostDeps, postMessage } from '../post-message.ts';
 import { defineTool, failure, type Tool, type ToolOutcome } from './tool.ts';
 
@@ -32,7 +32,7 @@ export function speakTool({ media, ...deps }: SpeakDeps): Tool {
       if (media.speech === undefined || route?.voice !== true) {
         return failure('Not said: no voice notes are sent here.');
       }
-      const file = await spoken(media.speech, text, route, signal);
+      const file = await speakAnswer(media.speech, text, route, signal);
       if (!('bytes' in file)) {
         log.warn({ turn: turnId, reason: file.detail }, 'a text was not spoken');
         return failure('Not said: the speech service did not answer. Write it instead.');

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 /** A text that says something: models fill fields that they do not need with "" or "none". */
-function said(max: number) {
+function optionalText(max: number) {
   const hint = 'leave it out where it is not needed';
   return z
     .string()
@@ -28,7 +28,7 @@ export const currentTimeTool: Tool = defineTool({
   audience: 'everyone',
   approval: 'never',
   input: z.object({
-    timeZone: said(60)
+    timeZone: optionalText(60)
       .optional()
       .describe('IANA name, such as Asia/Tokyo; the agent’s own when absent.'),
   }),
@@ -58,15 +58,17 @@ const RECENT = 200;
 
 const CronInput = z.object({
   action: z.enum(['add', 'list', 'change', 'pause', 'resume', 'remove']),
-  id: said(40).optional().describe('Of the job, as the list shows it; not for add.'),
-  title: said(200).optional().describe('A few words for lists.'),
-  task: said(8_000).optional().describe('What is to be done then.'),
-  at: said(60)
+  id: optionalText(40).optional().describe('Of the job, as the list shows it; not for add.'),
+  title: optionalText(200).optional().describe('A few words for lists.'),
+  task: optionalText(8_000).optional().describe('What is to be done then.'),
+  at: optionalText(60)
     .optional()
     .describe('Once: local date and time, `2026-11-22 09:00`, or `in 20 min`.'),
-  every: said(60).optional().describe('Again and again: `30 min`, `2 h`, `daily at 8:00`.'),
-  cron: said(120).optional().describe('Again and again: five fields, `0 9 * * mon-fri`.'),
-  timeZone: said(60).optional().describe('IANA name, where it is not the one of Runtime Facts.'),
+  every: optionalText(60).optional().describe('Again and again: `30 min`, `2 h`, `daily at 8:00`.'),
+  cron: optionalText(120).optional().describe('Again and again: five fields, `0 9 * * mon-fri`.'),
+  timeZone: optionalText(60)
+    .optional()
+    .describe('IANA name, where it is not the one of Runtime Facts.'),
   format: z
     .string()
     .max(32_000)

@@ -190,7 +190,7 @@ describe('the mode of a conversation', () => {
   const setMode = (to: ConversationMode, nth = 1) =>
     command(`/mode ${to}`, nth, (transaction) => transaction.changeMode(to));
 
-  /** What a command does, as ingress does it. */
+  /** Runs a command as ingress does. */
   function command<T>(
     text: string,
     nth: number,

@@ -39,7 +39,7 @@ export interface ToolSet {
   readonly tokens: number;
   /** Names of the tools whose results outsiders may have written. */
   readonly foreign: ReadonlySet<string>;
-  /** How much work it is to check the arguments of tools that Parley has not written. */
+  /** The cost of checking the arguments of tools that Parley has not written. */
   readonly sizes: ReadonlyMap<string, SchemaSize>;
 }
 
@@ -122,7 +122,7 @@ function addTools(
   for (const { from, tools } of all) {
     for (const tool of tools) {
       const holder = entries.get(tool.name)?.from;
-      const entry = holder === undefined ? entryOf(tool) : clash(tool, holder);
+      const entry = holder === undefined ? registerTool(tool) : nameClashFault(tool, holder);
       if ('code' in entry) onProblem?.({ ...entry, tool: tool.name, from });
       else entries.set(tool.name, { ...entry, from });
     }
@@ -131,14 +131,14 @@ function addTools(
 
 type Fault = Pick<ToolProblem, 'code' | 'message'>;
 
-/** What an operator of an MCP server can do about a tool; the author of a plugin changes its code instead. */
+/** The remedy of an operator of an MCP server for a tool; the author of a plugin changes its code instead. */
 const BLOCK = 'or add it to “tools.block” of the server';
 
 function isOfServer({ tier }: Tool): boolean {
   return tier === 'external-mcp';
 }
 
-function clash(tool: Tool, holder: string): Fault {
+function nameClashFault(tool: Tool, holder: string): Fault {
   const remedy = isOfServer(tool)
     ? `Give the server another name in the settings, ${BLOCK}.`
     : 'Give it another name.';
@@ -146,7 +146,7 @@ function clash(tool: Tool, holder: string): Fault {
   return { code: 'tool-duplicate', message };
 }
 
-function entryOf(tool: Tool): Entry | Fault {
+function registerTool(tool: Tool): Entry | Fault {
   if (!NAME.test(tool.name)) {
     const message = `The name must be snake_case: a–z, 0–9 and _, at most 64 characters.`;
     return { code: 'tool-name', message };

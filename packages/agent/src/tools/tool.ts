@@ -25,7 +25,7 @@ export class TurnSuspendedError extends ParleyError {
   }
 }
 
-/** What a tool changes: nothing, the workspace, or something outside. */
+/** The effect of a tool: nothing, the workspace, or something outside. */
 export type ToolEffect = 'read' | 'write' | 'external';
 
 /** One call of a tool. Files come through `view` and no other way. */
@@ -40,9 +40,9 @@ export interface ToolCall {
   readonly session: number;
   /** The messages that this turn answers; absent where no person wrote one. */
   readonly messages?: readonly InboundMessage[];
-  /** Where the answer goes. */
+  /** The destination of the answer. */
   readonly route?: ReplyRoute;
-  /** What the turn had read when it was called. */
+  /** The content that the turn had read at the time of the call. */
   readonly moment?: CallMoment;
   /** The content of the tool's own proposal, if a person approved one. */
   readonly approved?: string;
@@ -62,11 +62,11 @@ export interface ToolCall {
 }
 
 /**
- * What a call keeps in the journal of its turn while it waits. Otherwise a later run would cut off a call that was
- * started: what is kept says that nothing was changed, and that the call may be run again with it.
+ * The content that a call keeps in the journal of its turn while it waits. Otherwise a later run would cut off a call
+ * that was started: what is kept says that nothing was changed, and that the call may be run again with it.
  */
 export interface HeldCall {
-  /** What earlier runs have kept, in order. */
+  /** The content that earlier runs have kept, in order. */
   readonly kept: readonly unknown[];
   keep(content: unknown): Promise<void>;
   /** From here on the call may change something again. Only where something was kept. */
@@ -84,7 +84,7 @@ export interface PersonQuestion {
   readonly skip?: { readonly label: string; readonly does: string; readonly style?: 'danger' };
 }
 
-/** What a person who was asked said. `late`: nothing in time; `waited` for people, as `10 minutes`. */
+/** The answer of a person who was asked. `late`: nothing in time; `waited` for people, as `10 minutes`. */
 export type AskedPerson =
   | { readonly kind: 'chose'; readonly answer: string }
   /** `sentFiles`: instead of words; the answer only says so. */
@@ -92,7 +92,7 @@ export type AskedPerson =
   | { readonly kind: 'late'; readonly waited: string }
   | { readonly kind: 'skipped' | 'no-person' };
 
-/** What a turn has read before a call; tools decide by it whether a call needs an approval. */
+/** The content that a turn has read before a call; tools decide by it whether a call needs an approval. */
 export interface CallMoment {
   readonly reader: Reader;
   /** Text of the people whom this turn answers, or of the owner whose standing task it does. */
@@ -147,13 +147,13 @@ export interface Tool<Input = unknown> {
    * been read in the turn.
    */
   readonly approval: 'never' | 'ask' | 'ask-after-untrusted-text';
-  /** Of a tool with `spares`: what it asks about, for the model, such as "`write` to AGENTS.md". */
+  /** With `spares`: the calls that it asks about, for the model, such as "`write` to AGENTS.md". */
   readonly asksAbout?: string;
   /** Outsiders may have written its results; by default true for tools of plugins and MCP servers. */
   readonly foreign?: boolean;
   /** Calls that need no approval although others do; the settings may require one all the same. */
   spares?(input: Input, moment: CallMoment): boolean;
-  /** What a call would change, where people must see that instead of its arguments. */
+  /** The change that a call would make, where people must see it instead of the arguments. */
   proposes?(input: Input, at: Pick<ToolCall, 'facts' | 'view'>): Promise<Proposal | null>;
   /** Its result changes by itself, so that the same call again makes sense at once. */
   readonly repeats?: boolean;
@@ -244,7 +244,7 @@ export async function runTool(
     const { text, note, failed, files } = ToolOutcomeShape.parse(result);
     const characters = tool.limits?.characters ?? outputCharacters;
     const cut = cutText(text, characters, `what ${tool.name} said`).text;
-    const shown = framed(foreign, note, cut) || '(It said nothing.)';
+    const shown = frameResult(foreign, note, cut) || '(It said nothing.)';
     return { text: shown, failed, ...(files.length > 0 && { files }) };
   } catch (error) {
     stop.throwIfAborted();
@@ -255,7 +255,7 @@ export async function runTool(
     const isLate = error instanceof TimeUpError;
     const text =
       foreign && !isLate
-        ? framed(foreign, `${tool.name} failed.`, shownReason)
+        ? frameResult(foreign, `${tool.name} failed.`, shownReason)
         : `${tool.name} failed: ${shownReason}.${isLate && tool.effect !== 'read' ? UNSURE : ''}`;
     return { text, failed: true };
   }
@@ -265,7 +265,7 @@ export async function runTool(
 const UNSURE = ' Whether it took effect is not known: look before you do it again.';
 
 /** The frame comes last: whatever shortens a result keeps its closing line. */
-function framed(foreign: boolean, note: string, text: string): string {
+function frameResult(foreign: boolean, note: string, text: string): string {
   const shown = foreign && text !== '' ? frameUntrusted(text) : text;
   return [note, shown].filter((part) => part !== '').join('\n\n');
 }

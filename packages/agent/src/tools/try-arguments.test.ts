@@ -15,7 +15,7 @@ function toolWith(input: z.ZodType): Tool {
   return defineTool({ name: 'look', summary: 'Looks.', effect: 'read', input, run, ...rest });
 }
 
-/** What is said of a call, and how often a thread was needed. */
+/** The verdict on a call, and the number of threads it needed. */
 async function tried(input: z.ZodType, values: unknown, from: 'mine' | 'Parley' = 'mine') {
   const tools = [toolWith(input)];
   const { registry } = createToolRegistry(

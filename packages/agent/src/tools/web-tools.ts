@@ -1,3 +1,4 @@
+import { formatCount } from '@parley/core';
 import {
   createPageReader,
   openSearch,
@@ -42,7 +43,7 @@ export function webSearchTool({
   results,
 }: {
   readonly search: SearchWeb;
-  /** How many are shown, unless the model asks for fewer. */
+  /** The number of results, unless the model asks for fewer. */
   readonly results: number;
 }): Tool {
   return defineTool({
@@ -104,7 +105,7 @@ export function webFetchTool({
   approval = 'after-untrusted-text',
 }: {
   readonly readPage: ReadPage;
-  /** Of a page, shown at a time. */
+  /** The part of a page that is shown at a time, in characters. */
   readonly maxCharacters: number;
   readonly approval?: FetchApproval;
 }): Tool {
@@ -126,7 +127,7 @@ export function webFetchTool({
         if (page.title !== '') head.push(`Title: ${page.title}`);
         return {
           text: `${head.join('\n')}\n\n${page.text.slice(from, from + maxCharacters).toWellFormed()}`,
-          note: [noteOf(page.text.length, from, maxCharacters), doubtOf(page)]
+          note: [pageNote(page.text.length, from, maxCharacters), doubtOf(page)]
             .filter((note) => note !== '')
             .join(' '),
         };
@@ -176,28 +177,25 @@ function isGiven(url: string, moment: CallMoment): boolean {
   return isKnownAddress(url, { said: allSaid, results });
 }
 
-/** What is cut, how long the whole page is, and how to get the rest (P10). */
+/** A warning about how the page was read. */
 function doubtOf({ warning }: WebPage): string {
   return warning === undefined ? '' : `[About this page: ${warning}]`;
 }
 
-function noteOf(total: number, from: number, most: number): string {
+/** The part that is shown, the length of the whole page, and the way to get the rest (P10). */
+function pageNote(total: number, from: number, most: number): string {
   if (total === 0) return '[There is no text on this page.]';
   if (from === 0 && total <= most) return '';
-  if (from >= total) return `[The page ends before that: it has ${count(total)} characters.]`;
+  if (from >= total) return `[The page ends before that: it has ${formatCount(total)} characters.]`;
   const to = Math.min(from + most, total);
   const rest = to < total ? ` Call it again with from: ${to} for more.` : '';
-  return `[Cut: characters ${count(from)} to ${count(to)} of ${count(total)} are shown.${rest}]`;
-}
-
-function count(characters: number): string {
-  return characters.toLocaleString('en-US');
+  return `[Cut: characters ${formatCount(from)} to ${formatCount(to)} of ${formatCount(total)} are shown.${rest}]`;
 }
 
 /** With its scheme, or a name with a dot: each run of signs is looked at once, however long it is. */
 const ADDRESS =
   /https?:\/\/[^\s<>"'`\\]+|(?<![\p{L}\p{N}_.-])[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+(?:[:/?#][^\s<>"'`\\]*)?/giu;
-/** Of a search the lines that are an address and nothing else. */
+/** The lines of search results that are an address and nothing else. */
 const FOUND = /^ {3}(https?:\/\/\S+)$/gm;
 /** Signs that end a sentence rather than an address. */
 const TRAILING = /(?<![.,;:!?)\]}*_~|。，；：！？）」』】])[.,;:!?)\]}*_~|。，；：！？）」』】]+$/u;
@@ -211,14 +209,14 @@ export function isKnownAddress(
   url: string,
   { said, results }: Pick<CallMoment, 'said' | 'results'>,
 ): boolean {
-  const wanted = keyOf(url);
+  const wanted = addressKey(url);
   if (wanted === null) return false;
   const found = results.filter(({ tool }) => tool === 'web_search');
   const all = [
     ...addressesIn(said),
     ...found.flatMap(({ text }) => [...text.matchAll(FOUND)].map(([, address = '']) => address)),
   ];
-  return all.some((address) => keyOf(address) === wanted);
+  return all.some((address) => addressKey(address) === wanted);
 }
 
 /**
@@ -229,12 +227,12 @@ export function isLinkOfNamedHost(
   url: string,
   { said, results }: Pick<CallMoment, 'said' | 'results'>,
 ): boolean {
-  const wanted = keyOf(url);
+  const wanted = addressKey(url);
   if (wanted === null) return false;
   const host = hostOf(url);
   if (!addressesIn(said).some((address) => hostOf(address) === host)) return false;
   const pages = results.flatMap(({ tool, text }) => (tool === 'web_fetch' ? [text] : []));
-  return addressesIn(pages).some((address) => keyOf(address) === wanted);
+  return addressesIn(pages).some((address) => addressKey(address) === wanted);
 }
 
 /** The addresses in texts, each as it is and without the signs that end its sentence. */
@@ -252,8 +250,8 @@ function urlOf(address: string): URL | null {
   return URL.parse(/^https?:\/\//i.test(address) ? address : `https://${address}`);
 }
 
-/** What is asked of which server; null for what is no address. http and https are one here. */
-function keyOf(address: string): string | null {
+/** The server and path of an address; null if it is none. http and https are one here. */
+function addressKey(address: string): string | null {
   const url = urlOf(address);
   if (url === null || url.username !== '' || url.password !== '') return null;
   return `${url.host}${url.pathname}${url.search}`;

@@ -20,11 +20,11 @@ export function writeTool(promptFiles: PromptFiles): Tool {
     effect: 'write',
     audience: 'owner',
     approval: 'ask-after-untrusted-text',
-    asksAbout: `\`write\` to ${listed(promptFiles.patterns)}`,
+    asksAbout: `\`write\` to ${listWithOr(promptFiles.patterns)}`,
     spares: ({ path }) => !promptFiles.includes(path),
     proposes: async ({ path, text }, { view, facts }) => {
       const plan = await view.plan(workspacePath(path, facts.workspace), () => text);
-      return proposalOf(promptFiles, plan);
+      return proposeWrite(promptFiles, plan);
     },
     input: z.object({
       path: z.string().min(1).describe(PATH_HINT),
@@ -43,10 +43,10 @@ export function writeTool(promptFiles: PromptFiles): Tool {
 }
 
 /**
- * What a person has to see of a write before it is done (W09): the whole file, where others can read
- * it or follow it afterwards, and where later turns of the owner follow it. Null for the owner's notes.
+ * The proposal that a person has to see before a write (W09): the whole file, where others can read it or follow it
+ * afterwards, and where later turns of the owner follow it. Null for the owner's notes.
  */
-function proposalOf(promptFiles: PromptFiles, plan: WritePlan): Proposal | null {
+function proposeWrite(promptFiles: PromptFiles, plan: WritePlan): Proposal | null {
   if (plan.kind !== 'planned') return null;
   const { name, content, created, access } = plan;
   if (access === 'closed' && !promptFiles.includes(name)) return null;
@@ -70,7 +70,7 @@ function approvalOf(approved: ToolCall['approved']) {
   return approved === undefined ? undefined : ({ by: 'approval', content: approved } as const);
 }
 
-function listed(names: readonly string[]): string {
+function listWithOr(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' or ');
 }
 
@@ -91,7 +91,7 @@ export function editTool(promptFiles: PromptFiles): Tool {
       const plan = await view.plan(name, (text) =>
         text === null ? null : editOf(name, text, old, replacement).text,
       );
-      return proposalOf(promptFiles, plan);
+      return proposeWrite(promptFiles, plan);
     },
     input: z.object({
       path: z.string().min(1).describe(PATH_HINT),
@@ -125,10 +125,10 @@ const GONE = { kind: 'absent', reason: 'missing' } as const;
 
 function editOf(name: string, text: string, old: string, replacement: string): Edit {
   const unchanged = (reason: string): Edit => ({ text: null, outcome: failure(reason) });
-  const places = placesOf(text, old);
+  const places = findPositions(text, old);
   const [at] = places;
   if (at === undefined) return unchanged(notFound(name, text, old));
-  if (places.length > 1) return unchanged(ambiguous(name, text, places));
+  if (places.length > 1) return unchanged(ambiguousText(name, text, places));
   if (old === replacement) return unchanged('`old` and `new` are the same: nothing was changed.');
   return {
     text: `${text.slice(0, at)}${replacement}${text.slice(at + old.length)}`,
@@ -136,8 +136,8 @@ function editOf(name: string, text: string, old: string, replacement: string): E
   };
 }
 
-/** Where `wanted` begins; found again behind each of its letters, since passages may overlap. */
-function placesOf(text: string, wanted: string): number[] {
+/** The positions at which `wanted` begins; searched again behind each of its letters, since passages may overlap. */
+function findPositions(text: string, wanted: string): number[] {
   const places: number[] = [];
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
     places.push(at);
@@ -145,7 +145,7 @@ function placesOf(text: string, wanted: string): number[] {
   return places;
 }
 
-function ambiguous(name: string, text: string, places: readonly number[]): string {
+function ambiguousText(name: string, text: string, places: readonly number[]): string {
   const lines = places.slice(0, 10).map((at) => lineAt(text, at));
   const more = places.length > lines.length ? ' and more' : '';
   return `${name} was not changed: the passage is in it ${places.length} times, at the lines ${lines.join(', ')}${more}. Take more of what stands around the one you mean.`;
@@ -154,9 +154,9 @@ function ambiguous(name: string, text: string, places: readonly number[]): strin
 /** Mostly the spaces differ, or the case; then the result names the line that was probably meant. */
 function notFound(name: string, text: string, old: string): string {
   const [firstLine = ''] = old.split('\n').filter((line) => line.trim() !== '');
-  const wanted = folded(firstLine);
+  const wanted = foldLine(firstLine);
   const lines = text.split('\n');
-  const near = wanted === '' ? -1 : lines.findIndex((line) => folded(line).includes(wanted));
+  const near = wanted === '' ? -1 : lines.findIndex((line) => foldLine(line).includes(wanted));
   const hint =
     near === -1
       ? 'Read the file again.'
@@ -164,7 +164,7 @@ function notFound(name: string, text: string, old: string): string {
   return `${name} was not changed: the passage is not in it. ${hint}`;
 }
 
-function folded(line: string): string {
+function foldLine(line: string): string {
   return line.replace(/\s+/g, ' ').trim().toLowerCase();
 }
 
@@ -176,8 +176,8 @@ function lineAt(text: string, at: number): number {
 const MAX_LINES = 12;
 
 /**
- * What a replacement changed, as whole lines with `-` and `+`, so that a model sees its own mistakes.
- * `at`: where `old` begins in `before`.
+ * The lines that a replacement changed, as whole lines with `-` and `+`, so that a model sees its own mistakes. `at`:
+ * where `old` begins in `before`.
  */
 function replacedLines(before: string, at: number, old: string, replacement: string): string {
   const start = before.lastIndexOf('\n', at - 1) + 1;
@@ -186,8 +186,8 @@ function replacedLines(before: string, at: number, old: string, replacement: str
   const line = before.slice(0, start).split('\n').length;
   return [
     `@@ line ${line}`,
-    ...marked('-', before.slice(start, end)),
-    ...marked('+', `${head}${replacement}${tail}`),
+    ...signLines('-', before.slice(start, end)),
+    ...signLines('+', `${head}${replacement}${tail}`),
   ].join('\n');
 }
 
@@ -196,7 +196,7 @@ function endOfLine(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
-function marked(sign: '-' | '+', text: string): string[] {
+function signLines(sign: '-' | '+', text: string): string[] {
   const lines = text.split('\n').map((line) => `${sign}${line}`);
   if (lines.length <= MAX_LINES) return lines;
   return [...lines.slice(0, MAX_LINES), `${sign}[cut: ${MAX_LINES} of ${lines.length} lines]`];

@@ -31,11 +31,11 @@ import { SPEAK } from '../tools/speak.ts';
 import { type ToolSet, toolsInMode } from '../tools/tool-registry.ts';
 import { clientHistory, clientInstructions } from './client-request.ts';
 import type { PromptMeans, PromptServices } from './means.ts';
-import { type AgentContext, deliversElsewhere, personOf, type Turn } from './turn.ts';
+import { type AgentContext, deliversElsewhere, senderId, type Turn } from './turn.ts';
 import { runBefore, type TurnAdditions, type TurnOpening } from './turn-hooks.ts';
 import { messagesText } from './turn-text.ts';
 
-/** What a turn reads before its prompt is built. */
+/** The files and facts that a turn reads before its prompt is built. */
 export interface OpenedTurn extends TurnOpening {
   readonly identity: Identity;
   readonly messages: readonly InboundMessage[];
@@ -60,7 +60,7 @@ export async function openTurn(
   return { facts, reader, view, identity, text, messages, media };
 }
 
-/** What each request of a turn begins with, and the tools that it offers. */
+/** The beginning of each request of a turn, and the tools that it offers. */
 export interface TurnDraft {
   readonly tools: ToolSet;
   readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
@@ -182,10 +182,10 @@ function schemaOf(format: ResponseFormat): object {
 
 /** Accounts that an owner linked, as far as they write in this turn (F13). */
 function linkedOwners({ messages }: Turn): readonly string[] {
-  return messages.filter(({ fromOwner }) => fromOwner === true).map(personOf);
+  return messages.filter(({ fromOwner }) => fromOwner === true).map(senderId);
 }
 
-/** What is fixed for an owner must not reach a later guest of the same chat. */
+/** Fixes values for a session. Values fixed for an owner must not reach a later guest of the same chat. */
 function fixForSession(
   turn: Turn,
   { pins, clock }: PromptServices,

@@ -2,7 +2,7 @@ import { type Button, type FreshParts, type LiveEvent, reasonOf } from '@parley/
 import type { NewPart, PartWithBytes, TurnCommit } from '@parley/store';
 import { answerParts, withFenceClosed } from '../answer/long-answer.ts';
 import {
-  marked,
+  markSystemMessage,
   type QuotableMessages,
   type VisibleAnswer,
   visibleText,
@@ -16,7 +16,7 @@ import type { Run } from './run.ts';
 import { deliversElsewhere, type Turn } from './turn.ts';
 import { messagesText, quotableMessages, textEntry } from './turn-text.ts';
 
-/** How a run of a turn ended. `reason`: why it failed or stayed silent. */
+/** The end of a run of a turn. `reason`: why it failed or stayed silent. */
 export interface Ending {
   readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
   readonly reason?: string;
@@ -42,15 +42,15 @@ export async function commitAnswer(
   const { text, usage, isJson } = step;
   const answer = visibleAnswer(step, quotableMessages(turn, run.journal.joined()));
   const remembered = answer.kind === 'says' ? answer.text : text;
-  const entries = [askedEntry(ending), textEntry('assistant', remembered)];
-  const said = { ...unstored(ending), entries, usage, account: turn.account };
+  const entries = [userEntry(ending), textEntry('assistant', remembered)];
+  const said = { ...unstoredState(ending), entries, usage, account: turn.account };
   if (answer.kind === 'silent') {
     const { reason } = answer;
     return commit(services, run, { ...said, outcome: 'silent', reason, parts: [] });
   }
   // A program that reads Markdown as it is written reads the JSON itself.
   const isBare = turn.route.target.dialect === 'markdown';
-  const shownText = isJson && !isBare ? fenced(remembered) : remembered;
+  const shownText = isJson && !isBare ? fenceJson(remembered) : remembered;
   const { replyTo } = answer;
   const route = replyTo === undefined ? turn.route : { ...turn.route, replyToMessageId: replyTo };
   const parts = await answerParts(shownText, route, maxMessages(services));
@@ -62,7 +62,7 @@ export async function commitAnswer(
   return commit(services, run, { ...said, outcome: 'answered', parts: all, isPlan });
 }
 
-/** What people see of an answer (G08–G10); JSON for a program is all of it. */
+/** The visible text of an answer (G08–G10); JSON for a program is all of it. */
 export function visibleAnswer(
   { text, isJson }: FinalStep,
   quotable: QuotableMessages,
@@ -75,7 +75,7 @@ function maxMessages({ limits }: TurnServices): number {
 }
 
 /** As a block of code no sign of it is taken for Markdown; where a channel has no Markdown it is the bare JSON. */
-function fenced(json: string): string {
+function fenceJson(json: string): string {
   const longest = Math.max(2, ...[...json.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}json\n${json}\n${fence}`;
@@ -94,10 +94,10 @@ export async function commitFailure(
 ): Promise<Ending> {
   const { turn, run } = ending;
   return commit(services, run, {
-    ...unstored(ending),
+    ...unstoredState(ending),
     outcome: 'failed',
     reason,
-    entries: [askedEntry(ending)],
+    entries: [userEntry(ending)],
     parts: [...(await noticeParts(turn, notice)), ...(await moreNotices(ending))],
     // Steps before the failure cost something, too.
     usage: usage ?? run.journal.spent(),
@@ -129,7 +129,7 @@ export async function savePartialAnswer(
   const { turnId, conversationId, route } = ending.turn;
   if (route.streams !== true || shown.trim() === '') return;
   const stopped = textEntry('assistant', `${shown}\n\n[Stopped here by the user.]`);
-  const entries = [askedEntry(ending), stopped];
+  const entries = [userEntry(ending), stopped];
   try {
     const text = `${withFenceClosed(shown)}\n\n*Stopped.*`;
     const parts = await answerParts(text, route, maxMessages(services));
@@ -148,8 +148,8 @@ export async function savePartialAnswer(
   }
 }
 
-/** What the run has not stored yet. */
-function unstored({ turn, run }: EndingTurn) {
+/** The results of the run that are not stored yet. */
+function unstoredState({ turn, run }: EndingTurn) {
   return {
     turnId: turn.turnId,
     step: run.journal.unstored(),
@@ -185,7 +185,7 @@ async function commit(services: TurnServices, { lease }: Run, turn: AnswerCommit
   return { outcome, fresh, ...(reason === undefined ? {} : { reason }) };
 }
 
-function askedEntry({ turn, run, media }: EndingTurn) {
+function userEntry({ turn, run, media }: EndingTurn) {
   return textEntry(
     'user',
     messagesText([...turn.messages, ...run.journal.joined()], media.forHistory),
@@ -193,7 +193,9 @@ function askedEntry({ turn, run, media }: EndingTurn) {
 }
 
 async function moreNotices({ turn, notices }: EndingTurn): Promise<readonly NewPart[]> {
-  return notices.length === 0 ? [] : renderParts(marked(notices.join('\n\n')), turn.route);
+  return notices.length === 0
+    ? []
+    : renderParts(markSystemMessage(notices.join('\n\n')), turn.route);
 }
 
 /** A notice in the turn's own chat is known to the next turn there, as from Parley (P18). */
@@ -201,7 +203,7 @@ async function noticeParts(
   { conversationId, messages, route }: Turn,
   text: string,
 ): Promise<readonly NewPart[]> {
-  const parts = await renderParts(marked(text), route);
+  const parts = await renderParts(markSystemMessage(text), route);
   return parts.map((part, at) =>
     at > 0 || deliversElsewhere(messages) ? part : { ...part, notice: { conversationId, text } },
   );

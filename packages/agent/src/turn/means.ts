@@ -16,7 +16,7 @@ import type { UpkeepBounds } from '../upkeep/proposal.ts';
 import type { AgentContext, Turn } from './turn.ts';
 import type { TurnHook } from './turn-hooks.ts';
 
-/** What prompts are built from. A preview has no more, so it cannot write. */
+/** The services from which prompts are built. A preview has no more, so it cannot write. */
 export interface PromptServices
   extends AgentContext,
     Pick<Runtime, 'log' | 'meter' | 'monotonic' | 'tracer'> {
@@ -25,7 +25,7 @@ export interface PromptServices
   readonly sources: readonly ContextSource[];
   readonly tools?: ToolRegistry;
   readonly hooks?: readonly TurnHook[];
-  /** How long one hook may take, in ms. */
+  /** The deadline of one hook, in ms. */
   readonly hookMs?: number;
   readonly approvals?: { readonly rules: ApprovalRules };
   /** The model that answers unless the conversation has chosen another. */
@@ -37,7 +37,7 @@ export interface PromptServices
   readonly subAgentLimits?: SubAgentLimits;
 }
 
-/** What the turns of an agent work with; built once per worker. A feature that is absent is switched off. */
+/** The services of the turns of an agent; built once per worker. A feature that is absent is switched off. */
 export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   readonly store: Store;
   readonly model: ChatModel;
@@ -63,26 +63,26 @@ export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   /** Cache of parts that were recorded before. */
   readonly sentParts?: SentParts;
   readonly limits?: Partial<TurnLimits>;
-  /** How long a question is kept while its model is away, in ms; 0: not at all. */
+  /** The time for which a question is kept while its model is away, in ms; 0: not at all. */
   readonly modelAwayMs?: number;
   /** Models that may be chosen with `/model`, by the names that conversations keep. */
   readonly modelChoices?: ReadonlyMap<string, ChoosableModel>;
   readonly compactor?: Compactor | undefined;
   /** Without it nothing is capped (G17). */
   readonly spendGuard?: SpendGuard;
-  /** What happens to messages that arrive during a turn. */
+  /** The handling of messages that arrive during a turn. */
   readonly busy: BusyPolicy;
   /** Set where no turn can be answered: each ends with this. */
   readonly unavailable?: FinalNotice;
 }
 
-/** What a person reads instead of an answer, and the reason for the log. */
+/** The notice that a person reads instead of an answer, and the reason for the log. */
 export interface FinalNotice {
   readonly notice: string;
   readonly reason: string;
 }
 
-/** What a turn of its purpose may put into its prompt. */
+/** The means of a turn of its purpose for its prompt. */
 export interface PromptMeans {
   readonly model?: Pick<ChatModel, 'id'> | undefined;
   readonly contextTokens?: (() => number) | undefined;
@@ -90,15 +90,15 @@ export interface PromptMeans {
   readonly sources: readonly ContextSource[];
   readonly hooks: readonly TurnHook[];
   readonly tools: ToolRegistry | undefined;
-  /** How much of the layout; all of it when absent. */
+  /** The part of the layout; all of it when absent. */
   readonly mode?: PromptMode | undefined;
 }
 
-/** What a turn of its purpose may use. */
+/** The means of a turn of its purpose. */
 export interface Means extends PromptMeans {
   readonly model: ChatModel;
   readonly limits: TurnLimits;
-  /** Where people watch the turn. */
+  /** The bus on which people watch the turn. */
   readonly bus: LiveBus;
   readonly compactor?: Compactor | undefined;
 }
@@ -127,7 +127,7 @@ export function chatMeans(services: TurnServices, { model, format }: Turn): Mean
   };
 }
 
-/** What the prompt of a lane differs in from that of a chat. */
+/** The differences of a lane's prompt from that of a chat. */
 interface LanePrompt {
   /** Puts the task of the lane into its prompt. */
   readonly task: ContextSource;

@@ -4,7 +4,7 @@ import { openTurnScene, type Script, type TurnScene } from '../testing/turn-scen
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** What the chat reads for each of these answers. */
+/** The texts in the chat for each of these answers. */
 async function talk(answers: readonly Script[], writing = {}): Promise<readonly string[]> {
   scene = await openTurnScene();
   for (const script of answers) {

@@ -22,7 +22,7 @@ export async function modelNotice(
   // A program would take it for a part of the answer.
   if (answered?.insteadOf === undefined || route.appends === true) return null;
   const before = await store.why.answeredBy(conversationId, session);
-  return isSame(before, answered) ? null : noticeText(answered.model, answered.insteadOf);
+  return isSameModel(before, answered) ? null : noticeText(answered.model, answered.insteadOf);
 }
 
 function answeredIn(journal: Pick<TurnJournal, 'unstored'>): Answered | null {
@@ -30,7 +30,7 @@ function answeredIn(journal: Pick<TurnJournal, 'unstored'>): Answered | null {
   return facts?.kind === 'model' ? facts : null;
 }
 
-function isSame(before: Answered | null, now: Answered): boolean {
+function isSameModel(before: Answered | null, now: Answered): boolean {
   return before?.model === now.model && before.insteadOf === now.insteadOf;
 }
 

@@ -9,7 +9,10 @@ import { sentRequestOf } from './record-prompt.ts';
 import { CHAT, startTurn, type Turn } from './turn.ts';
 
 export interface PreviewChange {
-  /** Of the turn of a chat; a heartbeat run has its own. `minimal`: a sub-agent whose task is the text of the message. */
+  /**
+   * The mode of a chat's turn; a heartbeat run has its own. `minimal`: a sub-agent whose task is the text of the
+   * message.
+   */
   readonly mode?: PromptMode | undefined;
   /** The turn is a heartbeat run (H10) whose alerts go to this conversation. */
   readonly heartbeat?: { readonly target: string } | undefined;
@@ -30,17 +33,17 @@ export async function previewTurn(
   if (heartbeat !== undefined) {
     const { heartbeatPrompt, startHeartbeat } = await import('../heartbeat/heartbeat-turn.ts');
     const { turn, note } = startHeartbeat(claimed, heartbeat, services);
-    return requestOf(services, turn, heartbeatPrompt(previewMeans(services), note));
+    return buildRequest(services, turn, heartbeatPrompt(previewMeans(services), note));
   }
   if (mode === 'minimal') {
     const { turn, prompt } = previewSubAgent(claimed, services, services.subAgentLimits);
-    return requestOf(services, turn, prompt(previewMeans(services)));
+    return buildRequest(services, turn, prompt(previewMeans(services)));
   }
   const turn = startTurn(claimed, CHAT, services, services.clock());
-  return requestOf(services, turn, previewMeans(services, mode));
+  return buildRequest(services, turn, previewMeans(services, mode));
 }
 
-async function requestOf(
+async function buildRequest(
   services: PreviewServices,
   turn: Turn,
   means: PromptMeans,

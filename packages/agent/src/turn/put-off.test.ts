@@ -1,4 +1,4 @@
-import { silentRuntime } from '@parley/core';
+import { silentRuntime } from '@parley/core/testing';
 import type { ModelFailure } from '@parley/models';
 import { openTurnQueue, startLaneWorker } from '@parley/queue';
 import type { ClaimedTurn, Lease } from '@parley/store';

@@ -6,7 +6,7 @@ import type { Ending } from './commit-answer.ts';
 import type { TurnServices } from './means.ts';
 import type { Turn } from './turn.ts';
 
-/** How long a question is kept where the settings say nothing, in ms. */
+/** The time for which a question is kept unless the settings name another, in ms. */
 const DEFAULT_MODEL_AWAY_MS = 10 * 60_000;
 
 const MIN_PAUSE_MS = 5_000;
@@ -64,8 +64,8 @@ interface Away {
 }
 
 /**
- * How long to wait before the model is asked again, in ms: half as long as it has been away, or as long as the
- * provider wants. Null: it is not asked again.
+ * The pause before the model is asked again, in ms: half as long as it has been away, or as long as the provider
+ * wants. Null: it is not asked again.
  */
 export function pauseBefore({ failure, awayMs, waitMs }: Away): number | null {
   if (!isAway(failure)) return null;

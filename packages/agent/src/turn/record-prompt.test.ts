@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import type { AssembledPrompt, PromptAssembler } from '@parley/prompt';
 import type { PromptRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';

@@ -39,13 +39,13 @@ export function recordPrompt(services: RecordServices, turn: Turn, built: BuiltR
   const failed = (error: unknown): void =>
     log.warn({ turn: turn.turnId, reason: reasonOf(error) }, 'the prompt was not recorded');
   try {
-    prompts.record(promptOf(services, turn, built)).catch(failed);
+    prompts.record(toNewPrompt(services, turn, built)).catch(failed);
   } catch (error) {
     failed(error);
   }
 }
 
-function promptOf(
+function toNewPrompt(
   { model, clock, sentParts }: RecordServices,
   turn: Turn,
   built: BuiltRequest,
@@ -66,12 +66,12 @@ function promptOf(
       personName: sender.name,
     },
     messageIds: turn.messages.map(({ message }) => message.messageId),
-    ...recordOf(built, sentParts),
+    ...describeRequest(built, sentParts),
   };
 }
 
-/** What a record and a preview have in common. */
-function recordOf(
+/** The common part of a record and a preview. */
+function describeRequest(
   { prompt, request: { messages, tools = [] }, reader }: BuiltRequest,
   known: SentParts = new WeakMap(),
 ) {
@@ -86,7 +86,7 @@ function recordOf(
 
 /** A request as the inspector shows it, without recording it. */
 export function sentRequestOf(built: BuiltRequest): SentRequest {
-  const { messages, ...sent } = recordOf(built);
+  const { messages, ...sent } = describeRequest(built);
   const sizes = messages.map(({ content, ...size }) => ({ ...size, characters: content.length }));
   return { ...sent, messages: sizes, ...requestSizes(sent.parts, sizes) };
 }

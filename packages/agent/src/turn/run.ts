@@ -7,7 +7,7 @@ import type { Means, TurnServices } from './means.ts';
 import type { PendingPromptRecord } from './record-prompt.ts';
 import type { Turn } from './turn.ts';
 
-/** What changes while a turn runs. Previews have no run, so they cannot write. */
+/** The state of a running turn. Previews have no run, so they cannot write. */
 export interface Run {
   readonly lease: LaneLease;
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
 import type { ClaimedTurn, Lease } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { byAgent, unknownAgent } from './several-agents.ts';
+import { runByAgent, unknownAgent } from './several-agents.ts';
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
@@ -10,7 +10,7 @@ describe('turns of several agents', () => {
   it('[F14] are run by what their agent is made of, and by none where there is no such agent', async () => {
     const ran: string[] = [];
     const by = (name: string) => async () => void ran.push(name);
-    const run = byAgent(
+    const run = runByAgent(
       new Map([
         [undefined, by('main')],
         ['desk', by('desk')],

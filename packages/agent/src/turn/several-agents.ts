@@ -6,7 +6,7 @@ import type { FinalNotice } from './means.ts';
  * Runs each turn with what its agent is made of (F14). `without`: for the turns of an agent that the settings do not
  * know any more, which no other agent may answer.
  */
-export function byAgent(
+export function runByAgent(
   runs: ReadonlyMap<string | undefined, RunTurn>,
   without: (agent: string) => RunTurn,
 ): RunTurn {

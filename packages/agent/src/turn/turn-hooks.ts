@@ -14,13 +14,13 @@ export interface TurnOpening {
   readonly facts: RuntimeFacts;
   readonly reader: Reader;
   readonly view: WorkspaceView;
-  /** What the people wrote, as the model will see it. */
+  /** The people's text, as the model will see it. */
   readonly text: string;
   /** The same as it was written, without what came with it. */
   readonly messages?: readonly InboundMessage[];
 }
 
-/** What a hook adds to the prompt of this turn. Parts the reader may not see are withheld (W02). */
+/** The additions of a hook to the prompt of this turn. Parts the reader may not see are withheld (W02). */
 export interface TurnAdditions {
   /** After the layers of the layout, before the ephemeral prompt. */
   readonly system?: readonly PromptPart[];
@@ -61,7 +61,7 @@ export const TurnAdditionsShape = z.object({
   userContext: z.array(PromptPart).optional(),
 });
 
-/** What one hook may add to a prompt: as much as the longest workspace file, in characters. */
+/** The longest addition of one hook to a prompt: as much as the longest workspace file, in characters. */
 const MAX_ADDED_CHARACTERS = 65_536;
 
 /** Throws where a hook adds more than fits: half of what it says could mean something else. */
@@ -76,7 +76,7 @@ function assertBounded({
   );
 }
 
-/** What the hooks add to a turn, in their order; one that fails is left out and logged. */
+/** The additions of the hooks to a turn, in their order; one that fails is left out and logged. */
 export async function runBefore(
   { hooks = [], log, hookMs = HOOK_MS }: HookServices,
   turn: TurnOpening,

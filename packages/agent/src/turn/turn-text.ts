@@ -70,7 +70,7 @@ export function quotableMessages(
   };
 }
 
-/** What Parley said to the agent itself was never shown in a chat. */
+/** Whether a message was shown in the chat. Parley's own messages to the agent never were. */
 function isShownIn({ message }: InboxRow, { route }: InboxRow): boolean {
   const { channel, account, chat, trigger } = message;
   return (

@@ -28,7 +28,7 @@ export type Purpose =
 
 export const CHAT: Purpose = { kind: 'chat' };
 
-/** What caused a turn whose messages are Parley’s own: a task of the owner, or of another turn. */
+/** The origin of a turn whose messages are Parley’s own: a task of the owner, or of another turn. */
 export interface TurnOrigin {
   readonly said: readonly string[];
   /** The turn that it comes from had read text of outsiders. */
@@ -36,21 +36,21 @@ export interface TurnOrigin {
 }
 
 /**
- * What a turn is: data, made once from its claimed rows and the time, without I/O. `messages` are those it started
- * with; later ones that joined are in its journal.
+ * A turn as data, made once from its claimed rows and the time, without I/O. `messages` are those it started with;
+ * later ones that joined are in its journal.
  */
 export interface Turn extends Omit<ClaimedTurn, 'steps'> {
   readonly purpose: Purpose;
   /** The newest message that the turn answers; it decides the facts. */
   readonly lead: InboxRow;
-  /** Where the answer goes. */
+  /** The destination of the answer. */
   readonly route: ReplyRoute;
   readonly reader: Reader;
   /** The runtime facts (F02); the name of the agent is read from the workspace when the turn is opened. */
   readonly facts: Omit<RuntimeFacts, 'agent'>;
   /** The JSON that the answer must be; undefined where people read it. */
   readonly format: ResponseFormat | undefined;
-  /** Who pays for it (G17): the sender of its newest message, in their group, on the agent’s day. */
+  /** The account that pays for it (G17): the sender of its newest message, in their group, on the agent’s day. */
   readonly account: SpendAccount;
   /** An owner wrote all of its messages. */
   readonly byOwner: boolean;
@@ -71,7 +71,7 @@ export interface AgentProfile {
   readonly clockMinutes: number;
   /** The JSON of its answers to people and jobs that ask for no other. */
   readonly responseFormat?: ResponseFormat | undefined;
-  /** What a turn that answers people may use at most, for its prompt. */
+  /** The limits of a turn that answers people, for its prompt. */
   readonly turnLimits?: TurnLimitsNote | undefined;
 }
 
@@ -97,7 +97,7 @@ export function startTurn(
     throw new Error(`Turn ${claimed.turnId} has no messages; claim never makes such a turn.`);
   const { message, route } = lead;
   const reader = decideReader(purpose, { ...claimed, messages }, owners);
-  const facts = factsOf(lead, agent, reader, at);
+  const facts = turnFacts(lead, agent, reader, at);
   const { channel, account, groupId } = facts;
   return {
     ...claimed,
@@ -139,7 +139,7 @@ export function decideReader(
   const lead = messages.at(-1);
   if (lead === undefined) return { kind: 'guest', conversationId };
   const { chat } = lead.message;
-  const user = { id: personOf(lead) };
+  const user = { id: senderId(lead) };
   // An owner may have linked this account (F13).
   const known = isLinked(messages) ? [...owners, user.id] : owners;
   const facts = { user, chatType: chat.type, deliversElsewhere: deliversElsewhere(messages) };
@@ -168,7 +168,7 @@ function isLinked(messages: readonly InboxRow[]): boolean {
 }
 
 /** Parley's id of a sender, such as `telegram:42`. */
-export function personOf({ message: { channel, sender } }: InboxRow): string {
+export function senderId({ message: { channel, sender } }: InboxRow): string {
   return `${channel}:${sender.id}`;
 }
 
@@ -182,10 +182,10 @@ export function deliversElsewhere(messages: readonly InboxRow[]): boolean {
   );
 }
 
-function factsOf(lead: InboxRow, agent: AgentProfile, reader: Reader, at: number): Turn['facts'] {
+function turnFacts(lead: InboxRow, agent: AgentProfile, reader: Reader, at: number): Turn['facts'] {
   const { channel, account, chat, sender, replyTo, ...message } = lead.message;
   return {
-    user: { id: personOf(lead), name: sender.name },
+    user: { id: senderId(lead), name: sender.name },
     channel,
     account,
     channelUserId: sender.id,

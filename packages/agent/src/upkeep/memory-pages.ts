@@ -45,7 +45,7 @@ export function readMemoryPage(text: string): MemoryPage {
     let to = at + 1;
     while (/^(?: {2}|\t)\s*\S/.test(lines[to] ?? '')) to += 1;
     const isWhole = open.slice(at, to).every((kind) => kind === 'open');
-    if (isWhole && endsThere(lines[to])) {
+    if (isWhole && endsItem(lines[to])) {
       const text = [first, ...lines.slice(at + 1, to).map((more) => more.trim())].join(' ').trim();
       const date = DATED.exec(text)?.[1] ?? null;
       items.push({ id: `M${items.length + 1}`, text, from: at, to, date, isOwn });
@@ -84,7 +84,7 @@ export function withOwnLines(text: string, added: readonly string[]): string {
 }
 
 /** A line behind an item that is neither blank nor the beginning of something else runs it on. */
-function endsThere(next: string | undefined): boolean {
+function endsItem(next: string | undefined): boolean {
   if (next === undefined || next.trim() === '') return true;
   return /^(?:[-*+][ \t]|\d{1,3}[.)][ \t]|#{1,6}\s|<!--|-{3,}$)/.test(next);
 }
@@ -158,8 +158,8 @@ export function noteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
   for (const { date, text } of notes) {
     // A name in `ticks` is a name; a block in fences stays out.
     const plain = text.slice(0, LOOKED_AT).replace(/(?<!`)`([^`\n]+)`(?!`)/g, '$1');
-    const own = new Set(ownText(plain, LOOKED_AT).split('\n').map(bare));
-    for (const line of plain.split('\n').map(bare)) {
+    const own = new Set(ownText(plain, LOOKED_AT).split('\n').map(bareLine));
+    for (const line of plain.split('\n').map(bareLine)) {
       if (!own.has(line) || !isOfUse(line) || seen.has(line)) continue;
       seen.add(line);
       found.push({ id: `N${found.length + 1}`, date, text: line });
@@ -179,7 +179,7 @@ function isOfUse(line: string): boolean {
 }
 
 /** Without bullet, checkbox and spaces. */
-function bare(line: string): string {
+function bareLine(line: string): string {
   return line
     .replace(/^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?/, '')
     .replace(/\s+/g, ' ')

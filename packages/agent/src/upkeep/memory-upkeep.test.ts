@@ -24,7 +24,7 @@ async function open(propose: Proposing, memory: string | null = MEMORY): Promise
   for (const { date, text } of thirtyDays()) scene.put(`memory/${date}.md`, text);
 }
 
-/** What a good model proposes, and beside it what it must not get. */
+/** The proposal of a good model, beside texts that it must not see. */
 const proposal: Proposing = (shown) => {
   const add = [
     'Bo moves to Graz',

@@ -50,7 +50,7 @@ interface UpkeepRun {
   readonly bounds?: UpkeepBounds | undefined;
 }
 
-/** How a run ended; `reason` is for the log and `/heartbeat`. */
+/** The end of a run; `reason` is for the log and `/heartbeat`. */
 export interface UpkeepEnd {
   readonly state: 'quiet' | 'unclear' | 'failed';
   readonly reason: string;
@@ -60,8 +60,8 @@ export interface UpkeepEnd {
 
 const Line = z.object({ id: z.string(), date: z.string(), text: z.string() });
 /**
- * What the journal keeps of a proposal, so that a later run continues with it (G16): the fingerprint of
- * the MEMORY.md and the lines of notes that were shown, and the model's answer.
+ * The part of a proposal that the journal keeps, so that a later run continues with it (G16): the fingerprint of the
+ * MEMORY.md and the lines of notes that were shown, and the model's answer.
  */
 const Step = z.object({ basis: z.string(), notes: z.array(Line).readonly(), said: z.string() });
 type UpkeepStep = z.output<typeof Step>;
@@ -93,7 +93,7 @@ export async function memoryUpkeep(
   } catch (error) {
     return failed(error, null);
   }
-  const asked = await proposalOf(deps, run, memory, signal);
+  const asked = await obtainProposal(deps, run, memory, signal);
   if (asked === null || 'reason' in asked) return asked;
   const { step, usage } = asked;
   try {
@@ -107,7 +107,7 @@ function quiet(reason: string): UpkeepEnd {
   return { state: 'quiet', reason, usage: null };
 }
 
-async function proposalOf(
+async function obtainProposal(
   deps: UpkeepOptions,
   run: UpkeepRun,
   memory: string | null,
@@ -157,7 +157,7 @@ async function applyStep(
   const to = outcome.text.trimEnd();
   if (to === (base.memory ?? '')) return { state: 'quiet', reason };
   if (current !== base.memory && current !== to) return { state: 'quiet', reason: MEANWHILE };
-  const why = [reason, ...changesOf(outcome)];
+  const why = [reason, ...describeChanges(outcome)];
   const done = await versions.replace({ from: current, to, why });
   if (done.kind === 'changed') return { state: 'quiet', reason: MEANWHILE };
   if (done.kind === 'refused') return { state: 'failed', reason: `MEMORY.md: ${done.detail}` };
@@ -281,7 +281,7 @@ function upkeepReason({ text, added, removed, refused }: UpkeepOutcome, most: nu
 }
 
 /** The changes as stored with the new version, one line each. */
-function changesOf({ added, removed }: UpkeepOutcome): readonly string[] {
+function describeChanges({ added, removed }: UpkeepOutcome): readonly string[] {
   return [
     ...added.map(({ text, why }) => `+ ${text} (${why})`),
     ...removed.map(({ text, why }) => `- ${text} (${why})`),

@@ -40,7 +40,7 @@ export interface UpkeepProposal {
 /** Reads the JSON in a model's answer without its invalid entries; null where there is none. */
 export function readProposal(said: string): UpkeepProposal | null {
   const json = said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1);
-  const parsed = Proposal.safeParse(parsedJson(json));
+  const parsed = Proposal.safeParse(parseProposalJson(json));
   if (!parsed.success) return null;
   const valid = <T>(schema: z.ZodType<T>, all: readonly unknown[]): readonly T[] =>
     all.slice(0, MAX_LINES).flatMap((one) => {
@@ -50,7 +50,7 @@ export function readProposal(said: string): UpkeepProposal | null {
   return { add: valid(Addition, parsed.data.add), remove: valid(Removal, parsed.data.remove) };
 }
 
-function parsedJson(text: string): unknown {
+function parseProposalJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -58,7 +58,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** How many daily notes are read, and from how many tokens on MEMORY.md is trimmed (H07). */
+/** The number of daily notes that are read, and the tokens from which MEMORY.md is trimmed (H07). */
 export interface UpkeepBounds {
   readonly notes: number;
   readonly tokens: number;
@@ -166,7 +166,7 @@ function removalsOf(
 }
 
 function saysTheSame(one: MemoryItem, other: MemoryItem): boolean {
-  return folded(one.text) === folded(other.text);
+  return foldWords(one.text) === foldWords(other.text);
 }
 
 /**
@@ -189,7 +189,7 @@ function addLines(
 ): Pick<UpkeepOutcome, 'text' | 'added'> {
   const byId = new Map(notes.map((line) => [line.id, line]));
   // Of the page as it was: what goes in this run does not come back in it.
-  const there = [memory, ...known].map(folded);
+  const there = [memory, ...known].map(foldWords);
   const added: (ChangedLine & { readonly line: string })[] = [];
   let text = shorter;
   for (const { note, why } of add) {
@@ -201,7 +201,7 @@ function addLines(
     if (added.some((one) => one.text === found.text)) continue;
     const line = `- ${found.date}: ${found.text}`;
     const next = withOwnLines(shorter, [...added.map((one) => one.line), line]);
-    const no = whyNotAdded(found.text, there, { count: added.length, next, tokens });
+    const no = additionRefusal(found.text, there, { count: added.length, next, tokens });
     if (no !== null) refused.push({ text: found.text, why: no });
     else {
       added.push({ text: found.text, why: `${found.date}: ${why}`, line });
@@ -211,7 +211,7 @@ function addLines(
   return { text, added: added.map(({ text: line, why }) => ({ text: line, why })) };
 }
 
-function whyNotAdded(
+function additionRefusal(
   line: string,
   there: readonly string[],
   {
@@ -222,13 +222,13 @@ function whyNotAdded(
 ): string | null {
   if (isWishOrRule(line))
     return 'a wish or a rule, and these exist in their person’s own words alone';
-  if (there.some((text) => text.includes(folded(line))))
+  if (there.some((text) => text.includes(foldWords(line))))
     return 'it is known, or was taken out before';
   if (count >= MAX_ADDED_LINES) return 'too much for one run';
   return estimateTokens(next) > tokens ? 'there is no room for it' : null;
 }
 
-function folded(text: string): string {
+function foldWords(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()

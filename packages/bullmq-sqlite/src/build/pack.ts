@@ -22,7 +22,7 @@ const EXPORTS = { '.': { types: './dist/index.d.ts', default: './dist/index.js' 
 
 function pack(): void {
   // Of a run that was interrupted.
-  restore();
+  restoreManifest();
   rmSync(DIST, { recursive: true, force: true });
   const compiler = join(ROOT, 'node_modules/.bin/tsc');
   execFileSync(compiler, ['-p', join(PACKAGE, 'tsconfig.build.json')], { stdio: 'inherit' });
@@ -41,10 +41,10 @@ function pack(): void {
   writeFileSync(MANIFEST, `${JSON.stringify({ ...manifest, exports: EXPORTS }, null, 2)}\n`);
 }
 
-function restore(): void {
+function restoreManifest(): void {
   if (existsSync(KEPT)) renameSync(KEPT, MANIFEST);
   rmSync(join(PACKAGE, 'LICENSE'), { force: true });
 }
 
-if (process.argv.includes('--restore')) restore();
+if (process.argv.includes('--restore')) restoreManifest();
 else pack();

@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, pause } from './lab.ts';
+import { describeOnBoth, pause } from '../testing/lab.ts';
 
 describeOnBoth('adding jobs', inject('redisUrl'), (it) => {
   it('numbers jobs from 1 and gives them back as they were added', async ({ lab }) => {

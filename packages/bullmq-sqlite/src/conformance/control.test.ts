@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from './lab.ts';
+import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
 
 describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
   const jobs = (...names: string[]) => names.map((name) => ({ name, data: {} }));

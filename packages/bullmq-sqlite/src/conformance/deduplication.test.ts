@@ -1,6 +1,6 @@
 import type { Processor } from 'bullmq';
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from './lab.ts';
+import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
 
 describeOnBoth('deduplication', inject('redisUrl'), (it) => {
   it('simple: drops jobs until the first one has ended', async ({ lab }) => {

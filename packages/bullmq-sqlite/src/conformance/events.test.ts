@@ -1,6 +1,6 @@
 import { QueueEventsProducer } from 'bullmq';
 import { expect, inject } from 'vitest';
-import { describeOnBoth, type Lab, until } from './lab.ts';
+import { describeOnBoth, type Lab, until } from '../testing/lab.ts';
 
 /** Everything a listener hears, as `name:jobId` with what matters of the rest. */
 function record(lab: Lab, lastEventId?: string): string[] {

@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from './lab.ts';
+import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
 
 describeOnBoth('looking at a queue', inject('redisUrl'), (it) => {
   const names = (jobs: readonly { name: string }[]) => jobs.map((job) => job.name);

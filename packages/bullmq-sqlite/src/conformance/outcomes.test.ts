@@ -1,6 +1,6 @@
 import { DelayedError, RateLimitError, UnrecoverableError, WaitingError } from 'bullmq';
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from './lab.ts';
+import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
 
 describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
   it('keeps the result, the times and the number of attempts', async ({ lab }) => {

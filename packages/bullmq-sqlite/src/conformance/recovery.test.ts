@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from './lab.ts';
+import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
 
 /** A worker that takes jobs and never renews a lock, as if its process had died. */
 const DEAD = { lockDuration: 150, skipLockRenewal: true, skipStalledCheck: true } as const;

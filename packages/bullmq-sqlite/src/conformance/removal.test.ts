@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from './lab.ts';
+import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
 
 describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
   it('removes a waiting job with its log', async ({ lab }) => {

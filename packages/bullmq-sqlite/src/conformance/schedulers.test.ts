@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, until } from './lab.ts';
+import { describeOnBoth, gate, until } from '../testing/lab.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,38 +1,41 @@
 import { proto } from '@whiskeysockets/baileys';
-import { linesOf, oneLine, type Reading } from './reading.ts';
+import { joinLines, type Reading, shortLine } from './reading.ts';
 
 /** An answer of WhatsApp's assistant that a person shares: text, code, tables and formulas in order. */
 export function readRichResponse({
   submessages,
   unifiedResponse,
 }: proto.IAIRichResponseMessage): Reading {
-  const shown = linesOf(...(submessages ?? []).map(partText));
+  const shown = joinLines(...(submessages ?? []).map(partText));
   const hasMore = shown === '' && (submessages ?? []).length === 0 && unifiedResponse != null;
   return shown === '' || hasMore ? { unread: 'an answer of an assistant' } : { shown };
 }
 
 function partText(part: proto.IAIRichResponseSubMessage): string {
   const { codeMetadata, tableMetadata, latexMetadata, contentItemsMetadata } = part;
-  return linesOf(
+  return joinLines(
     part.messageText,
     codeMetadata && codeText(codeMetadata),
-    tableMetadata && tableText(tableMetadata),
+    tableMetadata && renderTable(tableMetadata),
     latexMetadata?.text,
     (part.imageMetadata || part.gridImageMetadata) && '[Picture]',
     part.imageMetadata?.imageText,
     part.dynamicMetadata && '[Picture]',
     contentItemsMetadata && '[Videos]',
-    ...(part.mapMetadata?.annotations ?? []).map(({ title, body }) => linesOf(title, body)),
+    ...(part.mapMetadata?.annotations ?? []).map(({ title, body }) => joinLines(title, body)),
   );
 }
 
 function codeText(code: proto.IAIRichResponseCodeMetadata): string {
   const text = (code.codeBlocks ?? []).map(({ codeContent }) => codeContent ?? '').join('');
-  return text === '' ? '' : `\`\`\`${oneLine(code.codeLanguage)}\n${text}\n\`\`\``;
+  return text === '' ? '' : `\`\`\`${shortLine(code.codeLanguage)}\n${text}\n\`\`\``;
 }
 
-function tableText({ title, rows }: proto.IAIRichResponseTableMetadata): string {
-  return linesOf(title, ...(rows ?? []).map(({ items }) => (items ?? []).map(oneLine).join(' | ')));
+function renderTable({ title, rows }: proto.IAIRichResponseTableMetadata): string {
+  return joinLines(
+    title,
+    ...(rows ?? []).map(({ items }) => (items ?? []).map(shortLine).join(' | ')),
+  );
 }
 
 /** An answer to a question in a status or a channel. */

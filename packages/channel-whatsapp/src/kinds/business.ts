@@ -5,28 +5,28 @@ import { placeLine } from './places.ts';
 import {
   type FoundFile,
   heading,
-  labelled,
-  linesOf,
+  joinLines,
+  labelledLine,
   moneyOf,
-  numberOf,
-  oneLine,
   type Reading,
+  shortLine,
+  toSafeInteger,
 } from './reading.ts';
 
 type Message = proto.IMessage;
 
 /** Buttons, lists and carousels are read as text: their labels are choices the person sees. */
 function choices(labels: readonly (string | null | undefined)[]): string {
-  const shown = labels.map(oneLine).filter((label) => label !== '');
+  const shown = labels.map(shortLine).filter((label) => label !== '');
   return shown.map((label) => `- ${label}`).join('\n');
 }
 
-/** Where a message of a business has no words, it is named. */
+/** Names a message of a business without words. */
 function readOrNamed(what: string, shown: string, files: readonly FoundFile[]): Reading {
   return shown === '' && files.length === 0 ? { unread: what } : { shown, files };
 }
 
-/** What a header can show above the words. */
+/** The content of a header above the words. */
 type Header = Pick<
   Message,
   'imageMessage' | 'videoMessage' | 'documentMessage' | 'locationMessage' | 'productMessage'
@@ -36,7 +36,7 @@ function headerOf(header: Header | null | undefined) {
   const place = header?.locationMessage;
   const product = header?.productMessage;
   return {
-    words: linesOf(place && placeLine(place), product && productText(product)),
+    words: joinLines(place && placeLine(place), product && productText(product)),
     files: header ? fileIn(header) : [],
   };
 }
@@ -45,18 +45,18 @@ export function readButtons(message: proto.Message.IButtonsMessage): Reading {
   const { text, contentText, footerText, buttons } = message;
   const above = headerOf(message);
   const labels = (buttons ?? []).map(({ buttonText }) => buttonText?.displayText);
-  const words = linesOf(above.words, text, contentText, footerText, choices(labels));
+  const words = joinLines(above.words, text, contentText, footerText, choices(labels));
   return readOrNamed('a message with buttons', words, above.files);
 }
 
-export function readList(message: proto.Message.IListMessage): Reading {
+export function readListMessage(message: proto.Message.IListMessage): Reading {
   const { title, description, buttonText, footerText, sections, productListInfo } = message;
   const rows = (sections ?? []).flatMap((section) => [
     section.title,
     ...(section.rows ?? []).map((row) => [row.title, row.description].filter(Boolean).join(': ')),
   ]);
   const products = (productListInfo?.productSections ?? []).map((section) => section.title);
-  const words = linesOf(
+  const words = joinLines(
     title,
     description,
     choices([...rows, ...products]),
@@ -71,7 +71,7 @@ export function readInteractive(message: proto.Message.IInteractiveMessage): Rea
   const card = readCard(message);
   const cards = (message.carouselMessage?.cards ?? []).map(readCard);
   const payment = paymentIn(message.nativeFlowMessage?.buttons ?? []);
-  const words = linesOf(card.words, ...cards.map((one) => one.words), payment.shown);
+  const words = joinLines(card.words, ...cards.map((one) => one.words), payment.shown);
   const files = [...card.files, ...cards.flatMap((one) => one.files)];
   if (payment.unread !== undefined) return { shown: words, files, unread: payment.unread };
   return readOrNamed('an interactive message', words, files);
@@ -80,8 +80,8 @@ export function readInteractive(message: proto.Message.IInteractiveMessage): Rea
 function readCard({ header, body, footer, nativeFlowMessage }: proto.Message.IInteractiveMessage) {
   const above = headerOf(header);
   const labels = (nativeFlowMessage?.buttons ?? []).flatMap(buttonLabels);
-  const title = linesOf(header?.title, header?.subtitle);
-  const words = linesOf(title, above.words, body?.text, footer?.text, choices(labels));
+  const title = joinLines(header?.title, header?.subtitle);
+  const words = joinLines(title, above.words, body?.text, footer?.text, choices(labels));
   return { words, files: above.files };
 }
 
@@ -94,10 +94,10 @@ export function readTemplate(message: proto.Message.ITemplateMessage): Reading {
   const above = headerOf(hydrated);
   const labels = (hydrated?.hydratedButtons ?? []).flatMap((button) => [
     button.quickReplyButton?.displayText,
-    linkText(button.urlButton?.displayText, button.urlButton?.url),
-    linkText(button.callButton?.displayText, button.callButton?.phoneNumber),
+    renderLabel(button.urlButton?.displayText, button.urlButton?.url),
+    renderLabel(button.callButton?.displayText, button.callButton?.phoneNumber),
   ]);
-  const words = linesOf(
+  const words = joinLines(
     above.words,
     hydrated?.hydratedTitleText,
     hydrated?.hydratedContentText,
@@ -110,12 +110,12 @@ export function readTemplate(message: proto.Message.ITemplateMessage): Reading {
 function readFourRows(rows: proto.Message.TemplateMessage.IFourRowTemplate): Reading {
   const above = headerOf(rows);
   const parts = [rows.highlyStructuredMessage, rows.content, rows.footer];
-  const words = linesOf(above.words, ...parts.map((part) => part && structuredText(part)));
+  const words = joinLines(above.words, ...parts.map((part) => part && structuredText(part)));
   return readOrNamed('a template message', words, above.files);
 }
 
-function linkText(label: string | null | undefined, target: string | null | undefined): string {
-  return [oneLine(label), oneLine(target)].filter((part) => part !== '').join(': ');
+function renderLabel(label: string | null | undefined, target: string | null | undefined): string {
+  return [shortLine(label), shortLine(target)].filter((part) => part !== '').join(': ');
 }
 
 /** The text itself is on the server of the business; its parameters are in the message. */
@@ -127,14 +127,14 @@ export function readStructured(message: proto.Message.IHighlyStructuredMessage):
 
 function structuredText(message: proto.Message.IHighlyStructuredMessage): string {
   const localized = (message.localizableParams ?? []).map((param) => param.default);
-  return linesOf(...[...(message.params ?? []), ...localized].map(oneLine));
+  return joinLines(...[...(message.params ?? []), ...localized].map(shortLine));
 }
 
 export function readProduct(message: proto.Message.IProductMessage): Reading {
   const { product, catalog, body, footer } = message;
   const picture = product?.productImage ?? catalog?.catalogImage;
   const files = picture ? fileIn({ imageMessage: picture }) : [];
-  return readOrNamed('a product', linesOf(productText(message), body, footer), files);
+  return readOrNamed('a product', joinLines(productText(message), body, footer), files);
 }
 
 function productText({ product, catalog }: proto.Message.IProductMessage): string {
@@ -142,21 +142,21 @@ function productText({ product, catalog }: proto.Message.IProductMessage): strin
   if (!about || (!about.title && !about.description && !product?.url)) return '';
   const price = moneyOf(product?.priceAmount1000, product?.currencyCode);
   const label = product ? 'Product' : 'Catalog';
-  return linesOf(
+  return joinLines(
     heading(label, about.title),
-    labelled('Price', price),
+    labelledLine('Price', price),
     about.description,
-    labelled('Link', product?.url),
+    labelledLine('Link', product?.url),
   );
 }
 
 export function readOrder(order: proto.Message.IOrderMessage): Reading {
-  const count = numberOf(order.itemCount) ?? 0;
+  const count = toSafeInteger(order.itemCount) ?? 0;
   const total = moneyOf(order.totalAmount1000, order.totalCurrencyCode);
-  const words = linesOf(
+  const words = joinLines(
     order.orderTitle && heading('Order', order.orderTitle),
-    count > 0 && labelled('Items', String(count)),
-    labelled('Total', total),
+    count > 0 && labelledLine('Items', String(count)),
+    labelledLine('Total', total),
     order.message,
   );
   // What was ordered is on WhatsApp's server.
@@ -177,8 +177,8 @@ export function readTemplateChoice(choice: proto.Message.ITemplateButtonReplyMes
 }
 
 /**
- * What was chosen, or filled in, below a message of a business: as the person saw it, else its id. Parley sends no such
- * messages: phones do not show those of programs, so its own choices are numbered text.
+ * The choice or form below a message of a business: as the person saw it, else its id. Parley sends no such messages:
+ * phones do not show those of programs, so its own choices are numbered text.
  */
 export function readInteractiveChoice(answer: proto.Message.IInteractiveResponseMessage): Reading {
   return readFlowAnswer(answer.body?.text, answer.nativeFlowResponseMessage?.paramsJson);

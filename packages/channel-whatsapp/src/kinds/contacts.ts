@@ -1,5 +1,5 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { heading, oneLine, type Reading } from './reading.ts';
+import { heading, type Reading, shortLine } from './reading.ts';
 
 export function readContact(contact: proto.Message.IContactMessage): Reading {
   return { shown: contactLine(contact) };
@@ -17,7 +17,7 @@ function contactLine({ displayName, vcard }: proto.Message.IContactMessage): str
   const find = (wanted: string) => card.find(({ name }) => name === wanted)?.value;
   const name = displayName || find('FN') || find('N');
   const details = card.filter((one) => DETAILS.has(one.name)).map(({ value }) => value);
-  return heading('Contact', [oneLine(name), ...details].filter((part) => part !== '').join(', '));
+  return heading('Contact', [shortLine(name), ...details].filter((part) => part !== '').join(', '));
 }
 
 interface Property {
@@ -34,7 +34,7 @@ function propertiesOf(vcard: string): Property[] {
     const [, name = '', parameters = '', written = ''] = PROPERTY.exec(line) ?? [];
     if (name === '') return [];
     const isQuoted = /;(?:ENCODING=)?QUOTED-PRINTABLE/i.test(parameters);
-    const value = fieldsOf(isQuoted ? unquoted(written) : written);
+    const value = fieldsOf(isQuoted ? decodeQuotedPrintable(written) : written);
     return [{ name: name.toUpperCase(), value }];
   });
 }
@@ -47,7 +47,7 @@ function unfolded(vcard: string): string[] {
 }
 
 /** `J=C3=B6rg` is `Jörg`. */
-function unquoted(written: string): string {
+function decodeQuotedPrintable(written: string): string {
   const percent = written.replaceAll('%', '=25').replaceAll(/=([\dA-F]{2})/gi, '%$1');
   try {
     return decodeURIComponent(percent);
@@ -62,7 +62,7 @@ function fieldsOf(value: string): string {
     const plain = field.replaceAll(/\\([nN,;:\\])/g, (_, sign: string) =>
       sign.toLowerCase() === 'n' ? ' ' : sign,
     );
-    return oneLine(plain);
+    return shortLine(plain);
   });
   return fields.filter((field) => field !== '').join(', ');
 }

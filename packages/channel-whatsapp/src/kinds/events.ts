@@ -1,25 +1,25 @@
 import { proto } from '@whiskeysockets/baileys';
-import { placeText } from './places.ts';
+import { renderPlace } from './places.ts';
 import {
   heading,
-  labelled,
-  linesOf,
-  momentOf,
+  joinLines,
+  labelledLine,
   momentOfMs,
-  numberOf,
-  oneLine,
   type Reading,
+  shortLine,
+  toSafeInteger,
+  utcMinute,
 } from './reading.ts';
 
 export function readEvent(event: proto.Message.IEventMessage): Reading {
   const { name, description, location, joinLink, startTime, endTime, isCanceled } = event;
   return {
-    shown: linesOf(
+    shown: joinLines(
       heading(isCanceled === true ? 'Cancelled event' : 'Event', name),
-      labelled('Starts', momentOf(startTime)),
-      labelled('Ends', momentOf(endTime)),
-      location && labelled('Place', placeText(location)),
-      labelled('Link', joinLink),
+      labelledLine('Starts', utcMinute(startTime)),
+      labelledLine('Ends', utcMinute(endTime)),
+      location && labelledLine('Place', renderPlace(location)),
+      labelledLine('Link', joinLink),
       description,
     ),
   };
@@ -28,14 +28,14 @@ export function readEvent(event: proto.Message.IEventMessage): Reading {
 /** All its forms share their fields. */
 export function readPoll({ name, options, pollType }: proto.Message.IPollCreationMessage): Reading {
   const isQuiz = pollType === proto.Message.PollType.QUIZ;
-  const choices = (options ?? []).map(({ optionName }) => `- ${oneLine(optionName)}`);
+  const choices = (options ?? []).map(({ optionName }) => `- ${shortLine(optionName)}`);
   return { shown: [heading(isQuiz ? 'Quiz' : 'Poll', name), ...choices].join('\n') };
 }
 
 export function readPollResult(poll: proto.Message.IPollResultSnapshotMessage): Reading {
   const votes = (poll.pollVotes ?? []).map(({ optionName, optionVoteCount }) => {
-    const count = numberOf(optionVoteCount) ?? 0;
-    return `- ${oneLine(optionName)}: ${count} ${count === 1 ? 'vote' : 'votes'}`;
+    const count = toSafeInteger(optionVoteCount) ?? 0;
+    return `- ${shortLine(optionName)}: ${count} ${count === 1 ? 'vote' : 'votes'}`;
   });
   return { shown: [heading('Results of a poll', poll.name), ...votes].join('\n') };
 }
@@ -44,8 +44,8 @@ export function readPollResult(poll: proto.Message.IPollResultSnapshotMessage): 
 export function readScheduledCall(call: proto.Message.IScheduledCallCreationMessage): Reading {
   const { CallType } = proto.Message.ScheduledCallCreationMessage;
   const label = call.callType === CallType.VIDEO ? 'Planned video call' : 'Planned call';
-  const starts = labelled('Starts', momentOfMs(call.scheduledTimestampMs));
-  return { shown: linesOf(heading(label, call.title), starts) };
+  const starts = labelledLine('Starts', momentOfMs(call.scheduledTimestampMs));
+  return { shown: joinLines(heading(label, call.title), starts) };
 }
 
 const OUTCOMES: Readonly<Record<keyof typeof proto.Message.CallLogMessage.CallOutcome, string>> = {
@@ -60,11 +60,11 @@ const OUTCOMES: Readonly<Record<keyof typeof proto.Message.CallLogMessage.CallOu
 };
 const OUTCOME_NAMES = new Map(Object.entries(OUTCOMES));
 
-/** What became of a call, as the chat shows it. */
+/** The outcome of a call, as the chat shows it. */
 export function readCallLog(call: proto.Message.ICallLogMessage): Reading {
   const { CallOutcome } = proto.Message.CallLogMessage;
   const outcome = OUTCOME_NAMES.get(CallOutcome[call.callOutcome ?? 0] ?? '');
-  const seconds = numberOf(call.durationSecs) ?? 0;
+  const seconds = toSafeInteger(call.durationSecs) ?? 0;
   const facts = [outcome, seconds > 0 && `${seconds} s`].filter((fact) => Boolean(fact));
   const about = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
   return { shown: `[${call.isVideo === true ? 'Video call' : 'Call'}${about}]` };

@@ -1,9 +1,9 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { amountOf } from './payments.ts';
-import { labelled, linesOf, oneLine, type Reading } from './reading.ts';
+import { joinLines, labelledLine, type Reading, shortLine } from './reading.ts';
 
-/** What the JSON of a button shows; each field on its own, so that an odd one loses itself alone. */
+/** The JSON of a button; each field on its own, so that an odd one loses itself alone. */
 const text = z.string().optional().catch(undefined);
 const Row = z.object({ title: text, description: text }).catch({});
 const Section = z.object({ title: text, rows: z.array(Row).catch([]) }).catch({ rows: [] });
@@ -31,9 +31,9 @@ export function buttonLabels({ buttonParamsJson }: FlowButton): readonly string[
   const target = button.url ?? button.phone_number ?? button.copy_code;
   const rows = button.sections.flatMap(({ title, rows: some }) => [
     title,
-    ...some.map((row) => joined(row.title, row.description)),
+    ...some.map((row) => joinLabel(row.title, row.description)),
   ]);
-  return [joined(label, target), ...rows].map(oneLine);
+  return [joinLabel(label, target), ...rows].map(shortLine);
 }
 
 /** Buttons that ask for money. */
@@ -46,17 +46,17 @@ export function paymentIn(buttons: readonly FlowButton[]): Reading {
   const { total_amount: total, currency } =
     Button.safeParse(jsonOf(found.buttonParamsJson)).data ?? {};
   const amount = total && amountOf({ ...total, currencyCode: currency ?? null });
-  return { shown: labelled('Amount', amount), unread: 'a request for a payment' };
+  return { shown: labelledLine('Amount', amount), unread: 'a request for a payment' };
 }
 
 const Fields = z.record(z.string(), z.unknown());
 const Answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
-/** What the app needs to know which form was filled in. */
+/** The fields by which the app knows which form was filled in. */
 const OF_THE_APP: ReadonlySet<string> = new Set(['id', 'flow_token', 'screen']);
 /** Fields of a form that are shown. */
 const MAX_FIELDS = 50;
 
-/** What was chosen, or filled in: as the person saw it, else its id, and each field of a form. */
+/** The choice or form: as the person saw it, else its id, and each field of a form. */
 export function readFlowAnswer(
   shown: string | null | undefined,
   json: string | null | undefined,
@@ -64,14 +64,14 @@ export function readFlowAnswer(
   const fields = Fields.safeParse(jsonOf(json)).data ?? {};
   const filled = Object.entries(fields).flatMap(([name, value]) => {
     const { data } = Answer.safeParse(value);
-    return OF_THE_APP.has(name) || data === undefined ? [] : [labelled(name, String(data))];
+    return OF_THE_APP.has(name) || data === undefined ? [] : [labelledLine(name, String(data))];
   });
   const id = typeof fields.id === 'string' ? fields.id : '';
-  const words = linesOf(shown || id, ...filled.slice(0, MAX_FIELDS));
+  const words = joinLines(shown || id, ...filled.slice(0, MAX_FIELDS));
   return words === '' ? { unread: 'a form that they filled in' } : { shown: words };
 }
 
-function joined(label: string | undefined, target: string | undefined): string {
+function joinLabel(label: string | undefined, target: string | undefined): string {
   return [label, target].filter(Boolean).join(': ');
 }
 

@@ -1,5 +1,12 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { heading, labelled, linesOf, momentOf, numberOf, type Reading } from './reading.ts';
+import {
+  heading,
+  joinLines,
+  labelledLine,
+  type Reading,
+  toSafeInteger,
+  utcMinute,
+} from './reading.ts';
 
 /** A code of the apps; anything else would make a link that its sender chooses. */
 const CODE = /^[\w-]{8,64}$/;
@@ -8,10 +15,10 @@ export function readGroupInvitation(invitation: proto.Message.IGroupInviteMessag
   const { groupName, inviteCode, inviteExpiration, caption } = invitation;
   const link = CODE.test(inviteCode ?? '') ? `https://chat.whatsapp.com/${inviteCode}` : '';
   return {
-    shown: linesOf(
+    shown: joinLines(
       heading('Invitation to a group', groupName),
-      labelled('Link', link),
-      labelled('Valid until', momentOf(inviteExpiration)),
+      labelledLine('Link', link),
+      labelledLine('Valid until', utcMinute(inviteExpiration)),
       caption,
     ),
   };
@@ -30,6 +37,6 @@ export function readFollowerInvitation(invitation: ChannelInvitation): Reading {
 
 function channelInvitation(label: string, invitation: ChannelInvitation): Reading {
   const { newsletterName, caption, inviteExpiration } = invitation;
-  const until = labelled('Valid until', momentOf(numberOf(inviteExpiration)));
-  return { shown: linesOf(heading(label, newsletterName), until, caption) };
+  const until = labelledLine('Valid until', utcMinute(toSafeInteger(inviteExpiration)));
+  return { shown: joinLines(heading(label, newsletterName), until, caption) };
 }

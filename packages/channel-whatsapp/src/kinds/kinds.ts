@@ -5,8 +5,8 @@ import {
   readButtons,
   readInteractive,
   readInteractiveChoice,
-  readList,
   readListChoice,
+  readListMessage,
   readOrder,
   readProduct,
   readStructured,
@@ -27,7 +27,7 @@ import {
 } from './media.ts';
 import { readInvoice, readPayment, readPaymentRequest } from './payments.ts';
 import { readLiveLocation, readLocation } from './places.ts';
-import { type Kind, named, type WrapperMarks } from './reading.ts';
+import { type Kind, namedOnly, type WrapperMarks } from './reading.ts';
 
 type Field = keyof Required<proto.IMessage>;
 type Value<Name extends Field> = NonNullable<proto.IMessage[Name]>;
@@ -52,7 +52,7 @@ export const KINDS: Kinds = {
   contactMessage: { is: 'read', read: readContact },
   contactsArrayMessage: { is: 'read', read: readContacts },
   eventMessage: { is: 'read', read: readEvent },
-  encEventResponseMessage: named('an answer to an event'),
+  encEventResponseMessage: namedOnly('an answer to an event'),
   pollCreationMessage: { is: 'read', read: readPoll },
   pollCreationMessageV2: { is: 'read', read: readPoll },
   pollCreationMessageV3: { is: 'read', read: readPoll },
@@ -60,11 +60,11 @@ export const KINDS: Kinds = {
   pollCreationMessageV5: { is: 'read', read: readPoll },
   pollResultSnapshotMessage: { is: 'read', read: readPollResult },
   pollResultSnapshotMessageV3: { is: 'read', read: readPollResult },
-  pollUpdateMessage: named('a vote in a poll'),
+  pollUpdateMessage: namedOnly('a vote in a poll'),
   scheduledCallCreationMessage: { is: 'read', read: readScheduledCall },
-  scheduledCallEditMessage: named('a change of a planned call'),
+  scheduledCallEditMessage: namedOnly('a change of a planned call'),
   callLogMesssage: { is: 'read', read: readCallLog },
-  call: named('a call'),
+  call: namedOnly('a call'),
   bcallMessage: {
     is: 'named',
     read: ({ caption }) => ({ shown: caption, unread: 'a call to many people' }),
@@ -74,11 +74,11 @@ export const KINDS: Kinds = {
   groupInviteMessage: { is: 'read', read: readGroupInvitation },
   newsletterAdminInviteMessage: { is: 'read', read: readAdminInvitation },
   newsletterFollowerInviteMessageV2: { is: 'read', read: readFollowerInvitation },
-  requestPhoneNumberMessage: named('a request for the phone number of this account'),
+  requestPhoneNumberMessage: namedOnly('a request for the phone number of this account'),
 
   // Of businesses
   buttonsMessage: { is: 'read', read: readButtons },
-  listMessage: { is: 'read', read: readList },
+  listMessage: { is: 'read', read: readListMessage },
   interactiveMessage: { is: 'read', read: readInteractive },
   templateMessage: { is: 'read', read: readTemplate },
   highlyStructuredMessage: { is: 'named', read: readStructured },
@@ -90,23 +90,23 @@ export const KINDS: Kinds = {
   interactiveResponseMessage: { is: 'read', read: readInteractiveChoice },
   sendPaymentMessage: { is: 'named', read: readPayment },
   requestPaymentMessage: { is: 'named', read: readPaymentRequest },
-  declinePaymentRequestMessage: named('a refusal of a request for a payment'),
-  cancelPaymentRequestMessage: named('the withdrawal of a request for a payment'),
-  paymentInviteMessage: named('an invitation to payments'),
+  declinePaymentRequestMessage: namedOnly('a refusal of a request for a payment'),
+  cancelPaymentRequestMessage: namedOnly('the withdrawal of a request for a payment'),
+  paymentInviteMessage: namedOnly('an invitation to payments'),
   invoiceMessage: { is: 'named', read: readInvoice },
 
   // Comments, questions, statuses, assistants
   commentMessage: wrapper('a comment'),
-  encCommentMessage: named('a comment'),
+  encCommentMessage: namedOnly('a comment'),
   secretEncryptedMessage: { is: 'named', read: readSecret },
   richResponseMessage: { is: 'read', read: readRichResponse },
   statusQuestionAnswerMessage: { is: 'read', read: readQuestionAnswer },
   questionResponseMessage: { is: 'read', read: readQuestionAnswer },
   statusQuotedMessage: { is: 'read', read: readQuotedStatus },
-  statusStickerInteractionMessage: named('a sticker on a status'),
-  statusMentionMessage: named('a status that mentions this account'),
-  groupStatusMentionMessage: named('a status that mentions this group'),
-  placeholderMessage: named('a message that WhatsApp shows on the phone alone'),
+  statusStickerInteractionMessage: namedOnly('a sticker on a status'),
+  statusMentionMessage: namedOnly('a status that mentions this account'),
+  groupStatusMentionMessage: namedOnly('a status that mentions this group'),
+  placeholderMessage: namedOnly('a message that WhatsApp shows on the phone alone'),
 
   // The message is inside
   ephemeralMessage: wrapper('a disappearing message'),
@@ -162,7 +162,7 @@ function silent(reason: string) {
   return { is: 'silent', reason } as const;
 }
 
-/** What a message says that sets something or that the platform writes, by the name of its type. */
+/** The kind of a message that sets something or that the platform writes, by the name of its type. */
 export type ProtocolKind =
   | { readonly is: 'read' }
   | { readonly is: 'named'; readonly what: string }

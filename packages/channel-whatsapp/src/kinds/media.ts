@@ -1,5 +1,5 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { type FoundFile, linesOf, oneLine, type Reading } from './reading.ts';
+import { type FoundFile, joinLines, type Reading, shortLine } from './reading.ts';
 
 /** The file of a header, which shows one at most. */
 export function fileIn({
@@ -39,7 +39,7 @@ const LOTTIE = /^application\/was\b/;
 
 /** A Lottie sticker is a drawing in JSON, which no model can look at. */
 export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
-  const label = oneLine(sticker.accessibilityLabel);
+  const label = shortLine(sticker.accessibilityLabel);
   const shown = label === '' ? '' : `[Sticker: ${label}]`;
   const isLottie = sticker.isLottie === true || LOTTIE.test(sticker.mimetype ?? '');
   if (isLottie) return { shown, unread: 'an animated sticker' };
@@ -48,10 +48,10 @@ export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
 
 /** The stickers are in an archive that only the apps open. */
 export function readStickerPack(pack: proto.Message.IStickerPackMessage): Reading {
-  const name = [oneLine(pack.name), oneLine(pack.publisher)].filter((part) => part !== '');
+  const name = [shortLine(pack.name), shortLine(pack.publisher)].filter((part) => part !== '');
   const title = name.length === 0 ? '' : `[Sticker pack: ${name.join(', by ')}]`;
   return {
-    shown: linesOf(title, pack.packDescription, pack.caption),
+    shown: joinLines(title, pack.packDescription, pack.caption),
     unread: 'a sticker pack',
   };
 }
@@ -59,8 +59,8 @@ export function readStickerPack(pack: proto.Message.IStickerPackMessage): Readin
 /** A text, with the preview of its link: that is the page's, and the sender's app may write anything. */
 export function readText(text: proto.Message.IExtendedTextMessage): Reading {
   const { matchedText, title, description } = text;
-  const preview = linesOf(title, description);
-  const from = oneLine(`the preview of ${matchedText || 'a link'}`);
+  const preview = joinLines(title, description);
+  const from = shortLine(`the preview of ${matchedText || 'a link'}`);
   return {
     typed: text.text || matchedText,
     ...(preview !== '' && { beside: { from, text: preview } }),
@@ -71,14 +71,14 @@ export function readText(text: proto.Message.IExtendedTextMessage): Reading {
 /** The header of an album; its files follow as messages of their own. */
 export function albumText(album: proto.Message.IAlbumMessage): string {
   const counts = [
-    counted(album.expectedImageCount ?? 0, 'picture'),
-    counted(album.expectedVideoCount ?? 0, 'video'),
+    countedNoun(album.expectedImageCount ?? 0, 'picture'),
+    countedNoun(album.expectedVideoCount ?? 0, 'video'),
   ];
   const text = counts.filter((count) => count !== '').join(' and ');
   return text === '' ? 'an album' : `an album of ${text}`;
 }
 
-function counted(count: number, noun: string): string {
+function countedNoun(count: number, noun: string): string {
   if (count <= 0) return '';
   return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
 }

@@ -1,34 +1,44 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { labelled, linesOf, moneyOf, numberOf, oneLine, type Reading } from './reading.ts';
+import {
+  joinLines,
+  labelledLine,
+  moneyOf,
+  type Reading,
+  shortLine,
+  toSafeInteger,
+} from './reading.ts';
 
 type Note = proto.IMessage | null | undefined;
 
 /** The note of a payment is a text message of its own. */
-function noteOf(note: Note): string {
+function paymentNote(note: Note): string {
   return note?.conversation || note?.extendedTextMessage?.text || '';
 }
 
 export function readPayment({ noteMessage }: proto.Message.ISendPaymentMessage): Reading {
-  return { shown: labelled('Note', noteOf(noteMessage)), unread: 'a payment' };
+  return { shown: labelledLine('Note', paymentNote(noteMessage)), unread: 'a payment' };
 }
 
 export function readPaymentRequest(request: proto.Message.IRequestPaymentMessage): Reading {
   const amount =
     moneyOf(request.amount1000, request.currencyCodeIso4217) ?? amountOf(request.amount);
   return {
-    shown: linesOf(labelled('Amount', amount), labelled('Note', noteOf(request.noteMessage))),
+    shown: joinLines(
+      labelledLine('Amount', amount),
+      labelledLine('Note', paymentNote(request.noteMessage)),
+    ),
     unread: 'a request for a payment',
   };
 }
 
 /** `offset` is how many of the units make one of the currency. */
 export function amountOf(money: proto.IMoney | null | undefined): string | undefined {
-  const value = numberOf(money?.value) ?? 0;
+  const value = toSafeInteger(money?.value) ?? 0;
   if (value === 0) return undefined;
   const amount = value / (money?.offset || 1);
-  return `${amount} ${oneLine(money?.currencyCode)}`.trim();
+  return `${amount} ${shortLine(money?.currencyCode)}`.trim();
 }
 
 export function readInvoice({ note }: proto.Message.IInvoiceMessage): Reading {
-  return { shown: labelled('Note', note), unread: 'an invoice' };
+  return { shown: labelledLine('Note', note), unread: 'an invoice' };
 }

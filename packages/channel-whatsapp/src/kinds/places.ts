@@ -1,16 +1,16 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { heading, linesOf, oneLine, type Reading } from './reading.ts';
+import { heading, joinLines, type Reading, shortLine } from './reading.ts';
 
 /** A place with its name, address, comment and link. */
 export function readLocation(place: proto.Message.ILocationMessage): Reading {
-  const words = linesOf(placeLine(place), place.comment, place.url);
+  const words = joinLines(placeLine(place), place.comment, place.url);
   return words === '' ? { unread: 'a place' } : { shown: words };
 }
 
 export function readLiveLocation(place: proto.Message.ILiveLocationMessage): Reading {
   const line = placeLine(place);
   return {
-    shown: linesOf(line, place.caption),
+    shown: joinLines(line, place.caption),
     ...(line === '' && { unread: 'where they are' }),
   };
 }
@@ -19,21 +19,21 @@ type Place = proto.Message.ILocationMessage;
 
 /** Empty for a place without a name and coordinates. */
 export function placeLine(place: Place): string {
-  const text = placeText(place);
+  const text = renderPlace(place);
   return text === '' ? '' : heading('Location', text);
 }
 
 /** `Tower, Square 1 (52.52001, 13.40495)`, or what there is of it: coordinates that are none are left out. */
-export function placeText({ degreesLatitude, degreesLongitude, name, address }: Place): string {
-  const called = [oneLine(name), oneLine(address)].filter((part) => part !== '').join(', ');
-  const at = coordinates(degreesLatitude, degreesLongitude);
+export function renderPlace({ degreesLatitude, degreesLongitude, name, address }: Place): string {
+  const called = [shortLine(name), shortLine(address)].filter((part) => part !== '').join(', ');
+  const at = coordinatesText(degreesLatitude, degreesLongitude);
   if (at === '') return called;
   return called === '' ? at : `${called} (${at})`;
 }
 
 type Degrees = number | null | undefined;
 
-function coordinates(latitude: Degrees, longitude: Degrees): string {
+function coordinatesText(latitude: Degrees, longitude: Degrees): string {
   // An app may leave out the one that is 0.
   if (latitude == null && longitude == null) return '';
   const degrees = [latitude ?? 0, longitude ?? 0];

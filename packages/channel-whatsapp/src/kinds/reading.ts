@@ -1,7 +1,7 @@
 import type { Attachment } from '@parley/core';
 import { toNumber } from '@whiskeysockets/baileys';
 
-/** What a message says about its file. */
+/** The fields of a message about its file. */
 export interface FileFields {
   readonly url?: string | null;
   readonly directPath?: string | null;
@@ -10,7 +10,7 @@ export interface FileFields {
   readonly fileLength?: Parameters<typeof toNumber>[0] | null;
   readonly mimetype?: string | null;
   readonly fileName?: string | null;
-  /** What older apps call a document. */
+  /** The name of a document in older apps. */
   readonly title?: string | null;
 }
 
@@ -22,11 +22,11 @@ export interface FoundFile {
   readonly fields: FileFields;
 }
 
-/** What one kind of content says. */
+/** The content of one kind of message. */
 export interface Reading {
-  /** What its sender typed: a message of its own, or the words below a file. */
+  /** The words that its sender typed: a message of its own, or the text below a file. */
   readonly typed?: string | null | undefined;
-  /** What it shows besides, described in text: a place, a poll, a choice from a list. */
+  /** Its other content, described in text: a place, a poll, a choice from a list. */
   readonly shown?: string | null | undefined;
   readonly files?: readonly FoundFile[] | undefined;
   /** A name for what cannot be read, with its article: `a product`. */
@@ -43,7 +43,7 @@ export interface Beside {
   readonly text: string;
 }
 
-/** How Parley treats one field of WhatsApp's message. */
+/** The handling of one field of WhatsApp's message. */
 export type Kind<Value> =
   /** Its words and files reach the model. */
   | { readonly is: 'read'; readonly read: (value: Value) => Reading }
@@ -62,12 +62,12 @@ export interface WrapperMarks {
   readonly isViewOnce?: true;
   /** Its file is of a form that cannot be read. */
   readonly isUnreadable?: true;
-  /** Who the message inside is from, where it is not its sender. */
+  /** The author of the message inside, where it is not the sender. */
   readonly origin?: string;
 }
 
 /** A kind of which only the name is known. */
-export function named(what: string): { is: 'named'; read: () => Reading } {
+export function namedOnly(what: string): { is: 'named'; read: () => Reading } {
   return { is: 'named', read: () => ({ unread: what }) };
 }
 
@@ -75,30 +75,30 @@ export function named(what: string): { is: 'named'; read: () => Reading } {
 const MAX_LINE = 500;
 
 /** A text on one line, shortened; empty for none. */
-export function oneLine(text: string | null | undefined): string {
+export function shortLine(text: string | null | undefined): string {
   const line = (text ?? '').replace(/\s+/g, ' ').trim();
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).toWellFormed()}…` : line;
 }
 
 /** The texts that there are, each on a line. */
-export function linesOf(...parts: readonly (string | null | undefined | false)[]): string {
+export function joinLines(...parts: readonly (string | null | undefined | false)[]): string {
   return parts.filter((part) => typeof part === 'string' && part !== '').join('\n');
 }
 
 /** `Label: text`; empty without a text. */
-export function labelled(label: string, text: string | null | undefined): string {
-  const line = oneLine(text);
+export function labelledLine(label: string, text: string | null | undefined): string {
+  const line = shortLine(text);
   return line === '' ? '' : `${label}: ${line}`;
 }
 
 /** `[Poll: When?]`, or `[Poll]` without a title. */
 export function heading(label: string, title: string | null | undefined): string {
-  const line = oneLine(title);
+  const line = shortLine(title);
   return line === '' ? `[${label}]` : `[${label}: ${line}]`;
 }
 
 /** A whole number of the wire, which may be wider than a number of JavaScript; undefined where it is none. */
-export function numberOf(value: Parameters<typeof toNumber>[0]): number | undefined {
+export function toSafeInteger(value: Parameters<typeof toNumber>[0]): number | undefined {
   if (value === null || value === undefined) return undefined;
   const number = toNumber(value);
   return Number.isSafeInteger(number) ? number : undefined;
@@ -108,16 +108,16 @@ export function numberOf(value: Parameters<typeof toNumber>[0]): number | undefi
 const MAX_TIME_MS = 8.64e15;
 
 /** `2026-09-21 14:13 UTC`, from seconds since 1970; undefined for no moment. */
-export function momentOf(seconds: Parameters<typeof toNumber>[0]): string | undefined {
-  const number = numberOf(seconds);
+export function utcMinute(seconds: Parameters<typeof toNumber>[0]): string | undefined {
+  const number = toSafeInteger(seconds);
   if (number === undefined || number <= 0 || number * 1_000 > MAX_TIME_MS) return undefined;
   return `${new Date(number * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** The same from milliseconds. */
 export function momentOfMs(ms: Parameters<typeof toNumber>[0]): string | undefined {
-  const number = numberOf(ms);
-  return number === undefined ? undefined : momentOf(Math.floor(number / 1_000));
+  const number = toSafeInteger(ms);
+  return number === undefined ? undefined : utcMinute(Math.floor(number / 1_000));
 }
 
 /** `12.50 EUR`, from thousandths; undefined without an amount. */
@@ -125,7 +125,7 @@ export function moneyOf(
   thousandths: Parameters<typeof toNumber>[0],
   currency: string | null | undefined,
 ): string | undefined {
-  const amount = numberOf(thousandths);
+  const amount = toSafeInteger(thousandths);
   if (amount === undefined || amount === 0) return undefined;
-  return [(amount / 1_000).toFixed(2), oneLine(currency)].filter((part) => part !== '').join(' ');
+  return [(amount / 1_000).toFixed(2), shortLine(currency)].filter((part) => part !== '').join(' ');
 }

@@ -13,7 +13,7 @@ interface AwaitDeps {
   readonly hub: EventHub;
 }
 
-/** What another gateway or an earlier life has done is seen after this, in ms. */
+/** Poll interval for the work of other gateways and of earlier processes, in ms. */
 const POLL_INTERVAL_MS = 1_000;
 
 /**
@@ -40,7 +40,7 @@ export async function awaitAnswer(
     for (let isStopped = false; ; ) {
       wake = Promise.withResolvers<void>();
       const answer = (await context.answer?.(chatId, messageId)) ?? null;
-      if (answer === null || isOver(answer, isStopped)) return answer;
+      if (answer === null || isAnswerComplete(answer, isStopped)) return answer;
       isStopped = answer.outcome === 'stopped';
       turnId = answer.turnId;
       if (shown !== undefined && shown.turnId === turnId) onText(shown.text);
@@ -55,8 +55,11 @@ export async function awaitAnswer(
   }
 }
 
-/** What a stopped answer had said is stored a moment after the stop. */
-function isOver({ outcome, isSuspended, parts }: MessageAnswer, wasStopped: boolean): boolean {
+/** Whether the answer is complete. The text of a stopped answer is stored a moment after the stop. */
+function isAnswerComplete(
+  { outcome, isSuspended, parts }: MessageAnswer,
+  wasStopped: boolean,
+): boolean {
   if (outcome === null && !isSuspended) return false;
   if (outcome === 'stopped' && parts.length === 0) return wasStopped;
   return parts.every(({ isSent }) => isSent);

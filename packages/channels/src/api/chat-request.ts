@@ -34,7 +34,7 @@ const Format = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** What is read of a request; temperature and the like are the agent's own business and passed over. */
+/** The fields that are read of a request; temperature and the like are the agent's own business and passed over. */
 const Body = z.object({
   model: z.string().optional(),
   messages: z.array(Message).min(1).max(2_000),
@@ -50,7 +50,7 @@ const Body = z.object({
 /** A request as Parley understands it. */
 export interface ChatRequest {
   readonly model: string | undefined;
-  /** Who is behind the client, as it calls them. */
+  /** The person behind the client, by the client's name for them. */
   readonly user: string | undefined;
   readonly stream: false | { readonly usage: boolean };
   /** The new messages of the user: all since the last answer. */
@@ -78,13 +78,13 @@ export function readChatRequest(
   }
   const files: File[] = [];
   for (const part of news.flatMap(({ content }) => (Array.isArray(content) ? content : []))) {
-    const file = fileOf(part, files.length + 1);
+    const file = readRequestFile(part, files.length + 1);
     if (file !== null && 'status' in file) return file;
     if (file !== null) files.push(file);
   }
-  const text = news.map(textOf).join('\n\n').trim();
+  const text = news.map(requestMessageText).join('\n\n').trim();
   if (text === '' && files.length === 0) return badRequest('The message is empty.', 'no_message');
-  const history = conversations === 'one' ? [] : talk.slice(0, since).map(saidIn);
+  const history = conversations === 'one' ? [] : talk.slice(0, since).map(toHistoryMessage);
   return {
     model: body.model,
     user: body.user ?? undefined,
@@ -96,17 +96,17 @@ export function readChatRequest(
   };
 }
 
-/** What goes along with a message; a message after a command, as after `/new`, begins without the history. */
+/** Fields stored with a message; a message after a command, as after `/new`, begins without the history. */
 function sentAlong(
   messages: readonly Message[],
   text: string,
-  before: readonly Said[],
+  before: readonly HistoryMessage[],
 ): ChatRequest['client'] {
   const command = parseCommand(text);
   if (command !== null && splitCommand(command).onward === '') return {};
   const history = command === null ? before : [];
   const rules = messages.filter(({ role }) => role === 'system' || role === 'developer');
-  const instructions = rules.map(textOf).join('\n\n').trim();
+  const instructions = rules.map(requestMessageText).join('\n\n').trim();
   return {
     ...(history.length > 0 && { history: [...history] }),
     ...(instructions !== '' && { instructions }),
@@ -136,22 +136,22 @@ function formatOf({ response_format: format }: z.infer<typeof Body>): ResponseFo
   return format?.type === 'json_object' ? 'json' : undefined;
 }
 
-type Said = NonNullable<ChatRequest['client']['history']>[number];
+type HistoryMessage = NonNullable<ChatRequest['client']['history']>[number];
 
-function saidIn(message: Message): Said {
+function toHistoryMessage(message: Message): HistoryMessage {
   const role = message.role === 'assistant' ? 'assistant' : 'user';
-  return { role, text: textOf(message) };
+  return { role, text: requestMessageText(message) };
 }
 
 /** Files of earlier messages are named; those of new ones go along. */
-function textOf({ content }: Message): string {
+function requestMessageText({ content }: Message): string {
   if (!Array.isArray(content)) return content ?? '';
   return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');
 }
 
 const AUDIO: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' };
 
-function fileOf(part: Part, nth: number): File | ApiError | null {
+function readRequestFile(part: Part, nth: number): File | ApiError | null {
   switch (part.type) {
     case 'text':
       return null;

@@ -9,11 +9,11 @@ const LIKE_HASH = /^[0-9a-f]{40}$/;
  */
 export function idPart(name: string): string {
   if (PLAIN_NAME.test(name) && !LIKE_HASH.test(name)) return name;
-  return hash('sha256', bytesOf(name), 'hex').slice(0, 40);
+  return hash('sha256', idBytes(name), 'hex').slice(0, 40);
 }
 
 /** Halves of characters are all the same in UTF-8; no text in UTF-8 begins with the byte before them here. */
-function bytesOf(name: string): Buffer {
+function idBytes(name: string): Buffer {
   if (name.isWellFormed()) return Buffer.from(name, 'utf8');
   return Buffer.concat([Buffer.of(0xff), Buffer.from(name, 'utf16le')]);
 }

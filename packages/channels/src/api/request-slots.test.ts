@@ -5,7 +5,7 @@ import { createRequestSlots } from './request-slots.ts';
 const guest = (name: string) => ({ name, owner: false });
 const OWNER = { name: 'mine', owner: true };
 
-/** How many slots one client gets. */
+/** Counts the slots that one client gets. */
 function fill(
   slots: ReturnType<typeof createRequestSlots>,
   client: ReturnType<typeof guest>,

@@ -1,11 +1,11 @@
 /** Requests that wait for their answers at a time, of all clients: each looks into the database now and then. */
 const MAX_WAITING = 500;
-/** Of these only clients of owners may take the last ones. */
+/** The last places, which only clients of owners may take. */
 const FOR_OWNERS = 50;
-/** What a client has at least, however many clients there are. */
+/** The least number of places of a client, however many clients there are. */
 const MIN_PER_CLIENT = 10;
 
-/** Who takes a slot. */
+/** The client that takes a slot. */
 interface SlotTaker {
   readonly name: string;
   readonly owner: boolean;

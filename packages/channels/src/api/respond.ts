@@ -38,7 +38,7 @@ export function createResponder(
   return async (order, left, release) => {
     if (order.stream !== false) return streamed(deps, order, left, release);
     try {
-      const said = await answerTo(deps, order, left);
+      const said = await submitAndAwaitAnswer(deps, order, left);
       if ('status' in said) return errorResponse(said);
       const body = completionBody(order.about, said.text, said.usage);
       return Response.json(body, { headers: { 'cache-control': 'no-store' } });
@@ -67,12 +67,12 @@ const SET_ASIDE: ApiError = {
   message: 'The message was stopped with /stop before it was answered.',
 };
 
-function late(waitMs: number): ApiError {
+function answerTimeoutError(waitMs: number): ApiError {
   const message = `There was no answer within ${waitMs / 1_000} seconds (api.waitSeconds); it is still being worked on. ${RETRY_NOTE}`;
   return { status: 504, code: 'deadline_exceeded', message };
 }
 
-interface Said extends Pick<MessageAnswer, 'usage'> {
+interface SaidAnswer extends Pick<MessageAnswer, 'usage'> {
   readonly text: string;
   /** Not the answer, but what a person has to decide before there is one. */
   readonly isQuestion: boolean;
@@ -81,19 +81,20 @@ interface Said extends Pick<MessageAnswer, 'usage'> {
 /** After these the turn that had asked goes on, and its answer is what the person waits for. */
 const DECIDING: ReadonlySet<string> = new Set(['approve', 'deny', 'answer']);
 
-async function answerTo(
+async function submitAndAwaitAnswer(
   deps: RespondDeps,
   { place, command, at }: AnswerOrder,
   left: AbortSignal,
   onText?: (text: string) => void,
-): Promise<Said | ApiError> {
+): Promise<SaidAnswer | ApiError> {
   const { waitMs } = deps.context.settings;
   const deadline = AbortSignal.timeout(waitMs);
   const signal = AbortSignal.any([left, deps.closing, deadline]);
-  const why = () => (deps.closing.aborted ? CLOSING : signal.aborted ? late(waitMs) : GONE);
+  const why = () =>
+    deps.closing.aborted ? CLOSING : signal.aborted ? answerTimeoutError(waitMs) : GONE;
   const answer = await awaitAnswer(deps, place, signal, onText);
   if (answer === null) return why();
-  const said = saidBy(answer);
+  const said = readSaidAnswer(answer);
   const { pending } = answer;
   if ('status' in said || pending === null || command === undefined || !DECIDING.has(command)) {
     return said;
@@ -101,12 +102,17 @@ async function answerTo(
   const rest = await awaitAnswer(deps, { ...place, messageId: pending }, signal);
   if (rest === null) return why();
   const parts = rest.isSuspended ? rest.parts.filter((part) => part.at > at) : rest.parts;
-  const then = saidBy({ ...rest, parts });
+  const then = readSaidAnswer({ ...rest, parts });
   if ('status' in then) return then;
   return { ...then, text: [said.text, then.text].filter((text) => text !== '').join('\n\n') };
 }
 
-function saidBy({ outcome, isSuspended, usage, parts }: MessageAnswer): Said | ApiError {
+function readSaidAnswer({
+  outcome,
+  isSuspended,
+  usage,
+  parts,
+}: MessageAnswer): SaidAnswer | ApiError {
   const text = parts.map((part) => part.text).join('\n\n');
   if (outcome === 'failed') return { status: 503, code: 'turn_failed', message: text };
   if (outcome === 'stopped' && text === '') return SET_ASIDE;
@@ -156,7 +162,7 @@ function streamed(
 function noteFailure({ context }: RespondDeps, write: (text: string) => void) {
   return (error: unknown): void => {
     context.log.error({ error }, 'a stream of the API failed');
-    write(event(errorBody(FAILED)));
+    write(sseEvent(errorBody(FAILED)));
   };
 }
 
@@ -166,14 +172,14 @@ const FAILED: ApiError = {
   message: `Parley could not read the answer just now. ${RETRY_NOTE}`,
 };
 
-/** Of a run that was replaced by another one: what was shown cannot be taken back here. */
+/** The error for a run that another one replaced: text that was shown cannot be taken back here. */
 const CHANGED: ApiError = {
   status: 503,
   code: 'answer_changed',
   message: `The answer was started again and differs from what was streamed. ${RETRY_NOTE}`,
 };
 
-function event(data: object): string {
+function sseEvent(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
@@ -189,20 +195,20 @@ async function writeAnswer(
   const add = (content: string): void => {
     if (content === '') return;
     sent += content;
-    write(event(chunkBody(about, { content }, null)));
+    write(sseEvent(chunkBody(about, { content }, null)));
   };
-  write(event(chunkBody(about, { role: 'assistant', content: '' }, null)));
-  const said = await answerTo(deps, order, signal, (growing) => {
+  write(sseEvent(chunkBody(about, { role: 'assistant', content: '' }, null)));
+  const said = await submitAndAwaitAnswer(deps, order, signal, (growing) => {
     // White space at the end may not be part of the answer.
     const text = growing.trimEnd();
     if (text.startsWith(sent)) add(text.slice(sent.length));
   });
-  if ('status' in said) return write(event(errorBody(said)));
+  if ('status' in said) return write(sseEvent(errorBody(said)));
   if (said.text.startsWith(sent)) add(said.text.slice(sent.length));
   // What was said before a question is the beginning of the later answer.
   else if (said.isQuestion) add(`\n\n${said.text}`);
-  else return write(event(errorBody(CHANGED)));
-  write(event(chunkBody(about, {}, 'stop')));
-  if (stream !== false && stream.usage) write(event(usageChunk(about, said.usage)));
+  else return write(sseEvent(errorBody(CHANGED)));
+  write(sseEvent(chunkBody(about, {}, 'stop')));
+  if (stream !== false && stream.usage) write(sseEvent(usageChunk(about, said.usage)));
   write('data: [DONE]\n\n');
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type InboundMessage, memoryValues, silentLogger } from '@parley/core';
+import { type InboundMessage, silentLogger } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import type { MessageAnswer } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -2,7 +2,7 @@ import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { countOf, type InboundMessage } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import type { ChannelContext, IngressOutcome, SecretDoor } from '../adapter.ts';
-import { kindOf } from '../attachments/file-response.ts';
+import { attachmentKind } from '../attachments/file-response.ts';
 import { parseJson, readBody } from '../bounded-body.ts';
 import { parseCommand } from '../commands/typed-command.ts';
 import type { EventHub } from '../web/events.ts';
@@ -157,13 +157,13 @@ async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<Answer
   const fileBytes = context.chats?.media.messageBytes ?? 0;
   const body = await readBody(c.req.raw, LARGEST_TEXT + Math.ceil((fileBytes * 4) / 3));
   if (body.kind === 'too-large')
-    return tooLarge('The request is larger than what is taken at once.');
+    return requestTooLarge('The request is larger than what is taken at once.');
   if (body.kind === 'not-utf8')
     return badRequest('The request is not valid UTF-8.', 'invalid_request');
   const request = readChatRequest(parseJson(body.text), client.conversations);
   if ('status' in request) return request;
   if (request.model !== undefined && request.model !== model) return noModel(request.model, model);
-  const place = placeOf(client, request, c);
+  const place = resolveRequestChat(client, request, c);
   if ('status' in place) return place;
   const refusal = await fileRefusal(context, request.files, client.owner ? null : place.senderId);
   if (refusal !== null) return refusal;
@@ -172,7 +172,7 @@ async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<Answer
   const message = inbound(client, request, { ...place, account: context.account, at });
   const bytes = await Promise.all(request.files.map((file) => file.bytes()));
   const outcome = await context.receive(message, undefined, bytes);
-  const refused = refusedAs(outcome);
+  const refused = toRefusalError(outcome);
   if (refused !== null) return refused;
   const command =
     outcome.kind === 'command' ? outcome.name : parseCommand(request.text)?.command.name;
@@ -193,7 +193,7 @@ interface Place {
  * Which conversation a request belongs to, and who speaks there. `user` is another person behind a client of guests,
  * with memories of their own; behind an owner's it is only another conversation.
  */
-function placeOf(client: Client, { user }: ChatRequest, c: Context): Place | ApiError {
+function resolveRequestChat(client: Client, { user }: ChatRequest, c: Context): Place | ApiError {
   const key = c.req.header('idempotency-key');
   if (key !== undefined && !KEY.test(key)) {
     return badRequest(
@@ -225,7 +225,7 @@ function inbound(
   { chatId, messageId, senderId, separate, account, at }: Place & { account: string; at: number },
 ): InboundMessage {
   const attachments = files.map((file, index) => ({
-    kind: kindOf(file),
+    kind: attachmentKind(file),
     name: file.name,
     size: file.size,
     ...(file.type !== '' && { mimeType: file.type }),
@@ -249,7 +249,7 @@ function inbound(
   };
 }
 
-/** What one message may carry. */
+/** Bounds of one message. */
 const MAX_FILES = 32;
 
 async function fileRefusal(
@@ -263,21 +263,21 @@ async function fileRefusal(
   const size = files.reduce((sum, file) => sum + file.size, 0);
   const empty = files.find((file) => file.size === 0);
   if (empty !== undefined) return badRequest(`${empty.name} is empty.`, 'invalid_request');
-  if (files.length > MAX_FILES) return tooLarge(`One message may have ${MAX_FILES} files.`);
+  if (files.length > MAX_FILES) return requestTooLarge(`One message may have ${MAX_FILES} files.`);
   if (size > messageBytes || files.some((file) => file.size > fileBytes)) {
-    return tooLarge(
+    return requestTooLarge(
       `One file may have ${fileBytes} bytes, those of one message together ${messageBytes} (media in the settings).`,
     );
   }
   if (await chats.hasRoom(size, person)) return null;
-  return overloaded('There is no room for more files at the moment.', 60);
+  return overloadedError('There is no room for more files at the moment.', 60);
 }
 
-function tooLarge(message: string): ApiError {
+function requestTooLarge(message: string): ApiError {
   return { status: 413, code: 'request_too_large', message };
 }
 
-function overloaded(message: string, retryAfterSeconds: number): ApiError {
+function overloadedError(message: string, retryAfterSeconds: number): ApiError {
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds };
 }
 
@@ -285,19 +285,19 @@ function overloaded(message: string, retryAfterSeconds: number): ApiError {
 const RETRY_AFTER_SECONDS = { conversation: 10, person: 30, all: 30 } as const;
 
 /** Null: it is stored, or was before. */
-function refusedAs(outcome: IngressOutcome): ApiError | null {
+function toRefusalError(outcome: IngressOutcome): ApiError | null {
   switch (outcome.kind) {
     case 'accepted':
     case 'command':
     case 'duplicate':
       return null;
     case 'ignored':
-      return overloaded(`The message was not taken: ${outcome.reason}.`, 60);
+      return overloadedError(`The message was not taken: ${outcome.reason}.`, 60);
     case 'refused': {
       const { bound, reason } = outcome;
-      if (bound === 'size') return tooLarge(`The message is ${reason}.`);
+      if (bound === 'size') return requestTooLarge(`The message is ${reason}.`);
       if (bound !== undefined)
-        return overloaded(`Not taken: ${reason}.`, RETRY_AFTER_SECONDS[bound]);
+        return overloadedError(`Not taken: ${reason}.`, RETRY_AFTER_SECONDS[bound]);
       return { status: 401, code: 'access_denied', message: `Not taken: ${reason}.` };
     }
   }

@@ -6,7 +6,7 @@ export interface ApiError {
   readonly code: string;
   readonly message: string;
   readonly retryAfterSeconds?: number;
-  /** Of 405: the methods that the address takes. */
+  /** With 405: the methods that the address takes. */
   readonly allow?: string | undefined;
 }
 
@@ -14,14 +14,14 @@ export function badRequest(message: string, code: string): ApiError {
   return { status: 400, code, message };
 }
 
-function typeOf({ status }: ApiError): string {
+function apiErrorType({ status }: ApiError): string {
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }
 
 export function errorBody(error: ApiError): object {
   const { message, code } = error;
-  return { error: { message, type: typeOf(error), param: null, code } };
+  return { error: { message, type: apiErrorType(error), param: null, code } };
 }
 
 export function errorResponse(error: ApiError): Response {
@@ -37,7 +37,7 @@ export function errorResponse(error: ApiError): Response {
   });
 }
 
-/** What all pieces of one completion say. */
+/** The fields that all pieces of one completion share. */
 export interface Completion {
   readonly id: string;
   /** The agent. */

@@ -1,11 +1,11 @@
-import { type Attachment, ChannelError, recordingLogger } from '@parley/core';
-import { CAPABILITIES } from '@parley/core/testing';
+import { type Attachment, ChannelError } from '@parley/core';
+import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
 import { startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FilesCapability } from '../adapter.ts';
-import { conversationIdOf, routeOf } from '../ingress/route.ts';
+import { answerRoute, conversationIdOf } from '../ingress/route.ts';
 import { aMessage } from '../testing/ingress-scene.ts';
 import { type AttachmentFetcher, startAttachmentFetcher } from './attachment-fetcher.ts';
 import type { MediaLimits } from './fetch-plan.ts';
@@ -47,7 +47,7 @@ async function send(
   const chat = { id: person, type: 'direct' } as const;
   const sender = { id: person, name: person, isBot: false };
   const message = aMessage({ messageId: id, text: '', attachments, chat, sender });
-  const route = routeOf(message, CAPABILITIES, { mentions: 'dead', numbered: false });
+  const route = answerRoute(message, CAPABILITIES, { mentions: 'dead', numbered: false });
   const conversationId = conversationIdOf(message);
   await store.inbox.accept({ conversationId, message, route, receivedAt: now, fromOwner });
   fetcher?.wake();

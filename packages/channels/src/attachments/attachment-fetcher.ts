@@ -13,7 +13,7 @@ export interface AttachmentFetcher {
   close(): Promise<void>;
 }
 
-/** What fetching works with. */
+/** The services and limits of fetching. */
 export interface AttachmentFetcherDeps {
   readonly attachments: AttachmentRepository;
   /** Undefined where the adapter serves no files. */
@@ -100,16 +100,16 @@ export function startAttachmentFetcher(
 
 /** An attachment to fetch, and what else is being fetched for its sender. */
 interface FetchOrder extends DueAttachment, SenderKey {
-  readonly inFlight: Kept;
+  readonly inFlight: KeptTotals;
 }
 
-interface Kept {
+interface KeptTotals {
   readonly files: number;
   readonly bytes: number;
 }
 
-/** What these will take at most. */
-function sizesOf(fetches: readonly DueAttachment[], { fileBytes }: MediaLimits): Kept {
+/** The most bytes that these fetches will take. */
+function sizesOf(fetches: readonly DueAttachment[], { fileBytes }: MediaLimits): KeptTotals {
   const sizes = fetches.map(({ attachment }) => attachment.size ?? fileBytes);
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
@@ -138,7 +138,7 @@ async function fetchOne(
   let bytes: Uint8Array;
   try {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]);
-    bytes = await orEnded(files.fetch(due.attachment.ref, plan.limit, signal), signal);
+    bytes = await rejectWhenAborted(files.fetch(due.attachment.ref, plan.limit, signal), signal);
   } catch (thrown) {
     if (closing.aborted) return false;
     const next = afterFetchFailure(thrown, due.attempts);
@@ -175,7 +175,7 @@ export async function hasRoom(
   return own >= needed && (await roomOf(deps, needed)) >= needed;
 }
 
-/** What may still be kept of a sender's files; their own files that no turn needs any more make room. */
+/** The bytes left for a sender's files; their own files that no turn needs any more make room. */
 async function roomOfSender(
   { attachments, limits }: RoomDeps,
   {
@@ -200,7 +200,7 @@ async function roomOfSender(
   return left();
 }
 
-/** What may still be kept; files that no turn needs any more make room before their time. */
+/** The bytes left for all files; files that no turn needs any more make room before their time. */
 async function roomOf(
   { attachments, limits, clock }: RoomDeps,
   needed: number = limits.fileBytes,
@@ -214,7 +214,7 @@ async function roomOf(
 const NO_FILES = 'I cannot fetch files from this channel';
 
 /** An adapter that ignores its signal must not hold up everyone else's files. */
-async function orEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function rejectWhenAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const ended = Promise.withResolvers<never>();
   const end = (): void => ended.reject(new Error('fetching took too long'));
   signal.addEventListener('abort', end, { once: true });

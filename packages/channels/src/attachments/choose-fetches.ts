@@ -2,7 +2,7 @@ import type { DueAttachment } from '@parley/store';
 
 /** Messages whose files are fetched at the same time; those of one message come one after another. */
 const AT_ONCE = 4;
-/** Of these, messages of one person who is no owner. */
+/** Messages of one person who is no owner, among those fetched at once. */
 const AT_ONCE_OF_PERSON = 2;
 /** Beyond these, messages of owners: they never wait for files of others. */
 const MORE_FOR_OWNERS = 2;

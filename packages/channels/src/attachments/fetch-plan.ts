@@ -1,7 +1,7 @@
 import { ChannelError } from '@parley/core';
 import type { DueAttachment } from '@parley/store';
 
-/** How much of what people send is kept, in bytes; from the settings. */
+/** Bounds of the files that people send and Parley keeps, in bytes; from the settings. */
 export interface MediaLimits {
   readonly fileBytes: number;
   /** All files of one message together. */
@@ -23,7 +23,7 @@ type FetchPlan =
     }
   | { readonly kind: 'refuse'; readonly why: string };
 
-/** What to do after a failed try. */
+/** The next step after a failed try. */
 type AfterFetchFailure =
   | { readonly kind: 'retry'; readonly inMs: number }
   | { readonly kind: 'give-up'; readonly why: string };
@@ -32,13 +32,13 @@ const MB = 1_024 * 1_024;
 /** All within the minute for which a message waits for its files. */
 const RETRY_DELAYS_MS = [2_000, 6_000, 20_000];
 
-/** How many bytes may still be kept: of all files, and of those of the sender. */
+/** The bytes left: for all files, and for those of the sender. */
 interface Room {
   readonly all: number;
   readonly sender: number;
 }
 
-const TOO_MANY =
+const TOO_MANY_FILES =
   'its sender has sent more files than I take at a time; send it again when the others are answered';
 
 /** Decides how much of an attachment may be fetched. `platformBytes`: what the platform serves to bots. */
@@ -59,7 +59,7 @@ export function planFetch(
       ? `it is larger than the ${megabytes(perFile)} that I can take`
       : limit === left
         ? `the files of one message may have ${megabytes(limits.messageBytes)} together`
-        : TOO_MANY;
+        : TOO_MANY_FILES;
   const claimed = due.attachment.size ?? 0;
   return claimed > limit || limit <= 0 ? { kind: 'refuse', why } : { kind: 'fetch', limit, why };
 }

@@ -39,8 +39,8 @@ export function fileResponse({ bytes, name }: KeptFile): Response {
 /** A picture that models read and browsers show; others are files like any. */
 const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
 
-/** What a file is that came over HTTP. */
-export function kindOf({ type }: Pick<File, 'type'>): Attachment['kind'] {
+/** The kind of a file that came over HTTP. */
+export function attachmentKind({ type }: Pick<File, 'type'>): Attachment['kind'] {
   if (PICTURE.test(type)) return 'image';
   return type.startsWith('audio/') ? 'audio' : type.startsWith('video/') ? 'video' : 'document';
 }

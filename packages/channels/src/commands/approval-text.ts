@@ -23,8 +23,8 @@ export async function decideApproval(
 }
 
 /**
- * What `/approve` and `/deny` answer, in Markdown. What waits is shown whole, as the question itself
- * showed it in this conversation.
+ * The answer to `/approve` and `/deny`, in Markdown. A pending question is shown whole, as the question itself showed
+ * it in this conversation.
  */
 export function approvalText(verdict: ApprovalVerdict): string {
   switch (verdict.kind) {

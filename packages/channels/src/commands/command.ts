@@ -26,7 +26,7 @@ export interface TurnCommand extends CommandSpec {
   readonly inTurn: true;
 }
 
-/** What a command is called, who may use it and what it reads. */
+/** The name of a command, the people who may use it and the words it reads. */
 interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
   /** Names besides its own that it answers to. */
   readonly aliases?: readonly string[];
@@ -34,21 +34,21 @@ interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
   readonly who: 'everyone' | 'owner' | 'approver';
   /** `direct`: it deals in codes, which are private. Anywhere when absent. */
   readonly where?: 'direct';
-  /** What it does with the words after its name, so that no command loses any. */
+  /** The handling of the words after its name, so that no command loses any. */
   readonly rest: CommandRest;
   /** Menus and help leave it out: buttons send it. */
   readonly unlisted?: true;
   /**
-   * How it depends on the right to change a group's conversation (`GroupCommands`): `needed`; `needed-for-words`, alone
-   * it only shows; `limits`, without the right it does less.
+   * Its dependence on the right to change a group's conversation (`GroupCommands`): `needed`; `needed-for-words`,
+   * alone it only shows; `limits`, without the right it does less.
    */
   readonly groupRight?: 'needed' | 'needed-for-words' | 'limits';
-  /** What is stored of its message; all of it when absent. */
+  /** The part of its message that is stored; all of it when absent. */
   storedAs?(message: AdmittedMessage['message']): AdmittedMessage['message'];
 }
 
 /**
- * What a command does with the words after its name, and with files beside it. `message`: they are a message, answered
+ * The handling of the words after a command's name, and of files beside it. `message`: they are a message, answered
  * after it. `argument`, `text`: it reads all of them, the former without a full stop at the end. `code`: it reads the
  * code at their beginning, and the others are a message. `none`: it does nothing with them and says so; `/stop` must
  * never start what it was to end. A list: it reads the first where that is in the list or alone.
@@ -69,7 +69,7 @@ export interface TypedCommand {
 
 /** The words of a command, by how it treats them. */
 export interface CommandWords {
-  /** What the command itself reads. */
+  /** The words that the command itself reads. */
   readonly argument: string;
   /** Words that are answered as a message after it; empty where there are none. */
   readonly onward: string;
@@ -93,7 +93,7 @@ export interface CommandContext
   readonly commands: readonly ChatCommand[];
 }
 
-/** Who asks for a command, and where. */
+/** The sender of a command: their rights and the kind of chat. */
 export interface CommandAsker {
   readonly isOwner: boolean;
   readonly isDirect: boolean;
@@ -102,7 +102,7 @@ export interface CommandAsker {
   readonly mayChangeChat: boolean;
 }
 
-/** What commands can say about the running gateway. */
+/** Facts about the running gateway that commands can show. */
 export interface Situation {
   /** The agent's name for people. */
   readonly agentName: string;
@@ -112,10 +112,10 @@ export interface Situation {
   readonly models: readonly string[];
 }
 
-/** What a command may ask before its transaction. */
+/** The services that a command may ask before its transaction. */
 export interface CommandSources {
   readonly store: Pick<Store, 'decisions' | 'why' | 'todos'>;
-  /** Of the agent. */
+  /** The agent's services for commands. */
   readonly services: CommandServices;
   readonly skillCommands: SkillCommands | undefined;
   /** A new one-time code. */
@@ -157,7 +157,7 @@ export type SkillCommands = (
   agent?: string,
 ) => Promise<readonly CommandInfo[]>;
 
-/** What a command answers, and what follows once that is stored. */
+/** The answer of a command, and its effects once the answer is stored. */
 export interface CommandAnswer {
   /** In Markdown. */
   readonly answer: string;
@@ -167,7 +167,7 @@ export interface CommandAnswer {
   readonly wake?: readonly string[];
   /** Conversations whose running turn is ended. */
   readonly stop?: readonly string[];
-  /** What was asked is decided: buttons below the question do nothing any more. */
+  /** The question is decided: buttons below the question do nothing any more. */
   readonly settled?: true;
   /** Why it did nothing, for the sender. */
   readonly declined?: string;

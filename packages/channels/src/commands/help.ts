@@ -32,7 +32,7 @@ function helpLine({ name, summary, takes = '' }: CommandInfo): string {
 const MAX_SKILLS = 30;
 const MAX_SUMMARY = 120;
 
-/** What `/help` says of skills, in Markdown lines; none where there is no skill to call. */
+/** The part of `/help` about skills, in Markdown lines; none where there is no skill to call. */
 export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
   if (commands.length === 0) return [];
   const more = commands.length - MAX_SKILLS;
@@ -40,13 +40,13 @@ export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
     '\nSkills:\n',
     ...commands
       .slice(0, MAX_SKILLS)
-      .map(({ name, summary }) => `- /${name} – ${shortened(summary)}`),
+      .map(({ name, summary }) => `- /${name} – ${shortenSummary(summary)}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
   ];
 }
 
 /** Written by the author of a skill, so no markup of ours. */
-function shortened(summary: string): string {
+function shortenSummary(summary: string): string {
   const characters = [...summary];
   if (characters.length <= MAX_SUMMARY) return literal(summary);
   return `${literal(characters.slice(0, MAX_SUMMARY).join(''))} …`;

@@ -1,7 +1,7 @@
 import type { LinkResult } from '@parley/store';
 import { describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/ingress-scene.ts';
-import { linkAction, linkNews, linkText } from './link.ts';
+import { linkAction, linkNews, renderLinkResult } from './link.ts';
 
 const route = {
   channel: 'web',
@@ -40,7 +40,7 @@ describe('what /link says', () => {
     [{ kind: 'not-linked' }, 'not linked with yours'],
     [{ kind: 'unknown-code' }, 'not valid'],
   ])('[F13] of %j', (result, words) => {
-    expect(linkText(result)).toContain(words);
+    expect(renderLinkResult(result)).toContain(words);
   });
 
   it('[F13] shows the creator of a code who typed it, by a name that cannot pretend', () => {

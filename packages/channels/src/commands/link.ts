@@ -19,10 +19,10 @@ export const link = chatCommand({
   async run({ argument, message, asker, rules, agent }, transaction, newCode) {
     const self = personId(message);
     const action = linkAction(argument, self, newCode);
-    if (action === null) return { answer: linkText({ kind: 'unknown-code' }) };
+    if (action === null) return { answer: renderLinkResult({ kind: 'unknown-code' }) };
     const rights = { isOwner: asker.isOwner, ownersOfAgents: ownersOfAgents(rules) };
     const result = await transaction.link({ personId: self, ...rights }, action);
-    return { answer: linkText(result), notify: linkNews(result, message, agent) };
+    return { answer: renderLinkResult(result), notify: linkNews(result, message, agent) };
   },
 });
 
@@ -36,7 +36,7 @@ export function linkAction(argument: string, self: string, newCode: string): Lin
 }
 
 /** In Markdown. */
-export function linkText(result: LinkResult): string {
+export function renderLinkResult(result: LinkResult): string {
   switch (result.kind) {
     case 'code':
       return codeText(result);
@@ -49,7 +49,7 @@ export function linkText(result: LinkResult): string {
     case 'to-confirm':
       return 'Almost done: now confirm it in the chat where the code was made. I have asked there.';
     case 'linked':
-      return `Linked: ${listed(result.members)}. /link off takes this account out again.`;
+      return `Linked: ${listMembers(result.members)}. /link off takes this account out again.`;
     case 'left':
       return `\`${result.personId}\` is not linked any more.`;
     case 'not-linked':
@@ -75,12 +75,12 @@ export function linkNews(
     return noticeParts(text, result.makerRoute, { ...inMain(mainConversation), secret });
   }
   if (result.kind !== 'linked') return [];
-  const text = `⚙️ Linked: ${listed(result.members)}.`;
+  const text = `⚙️ Linked: ${listMembers(result.members)}.`;
   return noticeParts(text, result.otherRoute, inMain(result.mainConversation));
 }
 
 function codeText({ code, members, typist }: Extract<LinkResult, { kind: 'code' }>): string {
-  const linked = members.length === 0 ? [] : [`Linked so far: ${listed(members)}.`];
+  const linked = members.length === 0 ? [] : [`Linked so far: ${listMembers(members)}.`];
   const next =
     typist === null
       ? `Write \`/link ${code}\` to me from your other account. The code is valid for ten minutes; do not share it.`
@@ -88,6 +88,6 @@ function codeText({ code, members, typist }: Extract<LinkResult, { kind: 'code' 
   return [next, ...linked].join('\n\n');
 }
 
-function listed(members: readonly string[]): string {
+function listMembers(members: readonly string[]): string {
   return members.map((member) => `\`${member}\``).join(', ');
 }

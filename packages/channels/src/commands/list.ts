@@ -48,7 +48,7 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
   link,
 ];
 
-/** What the platforms' own menus list. */
+/** The commands in the platforms' own menus. */
 export function listMenu(commands: readonly ChatCommand[]): readonly CommandInfo[] {
   return commands.filter(isListed).map((command) => ({
     name: command.name,

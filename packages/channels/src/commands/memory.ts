@@ -1,6 +1,6 @@
 import { serviceCommand } from './service-command.ts';
 
-/** What `/memory` and `/forget` answer without a service. */
+/** The answer to `/memory` and `/forget` without a service. */
 export const NO_MEMORY = 'Memory is switched off in my settings: I save nothing about anyone.';
 
 export const memory = serviceCommand(

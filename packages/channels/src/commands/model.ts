@@ -11,7 +11,9 @@ export const model = chatCommand({
   async run(context, transaction) {
     const to = chosenModel(context.argument, context.situation.models);
     const { now } = await transaction.changeModel(to === undefined ? 'show' : { to });
-    return { answer: to === undefined ? listText(context, now) : changedText(context, now) };
+    return {
+      answer: to === undefined ? modelListText(context, now) : modelChangedText(context, now),
+    };
   },
 });
 
@@ -27,11 +29,11 @@ function chosenModel(argument: string, known: readonly string[]): string | null 
   return whole ?? (partly.length === 1 ? partly[0] : undefined);
 }
 
-function changedText(context: CommandContext, now: string | null): string {
+function modelChangedText(context: CommandContext, now: string | null): string {
   return `From the next message on ${answering(context, now)} answers in this conversation.`;
 }
 
-function listText(context: CommandContext, now: string | null): string {
+function modelListText(context: CommandContext, now: string | null): string {
   const { argument, situation } = context;
   const unknown = argument === '' ? [] : [`I know no model ${inlineCode(argument)}.`];
   const list = [...situation.models, DEFAULT_MODEL].map((name) => `- \`/model ${name}\``);
@@ -43,7 +45,7 @@ function listText(context: CommandContext, now: string | null): string {
   ].join('\n\n');
 }
 
-/** How the model of the settings was chosen is the owner's business. */
+/** Names the model that answers. Only the owner learns how the settings chose it. */
 function answering({ situation, audience }: CommandContext, now: string | null): string {
   if (now !== null) return `\`${now}\``;
   return `the model of the settings${audience === 'owner' ? ` (${situation.model})` : ''}`;

@@ -41,7 +41,7 @@ export async function pairOutsideChat(
   const approved = code === null ? null : await store.pairing.approve(code, welcomeParts, now);
   const pending = await store.pairing.pending(now);
   const ok = approved !== null || argument === '';
-  return { ok, text: plainText(pairText(argument, { approved, pending })) };
+  return { ok, text: renderPlain(pairText(argument, { approved, pending })) };
 }
 
 /** Takes the request with this code off the list. The person is not notified, and can ask again when the code has expired. */
@@ -55,7 +55,7 @@ export async function refusePairing(
   if (refused === null) {
     return { ok: false, text: 'No one is waiting with that code; it may have run out.' };
   }
-  return { ok: true, text: plainText(`${who(refused)} gets no access.`) };
+  return { ok: true, text: renderPlain(`${applicantText(refused)} gets no access.`) };
 }
 
 /** The notice to an allowed person, in their own chat. */
@@ -69,20 +69,20 @@ function pairText(argument: string, { approved, pending }: Pairing): string {
     pending.length === 0
       ? 'No one is waiting for access.'
       : ['Waiting for access:\n', ...pending.map(waitingLine)].join('\n');
-  if (approved !== null) return `${who(approved)} has access now.`;
+  if (approved !== null) return `${applicantText(approved)} has access now.`;
   if (argument === '') return waiting;
   return `No one is waiting with that code; it may have run out.\n\n${waiting}`;
 }
 
 function waitingLine(request: PairingRequest): string {
-  return `- ${who(request)}: \`/pair ${request.code}\``;
+  return `- ${applicantText(request)}: \`/pair ${request.code}\``;
 }
 
-function who({ channel, senderId, senderName }: PairingRequest): string {
+function applicantText({ channel, senderId, senderName }: PairingRequest): string {
   return `${quotedName(senderName)} (\`${channel}:${senderId}\`)`;
 }
 
-function plainText(markdown: string): string {
+function renderPlain(markdown: string): string {
   const parts = render(markdown, { dialect: 'plain', maxLength: 10_000, unit: 'utf16' });
   return parts.map(({ plain }) => plain).join('\n');
 }

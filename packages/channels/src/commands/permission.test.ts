@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import type { GroupCommands } from '../ingress/rules.ts';
 import { CHAT_COMMANDS, COMMANDS, RESERVED_COMMANDS } from './list.ts';

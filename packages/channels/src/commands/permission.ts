@@ -45,7 +45,7 @@ export function isListed({ unlisted }: ChatCommand): boolean {
   return unlisted !== true;
 }
 
-/** What `/help` shows: what this person can use. */
+/** The commands that this person can use, for `/help`. */
 export function usableCommands(
   commands: readonly ChatCommand[],
   asker: CommandAsker,
@@ -73,7 +73,7 @@ export async function findAsker(
   return { ...rank, mayChangeChat };
 }
 
-/** What is known of the sender without asking the platform. */
+/** The rights of the sender that are known without asking the platform. */
 type SenderRank = Omit<CommandAsker, 'mayChangeChat'>;
 
 /** Decides by the setting alone; `ask` where only the platform knows. */

@@ -41,7 +41,7 @@ async function lose(): Promise<string> {
   return `/resend ${due.part.idempotencyKey}`;
 }
 
-/** What is sent to a chat next, in order. */
+/** The parts that a chat is sent next, in order. */
 async function due(chatId: string = GROUP.id): Promise<readonly string[]> {
   const parts = await scene.store.outbox.recent(
     { channel: 'telegram', account: 'default', chatId },

@@ -5,7 +5,7 @@ import type { IngressDecision } from '../ingress/decide.ts';
 import type { Identified } from '../ingress/identify.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
 import type { BacklogLimit } from '../ingress/limits.ts';
-import { partsOf } from '../ingress/route.ts';
+import { renderNoticeParts } from '../ingress/route.ts';
 import type {
   ChatCommand,
   CommandAnswer,
@@ -41,14 +41,14 @@ export async function runCommand(
   if (refusal !== null) {
     const answer = refusalText(command, refusal, rules.policy.access.groupCommands);
     const run = async () => ({ answer, declined: answer });
-    return complete(deps, identified, { ...work, onward: null, run }, backlog);
+    return completeCommand(deps, identified, { ...work, onward: null, run }, backlog);
   }
   if ('inTurn' in command) return 'in-turn';
   const run = await prepare(deps, identified, typed, command, { ...words, asker });
-  return complete(deps, identified, { ...work, onward: after, run }, backlog);
+  return completeCommand(deps, identified, { ...work, onward: after, run }, backlog);
 }
 
-/** What is done in the transaction of a command. */
+/** The input of the transaction of a command. */
 interface Work {
   readonly typed: TypedCommand;
   readonly words: CommandWords;
@@ -87,7 +87,7 @@ async function prepare(
 }
 
 /** Runs the transaction of a command, then what follows it. */
-async function complete(
+async function completeCommand(
   deps: IngressDeps,
   identified: Identified,
   work: Work,
@@ -96,7 +96,7 @@ async function complete(
   const { admitted } = identified;
   const done =
     work.onward === null
-      ? await transact(deps, admitted, work, 0)
+      ? await storeAndRunCommand(deps, admitted, work, 0)
       : await transactWithRoom(deps, identified, work, backlog);
   deps.checkpoint('inbox-committed');
   await followUp(deps, admitted, done);
@@ -115,7 +115,7 @@ async function transactWithRoom(
   let done: Done | null = null;
   try {
     const most = room === 'room' ? rules.limits.waitingPerConversation : 0;
-    done = await transact(deps, admitted, work, most);
+    done = await storeAndRunCommand(deps, admitted, work, most);
     return done;
   } finally {
     if (room === 'room') backlog.release(from, done?.isWaiting === true);
@@ -123,7 +123,7 @@ async function transactWithRoom(
 }
 
 /** Stores a command, runs it and stores its answer; null: its message is known. `room` is that of a message after it. */
-async function transact(
+async function storeAndRunCommand(
   { store }: IngressDeps,
   admitted: AdmittedMessage,
   { typed: { command }, words, after, onward, run }: Work,
@@ -142,7 +142,7 @@ async function transact(
         leftOverText(command, words, message),
         after === null || taken === 'waits' ? null : notTakenText(command.name, taken),
       ].filter((part) => part !== null);
-      transaction.answer(...partsOf(text.join('\n\n'), route), ...(done.notify ?? []));
+      transaction.answer(...renderNoticeParts(text.join('\n\n'), route), ...(done.notify ?? []));
       return { ...done, isWaiting: taken === 'waits' };
     },
   );
@@ -168,7 +168,10 @@ function storedMessage(
   return { ...admitted, message, ...(hasMessage && files && { files }) };
 }
 
-/** What follows a stored command. A duplicate only wakes the delivery: a `/stop` that arrives twice stops nothing new. */
+/**
+ * Performs the effects of a stored command. A duplicate only wakes the delivery: a `/stop` that arrives twice stops
+ * nothing new.
+ */
 async function followUp(
   { bus, lanes, deliver, rules }: IngressDeps,
   { conversationId, message, route }: AdmittedMessage,

@@ -1,7 +1,7 @@
 import type { PlanRun } from '@parley/store';
 import { chatCommand } from './command.ts';
 
-/** What the message says that runs a plan: the model reads it as the person's. */
+/** The text of the message that runs a plan: the model reads it as the person's. */
 const PLAN_TEXT = 'Yes, run the plan.';
 
 /** Runs the plan that waits; its button names the turn that wrote it. */

@@ -9,8 +9,8 @@ import {
 import { nameOfMessage } from '@parley/core/timeline';
 
 /**
- * Where a timeline is read: `terminal` wide, with all details; `chat` short, in Markdown; `group` the
- * same without what only the owner may know.
+ * The reader of a timeline: `terminal` wide, with all details; `chat` short, in Markdown; `group` the same without
+ * what only the owner may know.
  */
 export type TimelineSurface = 'terminal' | 'chat' | 'group';
 
@@ -67,9 +67,9 @@ function shortText({ message, verdict, detail, entries }: Timeline, isOwner: boo
   const lines = entries.map(({ at, ms, stage, text, detail: more }) => {
     const when = at === null ? '' : `${offset(at - message.at)} `;
     const took = ms === null ? '' : ` (${shortDuration(ms)})`;
-    return `- ${when}*${stage}* ${withDetail(literalLine(text), isOwner ? quoted(more) : undefined)}${took}`;
+    return `- ${when}*${stage}* ${withDetail(literalLine(text), isOwner ? quoteDetail(more) : undefined)}${took}`;
   });
-  const text = withDetail(literalLine(verdict), isOwner ? quoted(detail) : undefined);
+  const text = withDetail(literalLine(verdict), isOwner ? quoteDetail(detail) : undefined);
   return [`Message \`${message.messageId}\`: ${text}\n`, ...lines].join('\n');
 }
 
@@ -78,7 +78,7 @@ function withDetail(text: string, detail: string | undefined): string {
 }
 
 /** As code: text of a platform or a provider cannot look like a part of our own text. */
-function quoted(detail: string | undefined): string | undefined {
+function quoteDetail(detail: string | undefined): string | undefined {
   return detail === undefined ? undefined : inlineCode(detail.trim());
 }
 

@@ -48,13 +48,13 @@ export function splitCommand({ command, argument }: TypedCommand): CommandWords 
     case 'argument':
       return { argument: argument.replace(/[.,;:!?…。！？]+$/, ''), onward: '', unused: '' };
     case 'message':
-      return { argument: '', onward: meant(argument), unused: '' };
+      return { argument: '', onward: withoutBarePunctuation(argument), unused: '' };
     case 'none':
-      return { argument: '', onward: '', unused: meant(argument) };
+      return { argument: '', onward: '', unused: withoutBarePunctuation(argument) };
     case 'code': {
       const found = leadingCode(argument, APPROVAL_CODE_LENGTH);
       if (found === null) return { argument, onward: '', unused: '' };
-      return { argument: found.code, onward: meant(found.rest), unused: '' };
+      return { argument: found.code, onward: withoutBarePunctuation(found.rest), unused: '' };
     }
     default:
       return splitWord(argument, command.rest);
@@ -67,12 +67,12 @@ function splitWord(argument: string, known: readonly string[]): CommandWords {
   // "/mode how does that work" names no mode: all of it is a message.
   const isWord = onward === '' || known.includes(word.toLowerCase());
   return isWord
-    ? { argument: word, onward: meant(onward), unused: '' }
+    ? { argument: word, onward: withoutBarePunctuation(onward), unused: '' }
     : { argument: '', onward: argument, unused: '' };
 }
 
 /** A full stop, a smile or a bracket behind a command says nothing. */
-function meant(words: string): string {
+function withoutBarePunctuation(words: string): string {
   return /[\p{L}\p{N}]/u.test(words) ? words : '';
 }
 
@@ -100,7 +100,7 @@ function carriesFiles(rest: CommandRest): boolean {
   return rest === 'message' || typeof rest === 'object';
 }
 
-/** What a command says of words and files that it did nothing with, in Markdown; null: there are none. */
+/** The notice about words and files that a command did nothing with, in Markdown; null: there are none. */
 export function leftOverText(
   { name, rest }: Pick<ChatCommand, 'name' | 'rest'>,
   { unused }: Pick<CommandWords, 'unused'>,

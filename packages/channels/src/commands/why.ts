@@ -38,10 +38,10 @@ async function timelineText(
   return whyAnswerText(found, audience === 'owner' ? 'chat' : 'group');
 }
 
-/** Who reads the explanation: in a group everyone does, so it names no servers there. */
+/** The audience of the explanation: in a group everyone reads it, so it names no servers there. */
 type Audience = CommandContext['audience'];
 
-/** What happened to the last messages of a chat (D08), in Markdown. `now` in ms. */
+/** Explains the outcome of the last messages of a chat (D08), in Markdown. `now` in ms. */
 export function whyText(stories: readonly MessageStory[], now: number, audience: Audience): string {
   if (stories.length === 0) return 'I know of no message here.';
   const lines = stories.map((story) => {
@@ -118,7 +118,7 @@ function turnText(turn: TurnStory, now: number, audience: Audience): string {
   }
 }
 
-/** Who may approve, and how much time is left. A group does not learn the names. */
+/** Names the people who may approve and the time left. A group does not learn the names. */
 function pendingText(
   { tool, code, approvers, expiresAt }: PendingApproval,
   now: number,

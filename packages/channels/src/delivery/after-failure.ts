@@ -16,16 +16,16 @@ import {
 import { render } from '@parley/markup';
 import type { DuePart, NewPart, OutboxRepository } from '@parley/store';
 import type { ChannelAdapter } from '../adapter.ts';
-import { shortened } from '../reconnect.ts';
+import { jitterDelay } from '../reconnect.ts';
 import type { Pacer } from './pacer.ts';
 import type { SendNotes } from './send-notes.ts';
 
-/** What to do with a part whose sending failed. */
+/** The decision about a part whose sending failed. */
 export type AfterFailure =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly attempt: 'counts' | 'free' }
   | { readonly kind: 'give-up'; readonly state: 'failed' | 'unknown' };
 
-/** What the decision is made from. `random` is in [0, 1). */
+/** The facts of the decision. `random` is in [0, 1). */
 export interface FailureFacts {
   readonly failure: ChannelFailure;
   /** Attempts that counted before this one. */
@@ -52,10 +52,10 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
       return { kind: 'retry', afterMs: failure.retryAfterMs, attempt: 'free' };
     case 'transient':
       if (failure.untried)
-        return { kind: 'retry', afterMs: shortened(UNTRIED_MS, facts.random), attempt: 'free' };
-      return tryAgain(facts, 'failed');
+        return { kind: 'retry', afterMs: jitterDelay(UNTRIED_MS, facts.random), attempt: 'free' };
+      return retryPart(facts, 'failed');
     case 'unknown-outcome':
-      return facts.mayRepeat ? tryAgain(facts, 'unknown') : { kind: 'give-up', state: 'unknown' };
+      return facts.mayRepeat ? retryPart(facts, 'unknown') : { kind: 'give-up', state: 'unknown' };
     case 'refused-format':
     case 'refused':
     case 'gone':
@@ -64,13 +64,13 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   }
 }
 
-function tryAgain(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterFailure {
+function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterFailure {
   if (facts.attempts + 1 >= MAX_ATTEMPTS) return { kind: 'give-up', state: otherwise };
   const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** facts.attempts);
-  return { kind: 'retry', afterMs: shortened(backoff, facts.random), attempt: 'counts' };
+  return { kind: 'retry', afterMs: jitterDelay(backoff, facts.random), attempt: 'counts' };
 }
 
-/** What a chat reads about a part, in Markdown. `⚙️` marks the system (G08). */
+/** The notice about a part in its chat, in Markdown. `⚙️` marks the system (G08). */
 export interface Notice {
   readonly markdown: string;
   readonly buttons?: Button[];
@@ -102,11 +102,11 @@ function refusedNotice(reason: string): Notice {
   return { markdown: `⚙️ A part of my answer could not be delivered: ${literal(reason)}` };
 }
 
-/** What handling a part needs whose sending failed, or was interrupted. */
+/** The services for a part whose sending failed or was interrupted. */
 export interface FailureDeps {
   readonly outbox: OutboxRepository;
   readonly capabilities: Pick<Capabilities, 'idempotentSend' | 'idempotentForMs' | 'buttons'>;
-  /** What is done about a part that may have arrived; `tell` when absent. */
+  /** The handling of a part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: 'notify' | 'resend' | undefined;
   readonly pacer: Pacer;
   /** See `ChannelAdapter`. Absent: the platform cannot be asked. */
@@ -152,7 +152,7 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
   }
   const { state } = decision;
   const reason = error.message;
-  const about = state === 'unknown' ? uncertain(deps, part) : refusedNotice(reason);
+  const about = state === 'unknown' ? uncertainNoticeOf(deps, part) : refusedNotice(reason);
   const isOpen = canBeReported(error.failure);
   // Nothing else of the answer can arrive there either.
   await failPart(deps, part, {
@@ -185,7 +185,7 @@ interface Ending {
   readonly reason: string;
   /** Null where the chat cannot be notified. */
   readonly notice: Notice | null;
-  /** What fails with it; `part` when absent. */
+  /** The scope of the failure; `part` when absent. */
   readonly scope?: 'part' | 'answer';
 }
 
@@ -232,7 +232,7 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
   // Without it the chat may never learn that an answer is uncertain, so the death of a process over a notice is made good
   // for, once.
   if (part.noticeOf !== undefined && attempts === 0) return sendAgain('counts');
-  await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
+  await failPart(deps, part, { state: 'unknown', reason, notice: uncertainNoticeOf(deps, part) });
 }
 
 /**
@@ -259,7 +259,7 @@ export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
 export async function endUncertain(deps: FailureDeps, { part }: DuePart): Promise<void> {
   const reason =
     'an earlier attempt may have arrived, and the platform would not recognise another one';
-  await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
+  await failPart(deps, part, { state: 'unknown', reason, notice: uncertainNoticeOf(deps, part) });
 }
 
 /** People wait behind it, so an answer that takes longer is none. In ms. */
@@ -292,6 +292,9 @@ export function mayRepeat(
   return isHarmless || (whenUncertain === 'resend' && part.noticeOf === undefined);
 }
 
-function uncertain({ capabilities }: FailureDeps, { idempotencyKey }: OutboundPart): Notice {
+function uncertainNoticeOf(
+  { capabilities }: FailureDeps,
+  { idempotencyKey }: OutboundPart,
+): Notice {
   return uncertainNotice(idempotencyKey, capabilities.buttons);
 }

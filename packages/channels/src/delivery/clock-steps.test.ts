@@ -1,5 +1,5 @@
-import { recordingLogger, silentMeter } from '@parley/core';
-import { movableTime, runs } from '@parley/core/testing';
+import { silentMeter } from '@parley/core';
+import { movableTime, recordingLogger, runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openDeliveryScene } from '../testing/delivery-scene.ts';
@@ -8,12 +8,12 @@ import { createPacer } from './pacer.ts';
 
 const CHAT = { channel: 'test', account: 'default', chatId: 'c' };
 const RATES = { account: { burst: 3, everyMs: 100 }, direct: { burst: 1, everyMs: 1_000 } };
-/** What the platform asks for when it refuses, in ms. */
+/** The pause that the platform asks for when it refuses, in ms. */
 const PAUSE_MS = 5_000;
 const YEAR_MS = 365 * 24 * 3_600_000;
 const NEVER = new AbortController().signal;
 
-/** What happens before a delivery: time passes, the clock is set, or the platform will refuse the next part. */
+/** An event before a delivery: time passes, the clock is set, or the platform will refuse the next part. */
 const Event = fc.oneof(
   fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 10_000 }) }),
   fc.record({

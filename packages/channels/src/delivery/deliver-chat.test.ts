@@ -6,10 +6,9 @@ import {
   type DurablePoint,
   type OutboundPart,
   type Receipt,
-  recordingLogger,
   silentMeter,
 } from '@parley/core';
-import { CAPABILITIES } from '@parley/core/testing';
+import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
 import { type BeforePart, StoreError } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';

@@ -56,7 +56,7 @@ export async function deliverChat(
 ): Promise<number | null> {
   const deps = { ...services, outbox: patientOutbox(services.outbox, signal) };
   let known = fresh && dueParts(fresh);
-  while (!isOver(deps, signal)) {
+  while (!mustStopDelivery(deps, signal)) {
     const parts = known ?? (await deps.outbox.unfinished(chat, AT_ONCE));
     known = undefined;
     const result = await deliverInOrder(deps, parts, signal);
@@ -81,8 +81,8 @@ function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
 }
 
 /**
- * How long a living gateway may still need for the part that it sends, in ms. Where several send for an
- * account a part may be sent twice without harm, so a wrong guess about a dead one does none either.
+ * The time that a living gateway may still need for the part that it sends, in ms. Where several send for an account
+ * a part may be sent twice without harm, so a wrong guess about a dead one does none either.
  */
 function othersTime({ othersSend, clock }: DeliveryDeps, { sendingAt }: DuePart): number {
   if (othersSend !== true) return 0;
@@ -90,7 +90,7 @@ function othersTime({ othersSend, clock }: DeliveryDeps, { sendingAt }: DuePart)
   return sinceMs < OTHERS_SEND_MS ? RECHECK_MS : 0;
 }
 
-function isOver({ isEnding }: DeliveryDeps, signal: AbortSignal): boolean {
+function mustStopDelivery({ isEnding }: DeliveryDeps, signal: AbortSignal): boolean {
   return signal.aborted || isEnding?.() === true;
 }
 
@@ -105,7 +105,7 @@ async function deliverInOrder(
   for (const [index, due] of parts.entries()) {
     const { part } = due;
     if (sendingAt === null) {
-      if (isOver(deps, signal)) return 'look-again';
+      if (mustStopDelivery(deps, signal)) return 'look-again';
       if (due.state === 'sending') {
         const left = othersTime(deps, due);
         if (left > 0) return left;
@@ -117,14 +117,14 @@ async function deliverInOrder(
       if (wait > 0) return wait;
       sendingAt = deps.clock();
       noteMarked(deps, part, sendingAt);
-      if (!(await deps.outbox.markSending(part.id, sendingAt))) return unmarked(deps, part);
+      if (!(await deps.outbox.markSending(part.id, sendingAt))) return forgetUnmarked(deps, part);
     }
     if (isKeyForgotten(deps, due)) {
       await endUncertain(deps, due);
-      return unmarked(deps, part);
+      return forgetUnmarked(deps, part);
     }
     const following = parts[index + 1];
-    const sent = await deliver(deps, { due: { ...due, sendingAt }, following }, signal);
+    const sent = await sendTraced(deps, { due: { ...due, sendingAt }, following }, signal);
     deps.notes?.remove(part.id);
     if (sent.kind !== 'sent') return 'look-again';
     sendingAt = sent.followingAt;
@@ -133,7 +133,7 @@ async function deliverInOrder(
 }
 
 /** A part that is not pending any more. */
-function unmarked({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
+function forgetUnmarked({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
   notes?.remove(part.id);
   return 'look-again';
 }
@@ -142,7 +142,7 @@ function noteMarked(deps: DeliveryDeps, part: OutboundPart, at: number): void {
   if (!mayRepeat(deps, part)) deps.notes?.write({ partId: part.id, at }, { kind: 'marked' });
 }
 
-/** How long this part has to wait: until it is due, then until platform and account allow it. In ms. */
+/** The wait of this part: until it is due, then until platform and account allow it. In ms. */
 function waitFor({ pacer, clock, monotonic }: DeliveryDeps, due: DuePart): number {
   return untilDue(due, clock()) || pacer.take(due.part.route, monotonic());
 }
@@ -159,7 +159,7 @@ type Sent =
   | { readonly kind: 'not-sent' };
 
 /** Sends a part, as a stage of the trace it belongs to. */
-function deliver(deps: DeliveryDeps, marked: Marked, signal: AbortSignal): Promise<Sent> {
+function sendTraced(deps: DeliveryDeps, marked: Marked, signal: AbortSignal): Promise<Sent> {
   const { due } = marked;
   const { tracer = silentTracer, clock, meter } = deps;
   const { channel } = due.part.route;
@@ -197,7 +197,7 @@ async function sendPart(
   const { channel } = part.route;
   deps.meter.observe('parley_delivery_seconds', deps.monotonic() - startedAt, { channel });
   return tracer.span('parley.receipt', {}, () =>
-    record(deps, { part, receipt, following }, signal),
+    recordSent(deps, { part, receipt, following }, signal),
   );
 }
 
@@ -224,7 +224,7 @@ async function withinLimit<T>(
 }
 
 /** Rejects when the database fails for good: the part stays in `sending`, as after a crash. */
-async function record(
+async function recordSent(
   deps: DeliveryDeps,
   {
     part,
@@ -236,7 +236,9 @@ async function record(
   const { channel } = part.route;
   const at = deps.clock();
   const next =
-    !isOver(deps, signal) && following && isReady(deps, following) ? following.part : undefined;
+    !mustStopDelivery(deps, signal) && following && isReady(deps, following)
+      ? following.part
+      : undefined;
   if (next !== undefined) noteMarked(deps, next, at);
   const isMarked = await deps.outbox.markSent(part.id, platformMessageId, at, next?.id);
   if (next !== undefined && !isMarked) deps.notes?.remove(next.id);

@@ -35,7 +35,7 @@ export interface DeliveryWorkerOptions {
 }
 
 const SWEEP_BATCH = 500;
-/** How often to look, at the end, whether all that is due has been sent. */
+/** At the end, the interval between checks whether everything due has been sent. */
 const RECHECK_MS = 10;
 
 /**

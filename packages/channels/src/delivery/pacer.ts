@@ -54,9 +54,13 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
         chat: Math.min(1, rateOf(chat).burst - 1),
       }) === 0,
     pause(now, forMs, chat) {
-      if (chat === undefined) account = Math.max(account, oneLeft(ofAccount, now + forMs));
+      if (chat === undefined)
+        account = Math.max(account, bucketWithOneToken(ofAccount, now + forMs));
       else {
-        const fullAt = Math.max(chats.get(chat.chatId) ?? 0, oneLeft(rateOf(chat), now + forMs));
+        const fullAt = Math.max(
+          chats.get(chat.chatId) ?? 0,
+          bucketWithOneToken(rateOf(chat), now + forMs),
+        );
         keepChat(chats, chat.chatId, fullAt, now);
       }
     },
@@ -78,7 +82,7 @@ function afterTake(fullAt: number, rate: Rate, now: number): number {
 }
 
 /** The bucket that has exactly one token at that time. */
-function oneLeft(rate: Rate, at: number): number {
+function bucketWithOneToken(rate: Rate, at: number): number {
   return at + (rate.burst - 1) * rate.everyMs;
 }
 

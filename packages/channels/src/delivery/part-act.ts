@@ -10,13 +10,13 @@ export async function actOn(
   const address = { chatId, threadId };
   switch (act?.kind) {
     case 'react':
-      await must(messages?.react)(address, act.messageId, act.emoji);
+      await requireAct(messages?.react)(address, act.messageId, act.emoji);
       break;
     case 'edit':
-      await must(messages?.edit)(address, act.messageId, body);
+      await requireAct(messages?.edit)(address, act.messageId, body);
       break;
     case 'delete':
-      await must(messages?.delete)(address, act.messageId);
+      await requireAct(messages?.delete)(address, act.messageId);
       break;
     case undefined:
       throw new Error(`Part ${id} does nothing to a message.`);
@@ -25,7 +25,7 @@ export async function actOn(
   return { platformMessageId: `act:${id}` };
 }
 
-function must<Act>(act: Act | undefined): Act {
+function requireAct<Act>(act: Act | undefined): Act {
   if (act !== undefined) return act;
   const message = 'This channel cannot do that to a message.';
   throw new ChannelError({ kind: 'refused' }, message);

@@ -23,14 +23,14 @@ export async function withPartFile<Sent>(
 ): Promise<Sent> {
   const { file } = part;
   if (file === undefined || file.path !== undefined) return send(part);
-  const stored = await agentFiles.ofPart(part.id).catch(notRead);
+  const stored = await agentFiles.ofPart(part.id).catch(throwNotRead);
   const kind = capabilities.media.includes(file.kind) ? file.kind : 'document';
   if (stored === null) return send({ ...part, file: { ...file, kind } });
   const bytes = await scrubFile(file.name, stored, scrub);
-  const folder = await mkdtemp(join(tmpdir(), 'parley-file-')).catch(notRead);
+  const folder = await mkdtemp(join(tmpdir(), 'parley-file-')).catch(throwNotRead);
   try {
     const path = join(folder, 'file');
-    await writeFile(path, bytes, { mode: 0o600 }).catch(notRead);
+    await writeFile(path, bytes, { mode: 0o600 }).catch(throwNotRead);
     return await send({ ...part, file: { ...file, kind, path, size: bytes.byteLength } });
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -38,7 +38,7 @@ export async function withPartFile<Sent>(
 }
 
 /** Nothing was sent, so it is tried again. */
-function notRead(error: unknown): never {
+function throwNotRead(error: unknown): never {
   const message = `A file could not be prepared for sending: ${reasonOf(error)}. It is tried again.`;
   throw new ChannelError({ kind: 'transient', untried: true }, message, error);
 }

@@ -16,12 +16,12 @@ export async function scrubFile(name: string, bytes: Uint8Array, scrub: Scrub) {
     const part = left <= 0 ? null : await unpack(left).catch(() => null);
     if (part === null) continue; // Damaged, or too large.
     left -= part.byteLength;
-    if (scrubBytes(part, scrub) !== part) throw refusal(name);
+    if (scrubBytes(part, scrub) !== part) throw secretInFileError(name);
   }
   return scrubBytes(bytes, scrub);
 }
 
-function refusal(name: string): ChannelError {
+function secretInFileError(name: string): ChannelError {
   const text = `${name} has a secret of the settings in a compressed part, so it is not sent. Remove it there, or send the text.`;
   return new ChannelError({ kind: 'refused' }, text);
 }

@@ -3,8 +3,8 @@ import { countFromNewest, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 /**
- * How far the sending of a part has come: `marked`, its row says so and nothing has left; `started`, bytes may
- * have left; `arrived`, the platform has it under this id.
+ * The progress of sending a part: `marked`, its row says so and nothing has left; `started`, bytes may have left;
+ * `arrived`, the platform has it under this id.
  */
 export type SendNote =
   | { readonly kind: 'marked' | 'started' }
@@ -16,7 +16,7 @@ export interface SendAttempt {
   readonly at: number;
 }
 
-/** What a process that is killed leaves behind for the next one, besides its rows (D04). */
+/** Notes that a killed process leaves for the next one, besides its rows (D04). */
 export interface SendNotes {
   /** The last note of this attempt; undefined: nothing is known of it. */
   read(attempt: SendAttempt): SendNote | undefined;
@@ -35,7 +35,7 @@ type Line = z.infer<typeof Line>;
 
 /** It is rewritten then, with pending sends alone; in bytes. */
 const LARGEST_FILE = 1_000_000;
-/** What was left behind and never asked for, in ms. */
+/** Notes that nobody asks for are removed after this long, in ms. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /**
@@ -88,7 +88,7 @@ export function openSendNotes(
     append(`${JSON.stringify(line)}\n`);
   };
   return {
-    read: ({ partId, at }) => noteOf(lines.get(partId), at),
+    read: ({ partId, at }) => toSendNote(lines.get(partId), at),
     write: ({ partId, at }, note) =>
       put(
         partId,
@@ -106,7 +106,7 @@ export function openSendNotes(
   };
 }
 
-function noteOf(line: Line | undefined, at: number): SendNote | undefined {
+function toSendNote(line: Line | undefined, at: number): SendNote | undefined {
   const [, of, kind, platformMessageId] = line ?? [];
   if (of !== at || kind === undefined) return undefined;
   if (kind !== 'arrived') return { kind };
@@ -115,11 +115,11 @@ function noteOf(line: Line | undefined, at: number): SendNote | undefined {
 
 /** The last line of each part, of this boot. One that is cut off or strange takes all knowledge of later ones. */
 function* readLines(path: string, boot: string, now: number): Iterable<[string, Line]> {
-  const [of, ...texts] = textOf(path).split('\n');
+  const [of, ...texts] = readNotesFile(path).split('\n');
   if (of !== boot) return;
   const last = new Map<string, Line>();
   for (const text of texts.filter((each) => each !== '')) {
-    const line = lineOf(text);
+    const line = parseNoteLine(text);
     if (line === undefined) return;
     last.set(line[0], line);
   }
@@ -130,7 +130,7 @@ function* readLines(path: string, boot: string, now: number): Iterable<[string, 
   }
 }
 
-function textOf(path: string): string {
+function readNotesFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -138,7 +138,7 @@ function textOf(path: string): string {
   }
 }
 
-function lineOf(text: string): Line | undefined {
+function parseNoteLine(text: string): Line | undefined {
   try {
     return Line.safeParse(JSON.parse(text)).data;
   } catch {
@@ -148,5 +148,5 @@ function lineOf(text: string): Line | undefined {
 
 /** Names the time since this machine started; undefined where the system does not provide it. */
 export function bootOfMachine(): string | undefined {
-  return textOf('/proc/sys/kernel/random/boot_id').trim() || undefined;
+  return readNotesFile('/proc/sys/kernel/random/boot_id').trim() || undefined;
 }

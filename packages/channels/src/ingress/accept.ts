@@ -59,7 +59,7 @@ export async function accept(
   try {
     // Also without room: a message that is known already is never refused.
     const most = room === 'room' ? rules.limits.waitingPerConversation : 0;
-    stored = await traced(deps, () =>
+    stored = await storeTraced(deps, () =>
       deps.store.inbox.accept(admitted, most, (ids) => {
         replaced = ids;
       }),
@@ -81,7 +81,7 @@ export async function accept(
 type Stored = 'stored' | 'duplicate' | 'full';
 
 /** Storing is a stage of the message's trace. */
-function traced(
+function storeTraced(
   { monotonic, meter, tracer = silentTracer }: IngressDeps,
   store: () => Promise<Stored>,
 ): Promise<Stored> {

@@ -3,7 +3,7 @@ import type { PairingRequest } from '@parley/store';
 import type { AgentRoute, DecisionRules } from './rules.ts';
 import { personId } from './sender.ts';
 
-/** Who answers, and why, as text for `why`. */
+/** The agent that answers and the reason, as text for `why`. */
 export interface RoutedAgent {
   readonly agent: string | undefined;
   readonly rule: string;

@@ -3,7 +3,7 @@ import { CAPABILITIES } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/ingress-scene.ts';
 import { createAlbums, settlesAt } from './albums.ts';
-import { routeOf } from './route.ts';
+import { answerRoute } from './route.ts';
 
 describe('an album in a group', () => {
   const picture = (change: object = {}) =>
@@ -11,7 +11,7 @@ describe('an album in a group', () => {
   const admitted = (message: InboundMessage) => ({
     conversationId: 'c',
     message,
-    route: routeOf(message, CAPABILITIES, { mentions: 'dead', numbered: false }),
+    route: answerRoute(message, CAPABILITIES, { mentions: 'dead', numbered: false }),
     receivedAt: 0,
   });
 

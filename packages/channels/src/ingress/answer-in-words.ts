@@ -32,7 +32,7 @@ function decideWords(
   if (meaning === 'unclear' || said.attachments !== undefined || mayMeanOthers(said)) {
     return showWaiting(words === '' ? 'only' : 'kept');
   }
-  const meant = named ?? questionMeant(said, questions);
+  const meant = named ?? findQuestion(said, questions);
   if (meant === undefined) return showWaiting('only');
   const { code } = meant.approval;
   if (meaning === 'no') return { command: deny, argument: code };
@@ -46,7 +46,7 @@ function showWaiting(spoken: 'kept' | 'only'): TypedCommand {
 }
 
 /** The question that is replied to; without a reply the only one. A reply to another message answers that. */
-function questionMeant(
+function findQuestion(
   { replyTo }: Said,
   questions: readonly ShownQuestion[],
 ): ShownQuestion | undefined {
@@ -123,7 +123,7 @@ export async function answerInWords(
   return command === null ? null : { command, isOwner };
 }
 
-/** What waits there; a question that is being sent is waited for. */
+/** The pending questions of a chat; a question that is being sent is awaited. */
 async function questionsFor(
   { store, clock }: Pick<IngressDeps, 'store' | 'clock'>,
   conversationId: string,

@@ -75,7 +75,7 @@ describe('the limit of all that waits', () => {
 });
 
 describe('the share of one person in all that waits', () => {
-  /** How many of `count` messages are taken. */
+  /** Counts how many of `count` messages are taken. */
   async function takes({ take }: ReturnType<typeof open>, from: typeof OWNER, count: number) {
     let taken = 0;
     for (let nth = 0; nth < count; nth += 1) taken += (await take(from)) ? 1 : 0;

@@ -4,7 +4,7 @@ import { splitCommand } from '../commands/typed-command.ts';
 import type { AccountPolicy, DecisionRules, DirectMode, GroupMode } from './rules.ts';
 import type { Authored, SenderRights } from './sender.ts';
 
-/** What ingress will do with a message and why, decided from facts alone. */
+/** The decision of ingress about a message and its reason, decided from facts alone. */
 export type IngressDecision = { readonly reason: string } & (
   | { readonly kind: 'turn' }
   /** Also one that runs as a turn. `isOwner`: with the rights of an owner. */
@@ -57,7 +57,7 @@ export type AccessDecision =
   | { readonly kind: 'allowed'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string; readonly notice: StrangerNotice | null };
 
-/** How to get access: `stranger`, through the settings; `pairing`, with a code. */
+/** The way to get access that a stranger is told: `stranger`, through the settings; `pairing`, with a code. */
 export type StrangerNotice = 'stranger' | 'pairing';
 
 /**

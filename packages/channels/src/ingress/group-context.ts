@@ -22,7 +22,7 @@ export async function keepAsContext(
   );
 }
 
-/** What one conversation gets at most. */
+/** The most earlier messages that one conversation gets. */
 const MAX_EARLIER = 50;
 
 /**

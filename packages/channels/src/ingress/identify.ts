@@ -8,7 +8,7 @@ import { resolveAgent } from './agent-route.ts';
 import { type Albums, settlesAt } from './albums.ts';
 import { decideGroup } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { conversationOf, routeOf } from './route.ts';
+import { answerRoute, conversationOf } from './route.ts';
 import type { DecisionRules } from './rules.ts';
 import { askPlatform, type SenderRights, senderRights } from './sender.ts';
 
@@ -16,7 +16,7 @@ import { askPlatform, type SenderRights, senderRights } from './sender.ts';
 export interface Arrived {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
-  /** What the platform can be asked about the sender. */
+  /** The facts that the platform can be asked about the sender. */
   readonly facts: SenderFacts;
   readonly files: readonly Uint8Array[] | undefined;
   readonly trace: string | undefined;
@@ -43,7 +43,7 @@ export async function identify(
   { message: unchecked, capabilities, facts, files, trace }: Arrived,
   albums: Albums,
 ): Promise<Identified> {
-  const checked = validate(unchecked);
+  const checked = validateInbound(unchecked);
   const joined = checked.albumId === undefined ? checked : albums.join(checked);
   const message = facts.roles === undefined ? joined : await withRoles(deps, joined, facts.roles);
   const { agent, rules, why: agentReason, unknown } = resolveAgent(message, deps.rules);
@@ -54,7 +54,7 @@ export async function identify(
   const admitted: AdmittedMessage = {
     conversationId: conversationOf(message, rights.mainConversation, agent),
     message,
-    route: routeOf(message, capabilities, rules.policy.answers),
+    route: answerRoute(message, capabilities, rules.policy.answers),
     receivedAt,
     ...(settles !== undefined && { settlesAt: settles }),
     fromOwner: rights.isOwner && message.chat.type === 'direct',
@@ -80,7 +80,7 @@ async function withRoles(
   return { ...message, sender: { ...sender, roles: [...(found ?? [])] } };
 }
 
-function validate(unchecked: InboundMessage): InboundMessage {
+function validateInbound(unchecked: InboundMessage): InboundMessage {
   const parsed = InboundMessage.safeParse(unchecked);
   if (parsed.success) return fromOutside(parsed.data);
   throw brokenContract(`The ${unchecked.channel} adapter made a message`, parsed.error);

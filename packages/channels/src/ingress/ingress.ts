@@ -17,8 +17,8 @@ import { keepAsContext } from './group-context.ts';
 import { type Arrived, type Identified, identify } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createMemory, type IngressMemory } from './memory.ts';
-import { recordRefusal, refuse } from './refuse.ts';
-import { conversationOf, routeOf } from './route.ts';
+import { recordRefusal, refuseMessage } from './refuse.ts';
+import { answerRoute, conversationOf } from './route.ts';
 import { senderRights } from './sender.ts';
 
 /** Receives one message of one account. Resolves when it is durable or refused for good (D01). */
@@ -47,7 +47,7 @@ export function createIngress(deps: IngressDeps): Receive {
     });
   };
   return (message, capabilities, facts, files) => {
-    const taken = workOf(message);
+    const taken = ingressWork(message);
     const ends = work.endsOf(taken);
     return work.run(taken, () =>
       nextAttempt(ends) === 'run'
@@ -57,7 +57,7 @@ export function createIngress(deps: IngressDeps): Receive {
   };
 }
 
-function workOf({ channel, account, chat, messageId }: InboundMessage): Work {
+function ingressWork({ channel, account, chat, messageId }: InboundMessage): Work {
   return { kind: 'ingress', key: [channel, account, chat.id, messageId].join(' ') };
 }
 
@@ -67,7 +67,7 @@ async function receiveOne(
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
   const identified = await identify(deps, arrived, memory.albums);
-  const decision = await decide(deps, identified, memory);
+  const decision = await decideMessage(deps, identified, memory);
   const { agentReason } = identified;
   const reason = agentReason === null ? decision.reason : `${decision.reason}; ${agentReason}`;
   const admitted = { ...identified.admitted, reason };
@@ -88,7 +88,7 @@ async function receiveOne(
 }
 
 /** Decides by the facts; then a loop is ended, and words that answer an approval become its command. */
-async function decide(
+async function decideMessage(
   deps: IngressDeps,
   identified: Identified,
   { isLoop }: IngressMemory,
@@ -136,7 +136,7 @@ async function carryOut(
       }
       return { kind: 'ignored', reason: decision.reason };
     case 'refuse':
-      return refuse(deps, identified, decision, memory);
+      return refuseMessage(deps, identified, decision, memory);
   }
 }
 
@@ -162,7 +162,7 @@ async function refuseFatal(
   deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: 'refused' });
   if (nextAttempt(ends) === 'drop') return outcome;
   const conversationId = conversationOf(message, null, undefined);
-  const route = routeOf(message, capabilities, deps.rules.policy.answers);
+  const route = answerRoute(message, capabilities, deps.rules.policy.answers);
   const refused = { conversationId, message, route, receivedAt: deps.clock() };
   await recordRefusal(deps, refused, outcome);
   // Only people who would get an answer get a notice; another text stands for the one that may be the reason.

@@ -10,14 +10,14 @@ export interface BacklogLimit {
   release(from: Waiting, stays: boolean): void;
 }
 
-/** Who sends a message that is to wait. */
+/** The sender of a message that waits. */
 interface Waiting {
   /** `telegram:42`. */
   readonly person: string;
   readonly isOwner: boolean;
 }
 
-/** Of all places the last tenth is for owners. */
+/** The share of all places that is kept for owners: the last tenth. */
 const OWNERS_SHARE = 0.1;
 /** From here on each person may take only a share. */
 const CROWDED = 0.5;
@@ -87,12 +87,15 @@ export function createBacklogLimit(
   };
 }
 
-/** Whose share a message takes. A client of the API makes up the people behind it: `api:client/person`. */
+/**
+ * The person or client whose share a message takes. A client of the API makes up the people behind it:
+ * `api:client/person`.
+ */
 function findShareHolder(person: string): string {
   return person.startsWith('api:') ? (person.split('/')[0] ?? person) : person;
 }
 
-/** How often a sender just repeated a message, verbatim. The text itself is not kept. */
+/** A message that a sender repeated verbatim, and how often. The text itself is not kept. */
 export interface Repetition {
   readonly digest: string;
   /** The last message with this text; one that arrives again counts once. */
@@ -107,7 +110,7 @@ const MAX_GAP_MS = 60_000;
 const MAX_REPEATS = 5;
 const MIN_SENTENCE_CHARACTERS = 20;
 
-/** What is known of a sender after one more message. Pure. Times in ms. */
+/** Counts one more message of a sender. Pure. Times in ms. */
 export function repetitionAfter(
   before: Repetition | undefined,
   { digest, messageId }: Pick<Repetition, 'digest' | 'messageId'>,

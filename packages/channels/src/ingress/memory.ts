@@ -4,9 +4,9 @@ import type { IngressDeps } from './ingress-deps.ts';
 import { createBacklogLimit, createLoopGuard, oncePerInterval } from './limits.ts';
 import { GIVEN_UP, NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
 import { askOwner, pairingFull, pairingRules } from './pairing.ts';
-import { partsOf } from './route.ts';
+import { renderNoticeParts } from './route.ts';
 
-/** What the ingress of one account remembers between messages, in memory and bounded. */
+/** The memory of the ingress of one account between messages, in memory and bounded. */
 export type IngressMemory = ReturnType<typeof createMemory>;
 
 export function createMemory(deps: IngressDeps) {
@@ -33,7 +33,7 @@ function createExplainer(deps: IngressDeps) {
   const floods = oncePerInterval(OVERFLOW_NOTICE_INTERVAL_MS, deps.monotonic);
   const notify = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
     const { route, receivedAt } = admitted;
-    await deps.store.outbox.enqueue(partsOf(markdown, route), receivedAt);
+    await deps.store.outbox.enqueue(renderNoticeParts(markdown, route), receivedAt);
     await deps.deliver(route);
   };
   const notifyOnce = async (bound: string, admitted: AdmittedMessage, text: string) => {

@@ -2,7 +2,7 @@ import { agentOfConversation, countOf, type InboundMessage } from '@parley/core'
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressDeps } from './ingress-deps.ts';
 import { CODE_LENGTH } from './one-time-code.ts';
-import { noticeParts, partsOf } from './route.ts';
+import { noticeParts, renderNoticeParts } from './route.ts';
 import type { PairingRules } from './rules.ts';
 import { personId, quotedName } from './sender.ts';
 
@@ -32,7 +32,7 @@ export async function askOwner(
   const to = deps.answersStrangers ? route : (owner?.route ?? null);
   // A stranger has no conversation yet.
   const toStranger = deps.answersStrangers
-    ? partsOf(pairingNotice(message, code, pairing), route)
+    ? renderNoticeParts(pairingNotice(message, code, pairing), route)
     : [];
   const news =
     owner === null
@@ -49,7 +49,7 @@ export async function askOwner(
 }
 
 /** Such as `an hour` or `15 minutes`. */
-function lasting({ minutes }: Pick<PairingRules, 'minutes'>): string {
+function durationText({ minutes }: Pick<PairingRules, 'minutes'>): string {
   if (minutes === 60) return 'an hour';
   return minutes % 60 === 0 ? countOf(minutes / 60, 'hour') : countOf(minutes, 'minute');
 }
@@ -58,16 +58,16 @@ function lasting({ minutes }: Pick<PairingRules, 'minutes'>): string {
 function pairingNotice(message: InboundMessage, code: string, rules: PairingRules): string {
   return [
     'This bot is private and does not know you yet.',
-    `Your code is \`${code}\`. It is valid for ${lasting(rules)}. Its owner allows you by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
+    `Your code is \`${code}\`. It is valid for ${durationText(rules)}. Its owner allows you by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
     `If the bot is yours, add \`${personId(message)}\` to \`owners\` in its settings file instead.`,
   ].join('\n\n');
 }
 
 /** To a stranger: others wait already. */
 export const pairingFull = (rules: PairingRules): string =>
-  `This bot is private, and too many people are waiting for access. Please try again in ${lasting(rules)}.`;
+  `This bot is private, and too many people are waiting for access. Please try again in ${durationText(rules)}.`;
 
 /** To an owner: about a stranger whom the bot does not answer. */
 function strangerWaits(message: InboundMessage, code: string, rules: PairingRules): string {
-  return `⚙️ ${quotedName(message.sender.name)} (\`${personId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. It is valid for ${lasting(rules)}.`;
+  return `⚙️ ${quotedName(message.sender.name)} (\`${personId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. It is valid for ${durationText(rules)}.`;
 }

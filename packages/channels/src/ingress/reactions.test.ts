@@ -24,7 +24,7 @@ function aReaction({ sender, ...change }: Change = {}): InboundReaction {
   return { ...place, ...change, sender: { ...owner, ...sender } };
 }
 
-/** What the next turn of a chat is given beside its message. */
+/** The context that the next turn of a chat gets beside its message. */
 async function heardByNextTurn(chat: Partial<InboundReaction['chat']> = {}) {
   const message = aMessage({ chat, messageId: '99', addressed: true });
   await scene.receive(message);

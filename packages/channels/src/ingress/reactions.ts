@@ -80,29 +80,29 @@ function placedConversation(reaction: InboundReaction, found: StoredMessage | nu
   return conversationIdOf({ ...reaction, chat: { ...chat, ...(threadId && { threadId }) } });
 }
 
-/** Of the message, in characters: enough to recognize it. */
+/** The longest quotation of the message, in characters: enough to recognize it. */
 const MAX_QUOTE = 80;
 
-/** How the agent reads a reaction, as data (P18). */
+/** A reaction as the agent reads it, as data (P18). */
 export function reactionText(
   { emojis, sender, quoted }: Pick<InboundReaction, 'emojis' | 'sender' | 'quoted'>,
   found: StoredMessage | null,
 ): string {
   const did =
     emojis.length === 0 ? 'took back the reaction to' : `reacted with ${emojis.join(' ')} to`;
-  const text = shortened(found?.text || quoted || '');
-  return `[${did} ${whose(found, sender.id)}${text === '' ? '' : ` "${text}"`}]`;
+  const text = shortenQuote(found?.text || quoted || '');
+  return `[${did} ${authorOf(found, sender.id)}${text === '' ? '' : ` "${text}"`}]`;
 }
 
-function whose(found: StoredMessage | null, reacting: string): string {
+function authorOf(found: StoredMessage | null, reacting: string): string {
   if (found === null) return 'a message';
   if (found.by === 'agent') return 'your message';
   return found.senderId === reacting
     ? 'their own message'
-    : `the message of ${shortened(found.senderName)}`;
+    : `the message of ${shortenQuote(found.senderName)}`;
 }
 
-function shortened(text: string): string {
+function shortenQuote(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line.length <= MAX_QUOTE) return line;
   return `${line.slice(0, MAX_QUOTE).toWellFormed()} …`;

@@ -6,7 +6,7 @@ import type { IngressDeps } from './ingress-deps.ts';
 import type { IngressMemory } from './memory.ts';
 
 /** Refuses a message, with a notice where its sender gets one. Its text is not stored. */
-export async function refuse(
+export async function refuseMessage(
   deps: IngressDeps,
   { admitted, rules }: Pick<Identified, 'admitted' | 'rules'>,
   { notice, reason }: Extract<IngressDecision, { kind: 'refuse' }>,

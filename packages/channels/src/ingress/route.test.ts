@@ -2,14 +2,14 @@ import { CAPABILITIES, runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/ingress-scene.ts';
-import { conversationIdOf, routeOf } from './route.ts';
+import { answerRoute, conversationIdOf } from './route.ts';
 
 const { target } = CAPABILITIES;
 const style = { mentions: 'dead', numbered: false } as const;
 
 describe('the route of an answer', () => {
   it('[F11] leads back to a direct chat, without a quotation', () => {
-    expect(routeOf(aMessage(), CAPABILITIES, style)).toEqual({
+    expect(answerRoute(aMessage(), CAPABILITIES, style)).toEqual({
       channel: 'telegram',
       account: 'default',
       chatId: '42',
@@ -20,7 +20,7 @@ describe('the route of an answer', () => {
 
   it.each(['group', 'channel'] as const)('[F11] quotes the question in a %s', (type) => {
     const message = aMessage({ chat: { id: '-1', type }, messageId: '7' });
-    expect(routeOf(message, CAPABILITIES, style)).toMatchObject({
+    expect(answerRoute(message, CAPABILITIES, style)).toMatchObject({
       chatId: '-1',
       replyToMessageId: '7',
     });
@@ -29,7 +29,7 @@ describe('the route of an answer', () => {
   it('[F11] names a command that waits for its answer, also in a direct chat', () => {
     const message = aMessage({ messageId: '7', response: 'place' });
     const shown = { ...style, acknowledge: '👀' };
-    const route = routeOf(message, { ...CAPABILITIES, react: true }, shown);
+    const route = answerRoute(message, { ...CAPABILITIES, react: true }, shown);
     expect(route).toMatchObject({ replyToMessageId: '7', response: 'place' });
     expect(route.acknowledge).toBeUndefined();
   });
@@ -37,14 +37,14 @@ describe('the route of an answer', () => {
   it('[F11] keeps the thread and the account', () => {
     const chat = { id: '-1', type: 'thread', threadId: '9' } as const;
     const message = aMessage({ chat, account: 'second' });
-    expect(routeOf(message, CAPABILITIES, style)).toMatchObject({
+    expect(answerRoute(message, CAPABILITIES, style)).toMatchObject({
       threadId: '9',
       account: 'second',
     });
   });
 
   it('[M05] lets mentions live and numbers parts only where the settings say so', () => {
-    const { target: told } = routeOf(aMessage(), CAPABILITIES, {
+    const { target: told } = answerRoute(aMessage(), CAPABILITIES, {
       mentions: 'live',
       numbered: true,
     });

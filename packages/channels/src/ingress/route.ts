@@ -10,7 +10,7 @@ import type { NewPart } from '@parley/store';
 import type { AnswerStyle } from './rules.ts';
 
 /** The route of the answer (F11), fixed here for good; groups quote the message that is answered. */
-export function routeOf(
+export function answerRoute(
   message: InboundMessage,
   capabilities: Capabilities,
   { mentions, numbered, acknowledge }: AnswerStyle,
@@ -76,7 +76,7 @@ export function conversationIdOf(
  * The parts in which a notice or a command's answer goes back on a route, in the dialect and lengths
  * of its platform. At once, because these texts are our own and short; answers are rendered in steps.
  */
-export function partsOf(markdown: string, route: ReplyRoute): NewPart[] {
+export function renderNoticeParts(markdown: string, route: ReplyRoute): NewPart[] {
   return render(markdown, route.target).map((body) => ({ route, body }));
 }
 
@@ -90,7 +90,7 @@ export function noticeParts(
   const known =
     conversationId ?? conversationIdOf({ channel, account, chat: { id, type: 'direct' } });
   const text = secret === undefined ? markdown : markdown.replaceAll(secret, '…');
-  return partsOf(markdown, route).map((part, at) =>
+  return renderNoticeParts(markdown, route).map((part, at) =>
     at > 0
       ? part
       : { ...part, notice: { conversationId: known, text: shownLiteral(text).replace(/^⚙️ /, '') } },

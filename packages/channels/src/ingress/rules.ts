@@ -4,7 +4,7 @@ import type { BusyPolicy } from '@parley/core';
 export interface DecisionRules {
   readonly policy: AccountPolicy;
   readonly owners: readonly string[];
-  /** Who may decide approvals besides owners. */
+  /** The people besides owners who may decide approvals. */
   readonly approvers?: readonly string[];
   readonly limits: IngressLimits;
   /** For messages that arrive during a turn; `collect` when absent. */
@@ -13,7 +13,7 @@ export interface DecisionRules {
   readonly agents?: AgentRules | undefined;
 }
 
-/** Who may talk to an account and when the bot answers in groups (F05, F06). */
+/** The people who may write to an account, and the times at which the bot answers in groups (F05, F06). */
 export interface AccountPolicy {
   readonly access: {
     readonly direct: DirectMode;
@@ -24,7 +24,7 @@ export interface AccountPolicy {
     readonly allow: readonly string[];
     /** Chat ids of groups that are served. */
     readonly allowGroups: readonly string[];
-    /** Where there are any, members with none of these roles may not write in groups. */
+    /** If any are named, members with none of these roles may not write in groups. */
     readonly allowRoles?: readonly string[];
     readonly groupCommands: GroupCommands;
   };
@@ -42,8 +42,8 @@ export type DirectMode = 'pairing' | 'allowlist' | 'open' | 'disabled' | 'token'
 export type GroupMode = 'allowlist' | 'open' | 'disabled';
 
 /**
- * Who may use commands that change a group's conversation for everyone in it (`/new`, `/mode`,
- * `/compact`, and `/stop` of other people's turns). Each step includes those before it.
+ * The people who may use commands that change a group's conversation for everyone in it (`/new`, `/mode`, `/compact`,
+ * and `/stop` of other people's turns). Each step includes those before it.
  */
 export type GroupCommands = 'owners' | 'approvers' | 'administrators' | 'everyone';
 
@@ -54,7 +54,7 @@ export interface PairingRules {
   readonly pending: number;
 }
 
-/** How answers of an account are printed, beyond what its platform dictates. */
+/** The style of an account's answers, beyond what its platform dictates. */
 export interface AnswerStyle {
   /** `live`: what looks like a mention may ping people (M05). */
   readonly mentions: 'dead' | 'live';
@@ -78,9 +78,9 @@ export interface IngressLimits {
   readonly groupContextMessages?: number | undefined;
 }
 
-/** What the settings say of several agents; absent where there is one. */
+/** The rules for several agents; absent where there is one. */
 export interface AgentRules {
-  /** Of the default agent. */
+  /** The id of the default agent. */
   readonly id: string;
   readonly routes: readonly AgentRoute[];
   /** To whom each belongs; undefined: the default one. */

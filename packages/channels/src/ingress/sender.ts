@@ -25,7 +25,7 @@ export interface SenderRights {
   readonly mainConversation: string | null;
 }
 
-/** Who did something, and where. */
+/** The author of something, and its place. */
 export type Authored = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
 export interface SenderRightsDeps {
@@ -84,10 +84,10 @@ async function isAllowed({ store, rules }: SenderRightsDeps, message: Authored):
   return store.pairing.isAllowed(channel, account, sender.id);
 }
 
-/** What a platform says later about a sender does not count. In ms. */
+/** Deadline of a platform's answer about a sender, in ms; a later one does not count. */
 const ANSWER_WITHIN_MS = 3_000;
 
-/** What a platform says of a sender; undefined where it does not answer in time. */
+/** Asks a platform about a sender; undefined where it does not answer in time. */
 export async function askPlatform<T>(
   ask: (signal: AbortSignal) => Promise<T>,
   what: string,

@@ -1,6 +1,5 @@
 import type { LiveEvent } from '@parley/core';
-import { recordingLogger } from '@parley/core';
-import { CAPABILITIES } from '@parley/core/testing';
+import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
 import { createLocalBus } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type {

@@ -17,7 +17,7 @@ export interface Presence {
   close(): void;
 }
 
-/** What presence needs: the live events and the adapter of an account of this process. */
+/** The services of presence: the live events and the adapter of an account of this process. */
 export interface PresenceDeps {
   readonly bus: LiveBus;
   readonly adapterOf: (channel: string, account: string) => ChannelAdapter | undefined;
@@ -35,7 +35,7 @@ const MAX_TURN_MS = 20 * 60_000;
 
 type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 'replyToMessageId'>;
 
-/** What one turn shows in its chat. */
+/** The sign of one turn in its chat. */
 interface Sign {
   /** The answer grows; in a later step it starts again. */
   grow(delta: Delta): void;
@@ -44,7 +44,7 @@ interface Sign {
   end(comes: Comes): void;
 }
 
-/** What follows what was shown of a turn. */
+/** The text that follows the shown part of a turn. */
 type Comes = Parameters<StreamingCapability['end']>[2];
 
 const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome'], Comes>> = {
@@ -75,7 +75,7 @@ export function startPresence(deps: PresenceDeps): Presence {
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
     const { channel, account, chatId } = route;
-    const address = addressOf(route);
+    const address = routeAddress(route);
     const owes = () => deps.owes({ channel, account, chatId });
     const mayPreview = () => deps.mayPreview?.(route) ?? true;
     const leastMs = deps.updateEveryMs?.(route) ?? 0;
@@ -84,7 +84,7 @@ export function startPresence(deps: PresenceDeps): Presence {
     const react = adapter.messages?.react;
     const endReaction =
       messageId !== undefined && route.acknowledge !== undefined && react !== undefined
-        ? acknowledge((emoji) => react(address, messageId, emoji), route.acknowledge, deps.log)
+        ? showReaction((emoji) => react(address, messageId, emoji), route.acknowledge, deps.log)
         : () => {};
     const timer = setTimeout(() => end(turnId), MAX_TURN_MS).unref();
     const endAll = (comes: Comes): void => {
@@ -94,7 +94,7 @@ export function startPresence(deps: PresenceDeps): Presence {
       if (comes === 'later') return;
       for (const other of alsoAnswered) {
         adapter.streaming
-          ?.end(addressOf(other), turnId, 'nothing')
+          ?.end(routeAddress(other), turnId, 'nothing')
           .catch(logNotShown(deps.log, turnId));
       }
     };
@@ -115,7 +115,7 @@ export function startPresence(deps: PresenceDeps): Presence {
   };
 }
 
-function addressOf({ chatId, threadId, replyToMessageId, response }: ReplyRoute): ChatAddress {
+function routeAddress({ chatId, threadId, replyToMessageId, response }: ReplyRoute): ChatAddress {
   return { chatId, threadId, replyToMessageId, response };
 }
 
@@ -149,9 +149,8 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
 }
 
 /**
- * How much text is rendered per ms at most. Each update renders all of a growing answer, which takes up to
- * 5 ms for 1,000 characters: a long answer is shown less often, so that this takes no more than about a
- * tenth of the time.
+ * The most characters rendered per ms. Each update renders all of a growing answer, which takes up to 5 ms for 1,000
+ * characters: a long answer is shown less often, so that this takes no more than about a tenth of the time.
  */
 const SHOWN_PER_MS = 20;
 
@@ -281,7 +280,7 @@ const TYPING_AFTER_MS = 300;
 const ACKNOWLEDGE_AFTER_MS = 1_500;
 
 /** Puts a reaction on a message after a moment, and takes it back when the returned function is called. */
-function acknowledge(
+function showReaction(
   react: (emoji: string | undefined) => Promise<void>,
   emoji: string,
   log: Logger,

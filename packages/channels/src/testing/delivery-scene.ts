@@ -17,7 +17,7 @@ export interface DeliveryScene {
   readonly store: Store;
   /** Chat id and text of each send, in order. */
   readonly sends: string[];
-  /** What people see, by chat. */
+  /** The texts that people see, by chat. */
   readonly visible: Map<string, string[]>;
   /** The next sends to a chat are answered so, one each; later ones are taken. */
   answer(chatId: string, ...answers: readonly Answer[]): void;

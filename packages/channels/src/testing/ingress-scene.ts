@@ -1,5 +1,5 @@
-import { InboundMessage, type LiveEvent, recordingLogger, silentMeter } from '@parley/core';
-import { CAPABILITIES } from '@parley/core/testing';
+import { InboundMessage, type LiveEvent, silentMeter } from '@parley/core';
+import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
 import { isOwnMessage, type Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import type { IngressOutcome } from '../adapter.ts';
@@ -11,7 +11,7 @@ import type { AccountPolicy } from '../ingress/rules.ts';
 /** The direct chat of the owner, `telegram:42`. */
 export const OWNER_CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
 
-/** What the scene's account allows unless a test changes it. */
+/** The policy of the scene's account unless a test changes it. */
 export const POLICY: AccountPolicy = {
   access: {
     direct: 'allowlist',
@@ -26,12 +26,12 @@ export const POLICY: AccountPolicy = {
 
 /** For tests: the ingress of one account on a real database, and what it has done. */
 export class IngressScene {
-  /** What time it is, in ms; tests move it on. */
+  /** The current time in ms; tests advance it. */
   now = 1_000_000;
   /** Durable points, wake-ups, deliveries and live events, in order. */
   readonly happened: string[] = [];
   readonly events: LiveEvent[] = [];
-  /** What people would read in the log. */
+  /** The lines of the log. */
   readonly lines: readonly string[];
   readonly #codes = ['AAAA2222', 'BBBB3333', 'CCCC4444', 'DDDD5555', 'EEEE6666'];
   readonly #deps: Omit<IngressDeps, 'store'>;
@@ -91,7 +91,7 @@ export class IngressScene {
     return createIngress({ ...this.#depsWith(policy, rule), ...change });
   }
 
-  /** What the account does with reactions. */
+  /** The account's handling of reactions. */
   reactedWith(policy: Partial<AccountPolicy> = {}): ReturnType<typeof createReacted> {
     return createReacted(this.#depsWith(policy));
   }
@@ -111,7 +111,7 @@ export class IngressScene {
     return (await this.store.inbox.recent(chat, 100)).map((row) => row.message.text);
   }
 
-  /** What the next turn of a conversation knows of Parley's own notices. */
+  /** Parley's own notices that the next turn of a conversation knows. */
   async knownTo(conversationId: string): Promise<readonly string[]> {
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const turnId = `turn of ${conversationId}`;

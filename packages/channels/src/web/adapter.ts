@@ -61,7 +61,7 @@ export function createWebAdapter(
   };
 }
 
-/** Of one gateway alone, or of one among several. */
+/** The hub of a single gateway, or of one among several. */
 function hubOf(context: ChannelContext<unknown>): EventHub {
   const hub = createEventHub();
   if (!context.isShared) return hub;
@@ -95,7 +95,7 @@ export function lazyRoutes(
   };
 }
 
-/** What one file may take of the database, in bytes. */
+/** The largest file in the database, in bytes. */
 const MAX_BYTES = 50 * 1_024 * 1_024;
 
 function capabilitiesOf({ target, buttons }: WebFront): Capabilities {

@@ -77,7 +77,7 @@ export type WebHistoryEntry =
       readonly turnId: string | null;
     });
 
-/** What `/history` answers: the newest entries, oldest first. */
+/** The answer of `/history`: the newest entries, oldest first. */
 export interface WebHistory {
   readonly entries: readonly WebHistoryEntry[];
   readonly commands: readonly Pick<CommandInfo, 'name' | 'summary'>[];
@@ -87,7 +87,7 @@ export interface WebHistory {
   readonly limits?: { readonly file: number; readonly message: number };
 }
 
-/** What `/messages` answers to a message that was read; `at` is when it came, in ms. */
+/** The answer of `/messages` to a message that was read; `at` is its arrival, in ms. */
 export interface WebReceipt {
   readonly outcome: IngressOutcome;
   readonly at: number;
@@ -183,9 +183,9 @@ export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
   const look = async (): Promise<void> => {
     const entries = await newest();
     for (const entry of entries) {
-      if (known !== undefined && !known.has(idOf(entry))) hub.publish(chatId, entry);
+      if (known !== undefined && !known.has(entryId(entry))) hub.publish(chatId, entry);
     }
-    known = new Set(entries.map(idOf));
+    known = new Set(entries.map(entryId));
   };
   const follow = async (): Promise<void> => {
     try {
@@ -201,7 +201,7 @@ export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
   return {
     ...hub,
     publish(to, event) {
-      if (to === chatId && isEntry(event)) known?.add(idOf(event));
+      if (to === chatId && isEntry(event)) known?.add(entryId(event));
       hub.publish(to, event);
     },
     watch(watched, listener) {
@@ -220,7 +220,7 @@ function isEntry(event: WebEvent): event is Entry {
   return event.type === 'inbound' || event.type === 'part' || event.type === 'replaced';
 }
 
-function idOf(entry: Entry): string {
+function entryId(entry: Entry): string {
   if (entry.type === 'replaced') return `gone ${entry.id}`;
   return entry.type === 'inbound' ? `in ${entry.messageId}` : `out ${entry.partId}`;
 }
@@ -252,7 +252,7 @@ export function eventStream(options: EventStreamOptions): Response {
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        end = feed(controller, options, () => controller.close());
+        end = feedEvents(controller, options, () => controller.close());
       },
       cancel: () => end(),
     },
@@ -263,7 +263,7 @@ export function eventStream(options: EventStreamOptions): Response {
 }
 
 /** Writes events into a stream; returns the function that ends it. */
-function feed(
+function feedEvents(
   controller: ReadableStreamDefaultController<Uint8Array>,
   { hub, chatId, closing }: EventStreamOptions,
   close: () => void,

@@ -1,10 +1,5 @@
-import {
-  type InboundMessage,
-  type Logger,
-  memoryValues,
-  ParleyError,
-  systemTime,
-} from '@parley/core';
+import { type InboundMessage, type Logger, ParleyError, systemTime } from '@parley/core';
+import { memoryValues } from '@parley/core/testing';
 import { describe, expect, it, vi } from 'vitest';
 import type { ChannelAdapter, IngressOutcome } from '../adapter.ts';
 import { COMMANDS } from '../commands/list.ts';

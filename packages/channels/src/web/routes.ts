@@ -2,7 +2,7 @@ import { type InboundMessage, visibleLine, withoutAgent } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { ChannelContext } from '../adapter.ts';
-import { fileResponse, kindOf } from '../attachments/file-response.ts';
+import { attachmentKind, fileResponse } from '../attachments/file-response.ts';
 import { parseJson, readBody, readUpTo } from '../bounded-body.ts';
 import type { ChatsCapability } from '../shown-chats.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from './events.ts';
 import { CHAT_ID, ChatId, OWNER_ID } from './front.ts';
 
-/** What the routes of one front work with. */
+/** The services of the routes of one front. */
 interface RouteDeps {
   readonly context: ChannelContext<unknown>;
   readonly hub: EventHub;
@@ -43,11 +43,11 @@ export function createRoutes(deps: RouteDeps): Hono {
   const { context, hub, channel, closing } = deps;
   const app = new Hono().basePath(`/channels/${channel}/${context.account}`);
   app.use(async (c, next) => {
-    if (chatOf(c) === undefined) return c.json({ error: 'There is no such chat.' }, 404);
+    if (readChatId(c) === undefined) return c.json({ error: 'There is no such chat.' }, 404);
     return next();
   });
   app.get('/history', async (c) => {
-    const entries = await context.history(chatOf(c) ?? CHAT_ID, HISTORY_ENTRIES);
+    const entries = await context.history(readChatId(c) ?? CHAT_ID, HISTORY_ENTRIES);
     c.header('cache-control', 'no-store');
     const media = context.chats?.media;
     const turns = entries.flatMap((one) => (one.kind === 'replaced' ? [] : (one.turnId ?? [])));
@@ -71,12 +71,14 @@ export function createRoutes(deps: RouteDeps): Hono {
     const { message, index } = c.req.param();
     const place = z.coerce.number().int().min(0).max(MAX_FILES).safeParse(index).data;
     const file =
-      place === undefined ? null : await context.chats?.file(chatOf(c) ?? CHAT_ID, message, place);
+      place === undefined
+        ? null
+        : await context.chats?.file(readChatId(c) ?? CHAT_ID, message, place);
     if (!file) return c.json({ error: 'That file is not kept any more.' }, 404);
     return fileResponse(file);
   });
   app.get('/sent/:part', async (c) => {
-    const file = await context.chats?.sentFile(chatOf(c) ?? CHAT_ID, c.req.param('part'));
+    const file = await context.chats?.sentFile(readChatId(c) ?? CHAT_ID, c.req.param('part'));
     if (!file) return c.json({ error: 'That file is not kept any more.' }, 404);
     return fileResponse(file);
   });
@@ -84,7 +86,9 @@ export function createRoutes(deps: RouteDeps): Hono {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
     if (c.req.header('content-type')?.startsWith('multipart/form-data')) {
       const form = await readForm(context.chats, c.req.raw);
-      return 'error' in form ? c.json(form, form.status) : take(c, deps, form.posted, form.files);
+      return 'error' in form
+        ? c.json(form, form.status)
+        : takePostedMessage(c, deps, form.posted, form.files);
     }
     const body = await readBody(c.req.raw, LARGEST_BODY);
     if (body.kind === 'too-large') {
@@ -93,13 +97,13 @@ export function createRoutes(deps: RouteDeps): Hono {
     if (body.kind === 'not-utf8') return c.json({ error: 'The message is not valid UTF-8.' }, 400);
     const posted = Posted.safeParse(parseJson(body.text));
     if (!posted.success) return c.json({ error: z.prettifyError(posted.error) }, 400);
-    return take(c, deps, posted.data);
+    return takePostedMessage(c, deps, posted.data);
   });
   app.get('/events', (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
     // No client would read the stream, nor end it.
     if (c.req.method === 'HEAD') return c.body(null);
-    return eventStream({ hub, chatId: chatOf(c) ?? CHAT_ID, closing });
+    return eventStream({ hub, chatId: readChatId(c) ?? CHAT_ID, closing });
   });
   app.notFound((c) => c.json({ error: `There is no ${c.req.path} here.` }, 404));
   app.onError((error, c) => {
@@ -119,18 +123,18 @@ function firstWords(text: string): string {
 }
 
 /** The chat that a request is about; undefined where its name is none. */
-function chatOf(c: Context): string | undefined {
+function readChatId(c: Context): string | undefined {
   return ChatId.default(CHAT_ID).safeParse(c.req.query('chat')).data;
 }
 
-async function take(
+async function takePostedMessage(
   c: Context,
   deps: RouteDeps,
   posted: z.infer<typeof Posted>,
   files: readonly File[] = [],
 ) {
   const { id, text } = posted;
-  const chatId = chatOf(c) ?? CHAT_ID;
+  const chatId = readChatId(c) ?? CHAT_ID;
   // Taken before the message is stored: a quick answer may be published first, and must not look older.
   const at = deps.context.clock();
   const message = inbound(deps, chatId, { ...posted, at, files });
@@ -138,7 +142,7 @@ async function take(
   const outcome = await deps.context.receive(message, undefined, bytes);
   if (outcome.kind === 'accepted' || outcome.kind === 'command') {
     const sent = files.map((file): WebFile => {
-      return { kind: kindOf(file), name: file.name, size: file.size, isKept: true };
+      return { kind: attachmentKind(file), name: file.name, size: file.size, isKept: true };
     });
     const event = { type: 'inbound', messageId: id, text, at } as const;
     deps.hub.publish(chatId, { ...event, ...(sent.length > 0 && { files: sent }) });
@@ -157,7 +161,7 @@ function inbound(
 ): InboundMessage {
   const { id, text, at: sentAt, files, replaces } = said;
   const attachments = files.map((file, index) => ({
-    kind: kindOf(file),
+    kind: attachmentKind(file),
     name: file.name,
     size: file.size,
     ...(file.type !== '' && { mimeType: file.type }),
@@ -190,7 +194,7 @@ type Form =
   | { readonly posted: z.infer<typeof Posted>; readonly files: readonly File[] }
   | { readonly error: string; readonly status: 400 | 409 | 413 };
 
-/** What one message may carry. */
+/** Bounds of one message. */
 const MAX_FILES = 32;
 /** Names and the frame of a form, in bytes. */
 const FRAME = 100_000;

@@ -1,7 +1,7 @@
 import { decodeAs, type Encoding } from './labels.ts';
 import { plausibility } from './plausible.ts';
 
-/** How much of a file is looked at, in bytes. */
+/** The part of a file that is examined, in bytes. */
 const SAMPLE_BYTES = 32_768;
 
 /**
@@ -26,7 +26,7 @@ export function readUnmarkedUnicode(
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   const nuls = countNuls(sample);
   const wide = UTF_32.find(
-    (encoding) => nuls.all * 3 > sample.length && isText(sample, encoding, 0.8),
+    (encoding) => nuls.all * 3 > sample.length && decodesToText(sample, encoding, 0.8),
   );
   if (wide !== undefined) return { encoding: wide, isSure: true };
   // Half of the bytes of Latin, Greek, Cyrillic, Hebrew and Arabic are control characters. Without them a few words
@@ -41,7 +41,7 @@ export function readUnmarkedUnicode(
   const candidates = nuls.all * 20 > sample.length ? order.slice(0, 1) : order;
   const least = nuls.all * 20 > sample.length ? 0.7 : 0.95;
   const encoding =
-    candidates.find((one) => isText(sample, one, least)) ??
+    candidates.find((one) => decodesToText(sample, one, least)) ??
     (hasEvidence ? candidates.slice(0, 1).find((one) => isDamagedAscii(sample, one)) : undefined);
   if (encoding === undefined) return null;
   return { encoding, isSure: hasEvidence || nuls.all > 0 || bytes.length >= SURE_BYTES };
@@ -71,7 +71,7 @@ function isDamagedAscii(bytes: Uint8Array, encoding: Encoding): boolean {
   return plain * 10 >= text.length * 9;
 }
 
-function isText(bytes: Uint8Array, encoding: Encoding, least: number): boolean {
+function decodesToText(bytes: Uint8Array, encoding: Encoding, least: number): boolean {
   const text = decodeAs(encoding, bytes, true);
   return !text.includes('\uFFFD') && !text.includes('\0') && plausibility(text, encoding) >= least;
 }

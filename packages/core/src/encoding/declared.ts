@@ -1,7 +1,7 @@
 import { decodeAs, type Encoding } from './labels.ts';
 import { plausibility } from './plausible.ts';
 
-/** How far into a file its own statement is looked for, in bytes. */
+/** The part of a file in which its own statement is looked for, in bytes. */
 const LOOKED_AT = 2_048;
 
 /** The encoding that a file states itself, in the ways of XML, HTML, CSS, Python and editors; undefined: in none. */

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { appendedUtf8At } from './appended.ts';
 import { isStateful, readUnmarkedUnicode } from './bare-unicode.ts';
 import { declaredInside, fitsDeclared } from './declared.ts';
 import { guessEncoding } from './guess.ts';
 import { decodeAs, type Encoding, encodingOf, nameForPeople } from './labels.ts';
 import { plausibility } from './plausible.ts';
 import { countSequences } from './utf8-sequences.ts';
+
+export { decodeInPieces } from './labels.ts';
 
 /** The encoding of bytes. */
 interface DetectedEncoding {
@@ -58,10 +59,10 @@ function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
     return { encoding: unicode.encoding, certainty: unicode.isSure ? 'sure' : 'guess' };
   }
   if (isValid) return { encoding: 'utf-8', certainty: 'sure' };
-  return detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessed(bytes, hints);
+  return (
+    detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessDetected(bytes, hints)
+  );
 }
-
-export { decodeInPieces } from './labels.ts';
 
 /** The text of bytes that a person or another program wrote. */
 export interface DecodedText {
@@ -77,7 +78,7 @@ export interface DecodedText {
   readonly certainty: 'sure' | 'guess' | 'none';
 }
 
-/** What is known about bytes besides themselves. */
+/** The facts about bytes besides themselves. */
 export interface EncodingHints {
   /** The charset that a header, a MIME part or a person stated. Used where it fits the bytes. */
   readonly declared?: string | undefined;
@@ -85,7 +86,7 @@ export interface EncodingHints {
   readonly isCut?: boolean;
 }
 
-/** What a reader should know about how bytes were decoded, as a sentence; null: they are valid and beyond doubt. */
+/** A warning about the decoding of bytes, as a sentence; null: they are valid and beyond doubt. */
 export function warningOf(decoded: DecodedText): string | null {
   const { certainty, encoding, replaced } = decoded;
   if (certainty === 'none') return 'Its encoding is not known, and it cannot be read as text.';
@@ -118,7 +119,10 @@ function detectMarked(bytes: Uint8Array): DetectedEncoding | null {
   return null;
 }
 
-/** Where a declared encoding of several bytes a character reads the same bytes just as well, its statement counts. */
+/**
+ * The declared encoding of text that looks like UTF-8: it counts where it has several bytes a character and reads the
+ * bytes just as well.
+ */
 function legacyThatLooksLikeUtf8(
   bytes: Uint8Array,
   { declared, isCut = false }: EncodingHints,
@@ -219,7 +223,7 @@ const LATIN: ReadonlySet<Encoding> = new Set([
   ...['iso-8859-2', 'iso-8859-15', 'macintosh'],
 ]);
 
-function guessed(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected {
+function guessDetected(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected {
   const { encoding, isText, isSure } = guessEncoding(bytes, isCut);
   return { encoding, certainty: !isText ? 'none' : isSure ? 'sure' : 'guess' };
 }
@@ -271,4 +275,26 @@ function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
     return isUtf8(shorter) ? shorter : bytes;
   }
   return bytes;
+}
+
+/** Fewer bytes than this prove nothing. */
+const MIN_BYTES = 8;
+
+/**
+ * The offset at which a file in UTF-16 continues in UTF-8: PowerShell made it, and a shell or an agent has appended
+ * to it since. As UTF-16 these lines would be ideographs that no one wrote, and none of their bytes is invalid. Null:
+ * nowhere.
+ */
+function appendedUtf8At(content: Uint8Array, encoding: Encoding): number | null {
+  if (encoding !== 'utf-16le' && encoding !== 'utf-16be') return null;
+  // Lines in UTF-16 end with a NUL or have one just before their end.
+  const after = content.lastIndexOf(0) + 1;
+  const start = after + (after % 2);
+  const tail = content.subarray(start);
+  if (start === 0 || tail.length < MIN_BYTES || !isUtf8(tail)) return null;
+  const text = decodeAs('utf-8', tail);
+  const ascii = text.match(/[\n\r\t -~]/g)?.length ?? 0;
+  const isProse = ascii * 2 > text.length && /[ \n]/.test(text);
+  if (!isProse || plausibility(text, 'utf-8') < 0.9) return null;
+  return plausibility(decodeAs(encoding, tail), encoding) < 0.7 ? start : null;
 }

@@ -19,7 +19,7 @@ export function decodeText(bytes: Uint8Array, hints: EncodingHints = {}): Decode
   return decodeModule().decodeBytes(bytes, hints);
 }
 
-/** What a reader should know about how bytes were decoded, as a sentence; null: they are valid and beyond doubt. */
+/** A warning about the decoding of bytes, as a sentence; null: they are valid and beyond doubt. */
 export function encodingWarning(decoded: DecodedText): string | null {
   if (decoded.certainty === 'sure' && decoded.replaced === 0) return null;
   return decodeModule().warningOf(decoded);

@@ -1,13 +1,13 @@
 import type { Encoding } from './labels.ts';
 
 /**
- * How familiar the ideographs, syllables and words of a text are, from 0 to 1. A standard has thousands of them and nearly any
- * pair of bytes is one, but half of what people write are some hundreds: in a line or two, this tells Chinese from
- * Korean and from Japanese. Of other scripts it is known that they have words of more than one letter.
+ * The familiarity of the ideographs, syllables and words of a text, from 0 to 1. A standard has thousands of them
+ * and nearly any pair of bytes is one, but half of what people write are some hundreds: in a line or two, this tells
+ * Chinese from Korean and from Japanese. Of other scripts it is known that they have words of more than one letter.
  */
 export function familiarity(text: string, encoding: Encoding): number {
   const pattern = FAMILIAR[encoding];
-  if (pattern === undefined) return areSingle(wordsOf(text)) ? ALONE : 1;
+  if (pattern === undefined) return areSingle(findTellingWords(text)) ? ALONE : 1;
   const runs = text.match(RUNS) ?? [];
   const all = runs.join('');
   const count = [...all].length;
@@ -24,7 +24,7 @@ function areSingle(runs: readonly string[]): boolean {
 }
 
 /** The words in other scripts than Latin, and those with a letter that only Central Europe has. */
-function wordsOf(text: string): readonly string[] {
+function findTellingWords(text: string): readonly string[] {
   const latin = text.match(/\p{Script=Latin}+/gu) ?? [];
   return [
     ...(text.match(WORDS) ?? []),
@@ -42,7 +42,7 @@ const MIN_SHARE = 0.08;
 /** A word of two rare characters proves little, four of them much. */
 const MIN_OF_NONE = 1.5;
 const MIN_PER_CHARACTER = 0.4;
-/** Of the characters of a usual text. */
+/** The share of usual characters in an ordinary text. */
 const USUAL_SHARE = 0.5;
 
 const SIMPLIFIED =

@@ -16,13 +16,16 @@ interface Guess {
   readonly isText: boolean;
 }
 
-/** What the detector is asked about: what Node can decode and files have. Names are the detector's. */
+/**
+ * The encodings that the detector is asked about: those that Node can decode and files have. Names are the
+ * detector's.
+ */
 const CANDIDATES =
   'gb18030 big5hkscs cp932 euc-jp cp949 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u cp866 iso8859-2 iso8859-5 iso8859-7 iso8859-15 mac-roman mac-cyrillic cp874'.split(
     ' ',
   );
 
-/** What files have seldom; others are as likely as the detector says. */
+/** Encodings that files seldom have; others are as likely as the detector says. */
 const PRIORS: Readonly<Record<Encoding, number>> = {
   'utf-8': 4,
   gb18030: 1.2,
@@ -42,7 +45,7 @@ const PRIORS: Readonly<Record<Encoding, number>> = {
 
 /** Added to what the detector says, which is close to nothing for a word or two. */
 const FLOOR = 0.004;
-/** How much more likely the best one must be to be sure. */
+/** The factor by which the best one must be more likely to be sure. */
 const SURE_FACTOR = 1.8;
 /** Characters outside of ASCII that are enough to be sure. */
 const SURE_CHARACTERS = 8;
@@ -62,7 +65,7 @@ export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
   if (isBinary(sample)) return { encoding: 'windows-1252', isSure: false, isText: false };
   const isPart = isCut || sample.length < bytes.length;
   // What a crash left between the lines of a log is no letter of any encoding.
-  const [best, ...others] = rank(
+  const [best, ...others] = rankEncodings(
     sample.includes(0) ? sample.filter((byte) => byte > 0) : sample,
     isPart,
   );
@@ -85,7 +88,7 @@ function isBinary(sample: Uint8Array): boolean {
   return controls * 30 > sample.length;
 }
 
-function rank(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
+function rankEncodings(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
   const confidences = new Map<Encoding, number>([['utf-8', 0]]);
   const { chardet }: typeof Detector = require('jschardet');
   const options = { includeEncodings: CANDIDATES, ignoreThreshold: true };
@@ -107,7 +110,7 @@ function rank(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
     confidences.set('shift_jis', Math.max(confidences.get('shift_jis') ?? 0, HALF_WIDTH));
   }
   for (const [encoding, capitals] of CAPITALS) {
-    const small = inSmallLetters(sample, encoding, capitals);
+    const small = toLowerCaseLetters(sample, encoding, capitals);
     if (small !== null) ask(small, encoding);
   }
   return [...confidences]
@@ -131,7 +134,7 @@ const ALWAYS: readonly Encoding[] = [
   'euc-jp',
 ];
 
-/** Where the capitals of a script are, and how far from them the small letters. */
+/** The codes of a script's capitals, and their distance to the small letters. */
 const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; small: number }])[] = [
   ['windows-1251', { first: 0xc0, last: 0xdf, small: 0x20 }],
   ['koi8-r', { first: 0xe0, last: 0xff, small: -0x20 }],
@@ -139,7 +142,7 @@ const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; sma
 ];
 
 /** A text in capitals as if it were written in small letters, which the detector knows; null: it is no such text. */
-function inSmallLetters(
+function toLowerCaseLetters(
   sample: Uint8Array,
   encoding: Encoding,
   { first, last, small }: { first: number; last: number; small: number },
@@ -198,7 +201,7 @@ function charactersOf(text: string): number {
   return text.length - (text.match(/[\0-\x7f]/g)?.length ?? 0);
 }
 
-/** How much is looked at, in bytes. */
+/** The part of a file that is examined, in bytes. */
 const SAMPLE_BYTES = 16_384;
 const LINE_FEED = 0x0a;
 

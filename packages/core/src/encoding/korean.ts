@@ -11,7 +11,7 @@ export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at] ?? 0;
     const trail = bytes[at + 1] ?? 0;
-    const place = placeOf(lead, trail);
+    const place = syllableIndex(lead, trail);
     if (place === null) {
       at += lead >= 0x81 && trail >= 0x81 ? 2 : 1;
       continue;
@@ -26,7 +26,7 @@ export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
 }
 
 /** Which of the other syllables a pair of bytes is; null: it is none. */
-function placeOf(lead: number, trail: number): number | null {
+function syllableIndex(lead: number, trail: number): number | null {
   const column = columnOf(trail);
   if (column === null || lead < 0x81 || lead > 0xc6) return null;
   if (lead <= LAST_FULL_ROW) return (lead - 0x81) * FULL_ROW + column;

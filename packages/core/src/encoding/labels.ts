@@ -52,7 +52,7 @@ export function encodingOf(label: string): Encoding | null {
   return null;
 }
 
-/** How a person calls an encoding. */
+/** The name of an encoding for people. */
 export function nameForPeople(encoding: Encoding): string {
   return (
     NAMES[encoding] ?? encoding.replace(/^(utf|iso|koi8|euc|ibm)/, (part) => part.toUpperCase())
@@ -105,7 +105,7 @@ export function* decodeInPieces(encoding: Encoding, bytes: Uint8Array): Iterable
 /** Divisible by the four bytes of UTF-32. */
 const PIECE_BYTES = 262_144;
 
-/** What Node 20 decodes as control characters. */
+/** The characters of Windows-1252 that Node 20 decodes as control characters. */
 const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
 function decodeWindows1252(bytes: Uint8Array): string {

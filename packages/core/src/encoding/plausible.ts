@@ -5,7 +5,7 @@ import type { Encoding } from './labels.ts';
 const MAX_CHARACTERS = 2_000;
 
 /**
- * How much a text looks like one that people write, from 0 to 1, by its characters outside of ASCII: frequent
+ * The plausibility of a text as one that people write, from 0 to 1, by its characters outside of ASCII: frequent
  * ideographs, letters of one script, small letters that do not turn into capitals within a word. 1 for plain ASCII.
  * `encoding`: what it was decoded from, which says what is frequent.
  */
@@ -37,7 +37,7 @@ export function plausibility(text: string, encoding: Encoding): number {
   const latin = scripts.get('Latin') ?? 0;
   return (
     Math.max(0, sum / count) *
-    unity(scripts) *
+    dominantScriptShare(scripts) *
     density(latin, ascii) *
     (isNoLanguage(text) ? 0.4 : 1)
   );
@@ -59,7 +59,7 @@ function density(latin: number, ascii: number): number {
 }
 
 /** The share of the most frequent script. Ideographs go with kana and with Hangul. */
-function unity(scripts: ReadonlyMap<string, number>): number {
+function dominantScriptShare(scripts: ReadonlyMap<string, number>): number {
   let all = 0;
   let most = 0;
   const han = scripts.get('Han') ?? 0;

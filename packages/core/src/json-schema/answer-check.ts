@@ -35,7 +35,7 @@ export const ResponseFormat = StoredResponseFormat.superRefine((format, context)
 
 /** Makes the check of a schema, in which every part counts. Throws where zod has no such check. */
 function compileSchema(schema: JsonSchema): z.ZodType {
-  return z.fromJSONSchema(strict(schema));
+  return z.fromJSONSchema(toStrictSchema(schema));
 }
 
 const Schema = z.record(z.string(), z.unknown());
@@ -46,13 +46,13 @@ const OF_OBJECTS = ['properties', 'patternProperties', 'required', 'additionalPr
  * A schema whose every part counts: one that describes an object without `type: object` would fit anything, and a
  * `default` would make a missing property fit.
  */
-function strict(schema: unknown): z.infer<typeof Schema> {
+function toStrictSchema(schema: unknown): z.infer<typeof Schema> {
   const { default: _default, ...given } = Schema.parse(schema);
   const typed = given.type === undefined && given.$ref === undefined;
   const isObject = typed && OF_OBJECTS.some((key) => given[key] !== undefined);
   const isArray = typed && !isObject && given.items !== undefined;
   const type = isObject ? { type: 'object' } : isArray ? { type: 'array' } : {};
-  const below = (value: unknown) => (typeof value === 'boolean' ? value : strict(value));
+  const below = (value: unknown) => (typeof value === 'boolean' ? value : toStrictSchema(value));
   const entries = Object.entries(given).map(([key, value]) => {
     if (SCHEMAS_BY_NAME.has(key)) {
       const named = Object.entries(Schema.parse(value)).map(([name, one]) => [name, below(one)]);
@@ -76,7 +76,7 @@ const MAX_ISSUE_LENGTH = 200;
  * this take any time, so it runs where it can be ended (`check-thread.ts`). Throws where the schema cannot be checked.
  */
 export function checkAnswer(answer: string, format: ResponseFormat): CheckedJson {
-  const json = withoutFence(answer.trim());
+  const json = stripJsonFence(answer.trim());
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -93,7 +93,7 @@ export function checkAnswer(answer: string, format: ResponseFormat): CheckedJson
   return { wrong: issues.join('; ') };
 }
 
-function withoutFence(text: string): string {
+function stripJsonFence(text: string): string {
   const start = text.indexOf('\n') + 1;
   const [, fence] = /^(`{3,}|~{3,})[ \t]*(?:json[c5]?[ \t]*)?\n$/i.exec(text.slice(0, start)) ?? [];
   if (fence === undefined || !text.endsWith(fence)) return text;

@@ -26,7 +26,7 @@ export interface CheckRunner {
 export interface CheckRunnerOptions {
   /** Longest time of one check, in ms; 2 s when absent. */
   readonly timeoutMs?: number;
-  /** How long a thread without work is kept, in ms; 30 s when absent. */
+  /** The time for which a thread without work is kept, in ms; 30 s when absent. */
   readonly idleMs?: number;
 }
 
@@ -38,7 +38,7 @@ const IDLE_MS = 30_000;
 const START_MS = 15_000;
 /** At once; others wait, so that slow checks do not take every core. */
 const MAX_THREADS = 2;
-/** Of the thread's own objects, in megabytes. */
+/** The memory for the thread's own objects, in megabytes. */
 const MEMORY = { maxOldGenerationSizeMb: 128 };
 const SOURCE = new URL('./check-thread.ts', import.meta.url);
 
@@ -71,23 +71,23 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
       // Any object fits: nothing from outside takes part in this check.
       if (format === 'json') return checkAnswer(text, format);
       const said = await submit({ kind: 'answer', text, format }, timeoutMs, stop);
-      if (said.kind !== 'answer') throw failureOf(said);
+      if (said.kind !== 'answer') throw checkErrorFrom(said);
       return said.result;
     },
     async tryValue(value, schema, stop) {
       const said = await submit({ kind: 'value', value, schema }, timeoutMs, stop);
-      if (said.kind !== 'value') throw failureOf(said);
+      if (said.kind !== 'value') throw checkErrorFrom(said);
       if (said.ms > MAX_VALUE_MS) throw tooSlow(MAX_VALUE_MS);
     },
     async testPatterns(patterns, text, stop) {
       const said = await submit({ kind: 'patterns', patterns, text }, timeoutMs, stop);
-      if (said.kind !== 'patterns') throw failureOf(said);
+      if (said.kind !== 'patterns') throw checkErrorFrom(said);
       return said.matches;
     },
   };
 }
 
-function failureOf(said: ThreadMessage): CheckError {
+function checkErrorFrom(said: ThreadMessage): CheckError {
   const reason = said.kind === 'failed' ? said.reason : `it answered with ${said.kind}`;
   return new CheckError('check-failed', `The check cannot be carried out: ${reason}.`);
 }
@@ -124,8 +124,8 @@ function createThreads(idleMs: number): Submit {
       }
       carryOn(thread);
     });
-    worker.on('error', (cause) => end(thread, crashed(cause.message)));
-    worker.on('exit', () => end(thread, crashed('its thread ended')));
+    worker.on('error', (cause) => end(thread, crashError(cause.message)));
+    worker.on('exit', () => end(thread, crashError('its thread ended')));
     return thread;
   };
 
@@ -136,7 +136,7 @@ function createThreads(idleMs: number): Submit {
     const { job, worker } = thread;
     if (job === null) {
       worker.unref();
-      thread.timer = setTimeout(() => end(thread, crashed('its thread ended')), idleMs).unref();
+      thread.timer = setTimeout(() => end(thread, crashError('its thread ended')), idleMs).unref();
       return;
     }
     worker.ref();
@@ -166,7 +166,7 @@ function createThreads(idleMs: number): Submit {
       const place = waiting.indexOf(job);
       if (place !== -1) waiting.splice(place, 1);
       reject(stop?.reason);
-      if (running !== undefined) end(running, crashed('it was stopped'));
+      if (running !== undefined) end(running, crashError('it was stopped'));
     };
     stop?.addEventListener('abort', cancel, { once: true });
     waiting.push(job);
@@ -175,7 +175,7 @@ function createThreads(idleMs: number): Submit {
   };
 }
 
-function crashed(reason: string): CheckError {
+function crashError(reason: string): CheckError {
   return new CheckError(
     'check-failed',
     `The check took too much memory or could not run: ${reason}.`,

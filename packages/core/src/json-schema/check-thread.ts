@@ -11,7 +11,7 @@ export type CheckOrder =
   | { readonly kind: 'value'; readonly value: unknown; readonly schema: JsonSchema }
   | { readonly kind: 'patterns'; readonly patterns: readonly RegExp[]; readonly text: string };
 
-/** What a thread says: first that it is ready, then the result of each order. */
+/** A message of a thread: first that it is ready, then the result of each order. */
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly result: CheckedJson }
@@ -20,7 +20,7 @@ export type ThreadMessage =
   | { readonly kind: 'patterns'; readonly matches: readonly boolean[] }
   | { readonly kind: 'failed'; readonly reason: string };
 
-function run(order: CheckOrder): ThreadMessage {
+function runCheck(order: CheckOrder): ThreadMessage {
   try {
     switch (order.kind) {
       case 'answer':
@@ -56,5 +56,5 @@ function timeToCheck(value: unknown, schema: JsonSchema): number {
   return (user + system) / 1_000;
 }
 
-parentPort?.on('message', (order: CheckOrder) => parentPort?.postMessage(run(order)));
+parentPort?.on('message', (order: CheckOrder) => parentPort?.postMessage(runCheck(order)));
 parentPort?.postMessage({ kind: 'ready' } satisfies ThreadMessage);

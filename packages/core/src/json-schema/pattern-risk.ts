@@ -93,7 +93,7 @@ class CharacterSets {
   }
 }
 
-/** How often each position can come next: more than once means that there are several ways to it. */
+/** The number of ways to each next position: more than once means that there are several ways to it. */
 type Ways = Map<number, number>;
 
 /** A part of the automaton: where it can start and end. */
@@ -142,13 +142,13 @@ function addPart(automaton: Automaton, node: PatternNode): Part {
     case 'sequence':
       return node.items
         .map((item) => addPart(automaton, item))
-        .reduce((before, part) => joined(automaton, before, part), NOTHING);
+        .reduce((before, part) => concatenateParts(automaton, before, part), NOTHING);
     case 'choice': {
       const parts = node.items.map((item) => addPart(automaton, item));
       return {
         isNullable: parts.some(({ isNullable }) => isNullable),
-        first: merged(parts.map(({ first }) => first)),
-        last: merged(parts.map(({ last }) => last)),
+        first: sumWays(parts.map(({ first }) => first)),
+        last: sumWays(parts.map(({ last }) => last)),
       };
     }
     case 'repeat':
@@ -168,24 +168,24 @@ function addRepeat(
   if (min === max && size * max <= MAX_WRITTEN_OUT) {
     let all = part;
     for (let copy = 1; copy < max; copy += 1) {
-      all = joined(automaton, all, addPart(automaton, body));
+      all = concatenateParts(automaton, all, addPart(automaton, body));
     }
     return all;
   }
-  link(automaton, part.last, part.first);
+  linkPositions(automaton, part.last, part.first);
   return { ...part, isNullable: part.isNullable || min === 0 };
 }
 
-function joined(automaton: Automaton, before: Part, after: Part): Part {
-  link(automaton, before.last, after.first);
+function concatenateParts(automaton: Automaton, before: Part, after: Part): Part {
+  linkPositions(automaton, before.last, after.first);
   return {
     isNullable: before.isNullable && after.isNullable,
-    first: before.isNullable ? merged([before.first, after.first]) : before.first,
-    last: after.isNullable ? merged([before.last, after.last]) : after.last,
+    first: before.isNullable ? sumWays([before.first, after.first]) : before.first,
+    last: after.isNullable ? sumWays([before.last, after.last]) : after.last,
   };
 }
 
-function link({ next, countStep }: Automaton, from: Ways, to: Ways): void {
+function linkPositions({ next, countStep }: Automaton, from: Ways, to: Ways): void {
   for (const [position, ways] of from) {
     const known = next[position];
     for (const [target, others] of to) {
@@ -195,7 +195,7 @@ function link({ next, countStep }: Automaton, from: Ways, to: Ways): void {
   }
 }
 
-function merged(all: readonly Ways[]): Ways {
+function sumWays(all: readonly Ways[]): Ways {
   const sum: Ways = new Map();
   for (const ways of all) {
     for (const [position, count] of ways) sum.set(position, (sum.get(position) ?? 0) + count);
@@ -222,7 +222,7 @@ function loopsIn({ next, countStep }: Automaton): readonly ReadonlySet<number>[]
   return loops;
 }
 
-/** What comes after `start`; that is among it only where it is in a loop. */
+/** The positions after `start`; `start` itself is among them only in a loop. */
 function reachable(next: readonly Ways[], start: number, countStep: () => void): Set<number> {
   const found = new Set<number>();
   const open = [start];

@@ -14,7 +14,7 @@ export type PatternNode =
     };
 
 const EMPTY: PatternNode = { kind: 'empty' };
-/** What a reference to an earlier group matches is not known here: anything. */
+/** Any character. The text that a reference to an earlier group matches is not known here. */
 const ANYTHING: PatternNode = { kind: 'set', source: '[^]' };
 
 /** Deepest nesting of groups: reading one calls itself. */

@@ -36,10 +36,10 @@ const MAX_NESTING = 200;
 /** Schemas in it, as it is written and with every reference replaced by what it refers to. */
 const MAX_SCHEMAS = 2_000;
 const MAX_EXPANDED = 10_000;
-/** Of all its regular expressions together, in characters. */
+/** The length of all its regular expressions together, in characters. */
 const MAX_PATTERN_TEXT = 5_000;
 
-/** How much work it is to check values by a schema. */
+/** The cost of checking values by a schema. */
 export interface SchemaSize {
   /** Schemas in it, with every reference replaced by what it refers to. */
   readonly expanded: number;

@@ -1,6 +1,6 @@
 import { type Monotonic, systemTime } from '../time.ts';
 
-/** What a line is written with. */
+/** Writes a line. */
 type Write = (level: 'info' | 'warn', facts: object, message: string) => void;
 
 interface Outage {
@@ -42,7 +42,7 @@ export class OutageGate {
 
   /** Whether this line is to be written; if not, it is counted. */
   admits(facts: object): boolean {
-    const { outage, recovered } = named(facts);
+    const { outage, recovered } = readOutageNames(facts);
     if (recovered !== undefined) {
       this.#endSoon(recovered, SETTLED_MS);
       return false;
@@ -61,7 +61,7 @@ export class OutageGate {
   /** True for the first one. */
   #failed(name: string, reason: string): boolean {
     const known = this.#outages.get(name);
-    const outage = known ?? begin(this.#monotonic());
+    const outage = known ?? startOutage(this.#monotonic());
     if (reason.includes(name) && outage.reasons.size < MAX_REASONS) outage.reasons.add(reason);
     if (known === undefined) this.#outages.set(name, outage);
     else this.#count(name, outage);
@@ -102,7 +102,7 @@ export class OutageGate {
   }
 }
 
-function begin(now: number): Outage {
+function startOutage(now: number): Outage {
   return {
     since: now,
     reasons: new Set(),
@@ -118,7 +118,7 @@ function inSeconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1_000));
 }
 
-function named(facts: object): { readonly outage?: string; readonly recovered?: string } {
+function readOutageNames(facts: object): { readonly outage?: string; readonly recovered?: string } {
   return {
     ...('outage' in facts && typeof facts.outage === 'string' && { outage: facts.outage }),
     ...('recovered' in facts &&

@@ -24,9 +24,9 @@ export interface KeptLog extends LogDestination {
 export interface KeptLogOptions {
   /** Made if need be; other processes may have their files in it, too. */
   readonly folder: string;
-  /** Of this process among them: `all-host-4711`. */
+  /** The name of this process among them: `all-host-4711`. */
   readonly name: string;
-  /** What all files of the folder may have together, in bytes. */
+  /** The size of all files of the folder together, in bytes. */
   readonly bytes: number;
   readonly now: number;
 }
@@ -37,7 +37,7 @@ const KEPT_MS = 14 * 24 * 60 * 60_000;
 const SHARE = 8;
 /** Lines are written together after so long, in ms: a message waits for none of them. */
 const TOGETHER_MS = 100;
-/** Of what waits to be written, in characters: a disk that hangs must not fill the memory. */
+/** The most text that waits to be written, in characters: a disk that hangs must not fill the memory. */
 const MAX_WAITING = 1_000_000;
 
 /**
@@ -67,7 +67,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
     waiting = '';
     lost = 0;
     if (file.size > 0 && file.size + bytes.length > largest) {
-      rotate(path, file.fd);
+      rotateLog(path, file.fd);
       open();
     }
     if (file !== null) file.size += bytes.length;
@@ -99,7 +99,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
   try {
     mkdirSync(options.folder, { recursive: true, mode: 0o700 });
     chmodSync(options.folder, 0o700);
-    tidy(options);
+    removeOldLogs(options);
   } catch {
     // Opening the file fails as well then.
   }
@@ -128,7 +128,7 @@ function lostLine(lines: number): string {
   return `${JSON.stringify({ time, level: 'warn', lines, msg: 'lines of the log were not kept' })}\n`;
 }
 
-function rotate(path: string, fd: number): void {
+function rotateLog(path: string, fd: number): void {
   try {
     renameSync(path, `${path}.1`);
     closeSync(fd);
@@ -138,7 +138,7 @@ function rotate(path: string, fd: number): void {
 }
 
 /** Removes old files of processes that are gone, so that the folder stays within its bound. */
-function tidy({ folder, name, bytes, now }: KeptLogOptions): void {
+function removeOldLogs({ folder, name, bytes, now }: KeptLogOptions): void {
   const files = readdirSync(folder)
     .filter((file) => /\.log(?:\.1)?$/.test(file))
     .map((file) => {

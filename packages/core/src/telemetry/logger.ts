@@ -8,12 +8,12 @@ import { type Scrub, scrubJsonLine } from './scrubber.ts';
 /** From the most talkative; `silent` says nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Where finished lines go, each with its line break. */
+/** The destination of finished lines, each with its line break. */
 export interface LogDestination {
   write(line: string): void;
 }
 
-/** How a process logs. */
+/** The options of a process's log. */
 export interface LoggerOptions {
   /** Asked with every line where it is a function: it may change while the process runs. */
   readonly level: LogLevel | (() => LogLevel);
@@ -60,12 +60,12 @@ export function createLogger(options: LoggerOptions): Logger {
   const { level } = options;
   const current = typeof level === 'function' ? level : () => level;
   const gate = new OutageGate((at, facts, message) => {
-    if (isSaid(at, current())) log[at](facts, message);
+    if (isEnabled(at, current())) log[at](facts, message);
   });
-  return facade(log, current, gate);
+  return toLogger(log, current, gate);
 }
 
-/** How long a reader who does not keep up is waited for, in ms, and how often for one line. */
+/** The wait for a slow reader, in ms, and the number of waits for one line. */
 const BUSY = { waitMs: 20, times: 50 };
 
 /**
@@ -80,7 +80,7 @@ function standardError(): LogDestination {
         try {
           rest = rest.subarray(writeSync(STANDARD_ERROR, rest));
         } catch (thrown) {
-          if (!isBusy(thrown) || waits >= BUSY.times) return;
+          if (!isPipeFull(thrown) || waits >= BUSY.times) return;
           waits += 1;
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY.waitMs);
         }
@@ -89,29 +89,29 @@ function standardError(): LogDestination {
   };
 }
 
-function isBusy(thrown: unknown): boolean {
+function isPipeFull(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'EAGAIN';
 }
 
 /** Only what contracts promise, so that no caller depends on pino. */
-function facade(log: pino.Logger, level: () => LogLevel, gate: OutageGate): Logger {
+function toLogger(log: pino.Logger, level: () => LogLevel, gate: OutageGate): Logger {
   // What an outage repeats is shown to those who look at details.
   const unlessRepeated = (own: 'info' | 'warn' | 'error') => (facts: object, message: string) => {
     const written = gate.admits(facts) ? own : 'debug';
-    if (isSaid(written, level())) log[written](facts, message);
+    if (isEnabled(written, level())) log[written](facts, message);
   };
   return {
-    debug: (facts, message) => isSaid('debug', level()) && log.debug(facts, message),
+    debug: (facts, message) => isEnabled('debug', level()) && log.debug(facts, message),
     info: unlessRepeated('info'),
     warn: unlessRepeated('warn'),
     error: unlessRepeated('error'),
-    child: (facts) => facade(log.child(facts), level, gate),
+    child: (facts) => toLogger(log.child(facts), level, gate),
   };
 }
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
-function isSaid(own: LogLevel, level: LogLevel): boolean {
+function isEnabled(own: LogLevel, level: LogLevel): boolean {
   return LEVELS.indexOf(own) >= LEVELS.indexOf(level);
 }
 
@@ -179,7 +179,7 @@ export function logLineText(jsonLine: string, colour = false): string {
   const paint = (code: number, text: string) => (colour ? `\u001B[${code}m${text}\u001B[0m` : text);
   const { word, colour: shade } = LOOKS[String(level)] ?? { word: String(level), colour: 0 };
   const pairs = Object.entries(facts).map(
-    ([key, value]) => `${paint(90, `${escapedHidden(key)}=`)}${shown(value)}`,
+    ([key, value]) => `${paint(90, `${escapedHidden(key)}=`)}${formatField(value)}`,
   );
   const line = [
     paint(90, clockTime(time)),
@@ -200,9 +200,9 @@ function clockTime(time: unknown): string {
   return `${clock}.${pad(date.getMilliseconds(), 3)}`;
 }
 
-function shown(value: unknown): string {
-  if (isError(value)) return quoted(`${value.type}: ${messages(value)}`);
-  return typeof value === 'string' ? quoted(value) : escapedHidden(JSON.stringify(value));
+function formatField(value: unknown): string {
+  if (isError(value)) return quoteField(`${value.type}: ${messages(value)}`);
+  return typeof value === 'string' ? quoteField(value) : escapedHidden(JSON.stringify(value));
 }
 
 function messages({ message, cause }: PlainError): string {
@@ -211,7 +211,7 @@ function messages({ message, cause }: PlainError): string {
 }
 
 /** Plain words stay as they are; a value that could be mistaken for something else is quoted. */
-function quoted(text: string): string {
+function quoteField(text: string): string {
   return /^[\w.:/@+,%~#-]+$/.test(text) ? text : escapedHidden(JSON.stringify(text));
 }
 

@@ -15,7 +15,7 @@ export interface Metrics {
   render(gauges?: readonly GaugeReading[]): string;
 }
 
-/** How metrics are made. */
+/** The options of metrics. */
 export interface MetricsOptions {
   /**
    * Called for an undeclared name, a wrong label, a negative number. Tests throw. Default: a warning of
@@ -114,7 +114,7 @@ type LabelValues = readonly string[];
 /** More combinations than this mean that a label holds ids or text; the rest is counted as `other`. */
 const MAX_SERIES = 200;
 
-/** What was counted or timed for one combination of label values. `sum` is in seconds. */
+/** The counts and times of one combination of label values. `sum` is in seconds. */
 interface Series {
   readonly values: LabelValues;
   count: number;
@@ -153,7 +153,7 @@ class SeriesSet {
   }
 }
 
-/** What `/metrics` answers as `content-type`: Prometheus's text format 0.0.4. */
+/** The `content-type` of `/metrics`: Prometheus's text format 0.0.4. */
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Values of one gauge of the table, read at the moment of the scrape. */
@@ -174,9 +174,9 @@ interface Sample extends GaugeReading {
 /** A recorded metric in Prometheus's text format, with its HELP and TYPE lines. */
 function exposeSeries(name: string, set: SeriesSet): string[] {
   const { definition } = set;
-  const lines = header(name, definition.kind, definition.help);
+  const lines = metricHeader(name, definition.kind, definition.help);
   for (const series of set.all()) {
-    const labels = definition.labels.map((label, i) => pair(label, series.values[i] ?? ''));
+    const labels = definition.labels.map((label, i) => labelPair(label, series.values[i] ?? ''));
     if (definition.kind === 'counter') {
       lines.push(sampleLine(name, labels, series.count));
       continue;
@@ -184,9 +184,11 @@ function exposeSeries(name: string, set: SeriesSet): string[] {
     let cumulative = 0;
     for (const [index, bound] of definition.buckets.entries()) {
       cumulative += series.buckets[index] ?? 0;
-      lines.push(sampleLine(`${name}_bucket`, [...labels, pair('le', String(bound))], cumulative));
+      lines.push(
+        sampleLine(`${name}_bucket`, [...labels, labelPair('le', String(bound))], cumulative),
+      );
     }
-    lines.push(sampleLine(`${name}_bucket`, [...labels, pair('le', '+Inf')], series.count));
+    lines.push(sampleLine(`${name}_bucket`, [...labels, labelPair('le', '+Inf')], series.count));
     lines.push(sampleLine(`${name}_sum`, labels, series.sum));
     lines.push(sampleLine(`${name}_count`, labels, series.count));
   }
@@ -197,18 +199,18 @@ function exposeSeries(name: string, set: SeriesSet): string[] {
 function exposeValues({ name, kind, help, values }: Sample): string[] {
   if (values.length === 0) return [];
   const lines = values.map(({ value, labels = {} }) => {
-    const pairs = Object.entries(labels).map(([label, text]) => pair(label, text));
+    const pairs = Object.entries(labels).map(([label, text]) => labelPair(label, text));
     return sampleLine(name, pairs, value);
   });
-  return [...header(name, kind, help), ...lines];
+  return [...metricHeader(name, kind, help), ...lines];
 }
 
-function header(name: string, kind: string, help: string): string[] {
+function metricHeader(name: string, kind: string, help: string): string[] {
   const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return [`# HELP ${name} ${text}`, `# TYPE ${name} ${kind}`];
 }
 
-function pair(label: string, value: string): string {
+function labelPair(label: string, value: string): string {
   const text = value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
   return `${label}="${text}"`;
 }
@@ -252,7 +254,7 @@ export function processSamples(): Sample[] {
   ];
 }
 
-/** How late the event loop is. */
+/** The lag of the event loop. */
 export interface LoopLag {
   /** In seconds since the reading before; the first one only begins to measure, and says nothing. */
   read(): Readonly<Record<'0.5' | '0.99' | '1', number>> | null;

@@ -5,9 +5,9 @@ export type Scrub = (text: string) => string;
 
 /** Scrubs a text that arrives in pieces, so that no part of a secret is passed on before the rest of it. */
 export interface ScrubbedStream {
-  /** What is certain by now. */
+  /** Returns the text that can no longer become a secret. */
   push(piece: string): string;
-  /** What was held back. */
+  /** Returns the text that was held back. */
   end(): string;
 }
 
@@ -46,7 +46,7 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
   { look: /(?<![\w+])\+[1-9]\d{7,14}(?!\d)/g, instead: HIDDEN_PHONE },
 ];
 
-/** What each of them needs; most lines have none of it. */
+/** A quick test for the parts that each of them needs; most lines have none. */
 const MAY_MATCH = /\d{6}|sk-|bearer|parley_s|\+[1-9]/i;
 
 /** Texts go to the model again and again: layers of a prompt, tools, history. In characters of all together. */
@@ -102,7 +102,7 @@ export function openSecrets(first: Iterable<string> = []): Secrets {
 interface Matcher {
   /** Every place of a form, in the order of the text; they may overlap. */
   find(text: string): readonly Span[];
-  /** Where the beginning of a form starts at the end of the text, or the length of the text. */
+  /** The position of an unfinished form at the end of the text, or the length of the text. */
   openAt(text: string): number;
 }
 
@@ -158,7 +158,7 @@ function groupBy(forms: readonly string[], keyOf: (form: string) => number) {
   return groups;
 }
 
-/** How much of a growing text can be passed on: no secret, whole or started, crosses its end. */
+/** The length of a growing text that can be passed on: no secret, whole or started, crosses its end. */
 function settledLength(text: string, matcher: Matcher): number {
   const across = matcher.find(text).toReversed();
   return across.reduce(

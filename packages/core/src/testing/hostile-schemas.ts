@@ -166,7 +166,7 @@ export const HOSTILE_SCHEMAS: readonly HostileSchema[] = [
   ...EXPLODING,
 ];
 
-/** What is allowed, since its size says nothing of the time that it takes. */
+/** Schemas that are allowed, since their size does not tell their time. */
 export const SLOW_SCHEMAS: readonly HostileSchema[] = [
   ...PLACES.map((place, nth) => ({
     what: `a slow pattern in place ${nth + 1}`,

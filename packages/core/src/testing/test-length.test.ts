@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { runs, shareOfRun } from './test-length.ts';
+import { isOfDay, runs, shareOfRun } from './test-length.ts';
 
 const before = process.env.PARLEY_TEST_WHOLE;
 const choose = (value: string | undefined): void => {
@@ -18,6 +18,14 @@ describe('how much of a random test runs', () => {
   it('[D17] is all of it in a whole run', () => {
     choose('1');
     expect([1_000, 7, 1].map(shareOfRun)).toEqual([1_000, 7, 1]);
+  });
+
+  it('[D17] is another one of several alike cases each day, until all have run', () => {
+    const casesOf = (day: number) => [0, 1, 2].filter((nth) => isOfDay(nth, 3, day * 86_400_000));
+    choose(undefined);
+    expect([6, 7, 8, 9].map(casesOf)).toEqual([[0], [1], [2], [0]]);
+    choose('1');
+    expect(casesOf(6)).toEqual([0, 1, 2]);
   });
 
   it('[D17] leaves out no example', () => {

@@ -1,4 +1,5 @@
 const SHARE_OF_A_CHANGE = 5;
+const DAY_MS = 86_400_000;
 
 /**
  * For tests: how much of a long random test runs. A change is tested with a fifth of it; `PARLEY_TEST_WHOLE=1` runs all
@@ -11,6 +12,14 @@ export function shareOfRun(whole: number): number {
 /** For tests: whether all of a long test runs, whose short form is more than a share of its cases. */
 export function isWholeRun(): boolean {
   return process.env.PARLEY_TEST_WHOLE === '1';
+}
+
+/**
+ * For tests: whether the nth of several cases that prove the same runs today. A change is tested with one of `days`
+ * consecutive cases, the next day with the next one; a whole run has all of them.
+ */
+export function isOfDay(nth: number, days: number, now = Date.now()): boolean {
+  return isWholeRun() || nth % days === Math.floor(now / DAY_MS) % days;
 }
 
 /**

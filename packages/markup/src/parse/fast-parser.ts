@@ -18,14 +18,14 @@ const NO_TEXT = /^(?:[\s#+=>:|~<[\\-]|\d{1,9}[.)](?:\s|$)|\*(?:\s|$)|```)/;
 const TEXT = /(?:[^\\`*_~[\]<@]+|<(?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+/y;
 const CODE = /`([^`\s](?:[^`\n]*[^`\s])?)`(?!`)/y;
 const STARS = /\*\*?(?!\*)/y;
-/** Where GFM may find an address. */
+/** Text in which GFM may find an address. */
 const ADDRESS = /:\/\/|www\./i;
-/** What may be on both sides of stars. Scripts without spaces have rules of their own. */
+/** Letters that may be on both sides of stars. Scripts without spaces have rules of their own. */
 const LETTER = 'A-Za-z0-9\\u00c0-\\u024f\\u0400-\\u04ff';
 const OPENS = new RegExp(`^(?:\\s?[${LETTER}\`]|\\([${LETTER}])$`);
 const CLOSES = new RegExp(`^(?:[${LETTER}][\\s.,:;!?)]?|[.,:;!?%)\`]\\s?)$`);
 
-/** What the parser makes of simple Markdown; undefined for all other. Only blocks have positions. */
+/** The tree of simple Markdown; undefined for all other. Only blocks have positions. */
 export function quickTree(markdown: string): Root | undefined {
   return ODD.test(markdown) ? undefined : new QuickReader(markdown).root();
 }
@@ -83,7 +83,7 @@ class QuickReader {
     const position = { start: this.#point(0), end: this.#point(0) };
     for (let line: string | undefined = first; line; line = this.#lines[this.#at]) {
       if (lines.length > 0 && endsParagraph(line)) break;
-      if (!isText(line)) return undefined;
+      if (!isPlainLine(line)) return undefined;
       lines.push(line);
       position.end = this.#take(line).end;
     }
@@ -123,7 +123,7 @@ class QuickReader {
   #item(line: string): ListItem | undefined {
     const from = line.indexOf(' ') + 1;
     const text = line.slice(from);
-    const children = isText(text) ? readInlines(text) : undefined;
+    const children = isPlainLine(text) ? readInlines(text) : undefined;
     if (children === undefined) return undefined;
     const start = this.#point(from);
     const position = this.#take(line);
@@ -155,11 +155,11 @@ class QuickReader {
 
 const DEPTHS = [undefined, 1, 2, 3, 4, 5, 6] as const;
 
-function isText(line: string): boolean {
+function isPlainLine(line: string): boolean {
   return !NO_TEXT.test(line) && !/\s$/.test(line);
 }
 
-/** Of numbers only 1 begins a list right below a paragraph. */
+/** Whether a line ends a paragraph. Of numbers only 1 begins a list right below one. */
 function endsParagraph(line: string): boolean {
   if (FENCE.test(line) || HEADING.test(line)) return true;
   const item = ITEM.exec(line);

@@ -7,7 +7,7 @@ export type SyntaxExtension = Exclude<
   NonNullable<Options['extensions']>[number],
   readonly unknown[]
 >;
-/** What such syntax becomes in the tree. */
+/** The part of an extension that builds the tree. */
 type TreeExtension = Exclude<NonNullable<Options['mdastExtensions']>[number], readonly unknown[]>;
 /** One piece of syntax: a state machine that reads character codes. */
 export type Construct = Exclude<
@@ -15,7 +15,7 @@ export type Construct = Exclude<
   readonly unknown[]
 >;
 type Tokenizer = Construct['tokenize'];
-/** What a state machine knows of the text around it. */
+/** The context of a state machine in the text. */
 export type Context = ThisParameterType<Tokenizer>;
 export type Next = Parameters<Tokenizer>[1];
 /** A UTF-16 unit; negative for tabs and line ends, null at the end. */
@@ -57,7 +57,7 @@ function endsLine(code: Code): code is null | -5 | -4 | -3 {
 }
 
 const ASTERISK = 42;
-/** What ends a phrase that models write bold, such as `**Note:**`. */
+/** The end of a phrase that models write bold, such as `**Note:**`. */
 const ENDS_PHRASE = /[.,:;!?%)\]"'”’»]/;
 /** Chinese, Japanese and Korean letters, and the punctuation written with them. */
 const CJK = /[\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffee]/;
@@ -187,7 +187,7 @@ export const ampersand: Construct = {
   },
 };
 
-/** What an escaped bar becomes in the tree. */
+/** The tree of an escaped bar. */
 export const escapedBarTree: TreeExtension = literal('escapedBar', () => '|');
 
 /**
@@ -270,5 +270,5 @@ export function mathsIn(markdown: string): Construct {
   };
 }
 
-/** What maths becomes in the tree. */
+/** The tree of maths. */
 export const mathsTree: TreeExtension = literal('maths', (source) => source);

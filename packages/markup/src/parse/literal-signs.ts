@@ -31,7 +31,7 @@ const NAMES = new RegExp(
   'gu',
 );
 
-/** What a name begins with that the parser would look at. */
+/** The signs in a name that the parser would look at. */
 const SIGN = /[*_\\<[~]/;
 
 /** Classes and borders of words in a regular expression. */
@@ -49,7 +49,7 @@ function isPattern(word: string): boolean {
   return word.includes('\\.') && SYNTAX.test(word);
 }
 
-/** Where signs are meant as such, from the first sign of each. */
+/** The stretches in which signs are meant as such, from the first sign of each. */
 export function literalSigns(markdown: string): readonly Stretch[] {
   const found: Stretch[] = [];
   for (const { index, 0: text } of markdown.matchAll(NAMES)) {

@@ -18,7 +18,7 @@ function placeIn(parent: Parents): void {
   if (!children.some(isMixed)) return;
   // The children of a parent that holds text are inlines.
   const inlines = children.flatMap((child): readonly Nodes[] =>
-    isMixed(child) ? parts(child) : [child],
+    isMixed(child) ? literalParts(child) : [child],
   );
   Object.assign(parent, { children: inlines });
 }
@@ -27,7 +27,7 @@ function isMixed(node: Nodes): node is Extract<Nodes, { type: 'text' }> {
   return node.type === 'text' && hasLiteral(node.value);
 }
 
-function parts({ value }: { readonly value: string }): PhrasingContent[] {
+function literalParts({ value }: { readonly value: string }): PhrasingContent[] {
   return splitLiteral(value).flatMap((piece, at): PhrasingContent[] => {
     if (piece === '') return [];
     return [{ type: at % 2 === 0 ? 'text' : 'literal', value: piece }];

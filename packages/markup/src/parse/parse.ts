@@ -24,7 +24,7 @@ export type Parsed =
   | {
       readonly type: 'tree';
       readonly root: Root;
-      /** What the positions in `root` refer to. */
+      /** The text that the positions in `root` refer to. */
       readonly source: string;
       /** Nodes that start before this offset were lent by other pieces and are not shown. */
       readonly shownFrom: number;
@@ -129,7 +129,7 @@ function sourceText(text: string): string {
     .replaceAll('\r', '\n');
 }
 
-/** What is lent to every piece at most; more is not resolved across pieces. */
+/** The most definitions that every piece gets; more are not resolved across pieces. */
 const MAX_DEFINITIONS = 200;
 const MAX_LENGTH = 4_000;
 

@@ -6,7 +6,7 @@ export type Piece =
   | ({ readonly type: 'code' } & FencedCode)
   | { readonly type: 'literal'; readonly text: string };
 
-/** What is read in one step, in characters; a line costs as much as so many of them. */
+/** The size of one step, in characters; a line costs as much as so many of them. */
 const STEP = 400_000;
 const LINE = 50;
 
@@ -30,10 +30,10 @@ export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
     risk = NO_RISK;
   };
   const endBlock = () => {
-    const kind = kindOf(block, document);
+    const kind = pieceTypeOf(block, document);
     if (kind !== 'markdown' || !isSafe(addRisk(risk, block.risk))) flush();
     if (kind !== 'markdown') {
-      pieces.push(pieceOf(kind, block.lines));
+      pieces.push(toPiece(kind, block.lines));
       return;
     }
     for (const line of block.lines) joined.push(line);
@@ -70,20 +70,20 @@ function newBlock(): Block {
 
 function addLine(block: Block, line: string): void {
   if (block.lines.length === 0) {
-    block.fence = openFence(line);
+    block.fence = readOpeningFence(line);
     block.isOpen = block.fence !== undefined;
   } else if (block.fence !== undefined && block.isOpen) {
     block.isOpen = !closesFence(line, block.fence);
   }
   block.lines.push(line);
   block.risk = addRisk(block.risk, riskOfLine(line));
-  block.hasItem ||= isItem(line);
+  block.hasItem ||= interruptsParagraph(line);
 }
 
 /** Whether a cut before this line is safe: round a code block, or not indented and after an empty line or as a list item. */
 function beginsBlock({ lines, fence, isOpen, hasItem }: Block, line: string): boolean {
   if (fence !== undefined) return !isOpen;
-  if (openFence(line) !== undefined) return true;
+  if (readOpeningFence(line) !== undefined) return true;
   const before = lines.at(-1) ?? '';
   if (line === '' || line.startsWith(' ') || line.startsWith('\t')) return false;
   if (before.trim() === '') return true;
@@ -91,13 +91,13 @@ function beginsBlock({ lines, fence, isOpen, hasItem }: Block, line: string): bo
   return hasItem || markerLength(before.trimStart(), 0) > 0;
 }
 
-function pieceOf(type: Piece['type'], lines: readonly string[]): Piece {
+function toPiece(type: Piece['type'], lines: readonly string[]): Piece {
   const code = type === 'code' ? readFenced(lines) : undefined;
   if (code !== undefined) return { type: 'code', ...code };
   return { type: type === 'markdown' ? type : 'literal', text: lines.join('\n') };
 }
 
-function kindOf({ risk, fence }: Block, document: Risk): Piece['type'] {
+function pieceTypeOf({ risk, fence }: Block, document: Risk): Piece['type'] {
   const isCode = fence !== undefined;
   if (!isSafe(addRisk(document, risk), DOCUMENT)) return isCode ? 'code' : 'literal';
   if (isCode) return isSafe(risk) ? 'markdown' : 'code';
@@ -105,14 +105,14 @@ function kindOf({ risk, fence }: Block, document: Risk): Piece['type'] {
 }
 
 /** Whether the line is an item that needs no empty line before it: a bullet or number 1, with text. */
-function isItem(line: string): boolean {
+function interruptsParagraph(line: string): boolean {
   const length = markerLength(line, 0);
   return (
     length > 0 && /^(?:[-*+]|1[.)])$/.test(line.slice(0, length)) && line.trim().length > length
   );
 }
 
-/** What makes a stretch of Markdown slow to parse, counted without parsing it. */
+/** The features that make a stretch of Markdown slow to parse, counted without parsing it. */
 interface Risk {
   readonly length: number;
   readonly lines: number;
@@ -131,8 +131,8 @@ interface Risk {
 }
 
 /**
- * What one call of the parser gets at most. Measured on two cores at these limits: 10–50 ms a call,
- * while 80 kB of `a**b` in one call takes 10–68 s and 500 list levels 5 s.
+ * The limits of one call of the parser. Measured on two cores at these limits: 10–50 ms a call, while 80 kB of `a**b`
+ * in one call takes 10–68 s and 500 list levels 5 s.
  */
 const SAFE: Risk = {
   length: 16_000,
@@ -147,7 +147,7 @@ const SAFE: Risk = {
 
 /** One block may hold more than blocks that are joined, since it cannot be cut: up to 100 ms a call. */
 const BLOCK: Risk = { ...SAFE, length: 32_000, brackets: 1_500, cells: 4_000, markers: 800 };
-/** What is parsed of one document; the rest is shown as written. No chat answer is this long. */
+/** The limits of one document; the rest is shown as written. No chat answer is this long. */
 const DOCUMENT: Risk = {
   length: 200_000,
   lines: 8_000,
@@ -159,7 +159,7 @@ const DOCUMENT: Risk = {
   depth: SAFE.depth,
 };
 
-/** What adds up; depth does not. */
+/** The counts that add up; depth does not. */
 const SUMS = ['length', 'lines', 'marks', 'brackets', 'references', 'cells', 'markers'] as const;
 
 /** Nothing yet; the start of a sum. */
@@ -204,7 +204,7 @@ function riskOfLine(line: string): Risk {
   return { length: line.length + 1, lines: 1, marks, brackets, references, cells, markers, depth };
 }
 
-/** How deep a line may nest: its own markers, and two columns of indent for each list above it. */
+/** The depth to which a line may nest: its own markers, and two columns of indent for each list above it. */
 function nestingOf(line: string): { depth: number; marker: boolean } {
   let indent = 0;
   let own = 0;
@@ -251,7 +251,7 @@ interface Fence {
 }
 
 /** Reads the opening line of a fenced block at the top level, as CommonMark defines it. */
-function openFence(line: string): Fence | undefined {
+function readOpeningFence(line: string): Fence | undefined {
   const trimmed = line.trimStart();
   const indent = line.length - trimmed.length;
   const character = trimmed[0];
@@ -282,7 +282,7 @@ interface FencedCode {
  */
 function readFenced(lines: readonly string[]): FencedCode | undefined {
   const opening = lines[0] ?? '';
-  const fence = openFence(opening);
+  const fence = readOpeningFence(opening);
   if (fence === undefined) return undefined;
   const closed = lines.length > 1 && closesFence(lines.at(-1) ?? '', fence);
   // The line end before the closing line, or at the end of the text, is not part of the code.

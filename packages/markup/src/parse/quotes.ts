@@ -1,7 +1,7 @@
 import type { Construct, Context, Next, SyntaxExtension } from './inline-syntax.ts';
 
 /**
- * Where `>` begins a line or a list item and quotes nothing: `>50%`, `>= 18`, `- > 90 points`, and the prompt of
+ * A `>` at the start of a line or list item that quotes nothing: `>50%`, `>= 18`, `- > 90 points`, and the prompt of
  * Python.
  */
 const NO_QUOTE =

@@ -1,7 +1,7 @@
 import type { Mark, Run } from '../document.ts';
 import { commonMarks, joinEqual, linkOf, showsAddress } from '../transform/runs.ts';
 
-/** How Discord writes each format. Italic never with underscores: those hold at word edges only. */
+/** Discord's marks of each format. Italic never with underscores: those hold at word edges only. */
 export const SIGNS: Readonly<Record<Exclude<Mark['type'], 'link'>, string>> = {
   code: '`',
   bold: '**',
@@ -84,7 +84,7 @@ function linkRuns({ url }: { readonly url: string }, linked: readonly Run[]): Ru
     text,
     marks: marks.filter(({ type }) => type !== 'link'),
   }));
-  const text = textOf(runs);
+  const text = joinRunTexts(runs);
   const outer = runs
     .map(({ marks }): readonly Mark[] => marks.filter(({ type }) => type !== 'code'))
     .reduce(commonMarks);
@@ -104,7 +104,7 @@ function linkRuns({ url }: { readonly url: string }, linked: readonly Run[]): Ru
   return [...shown, { text: ' (', marks: [] }, address(url, []), { text: ')', marks: [] }];
 }
 
-function textOf(runs: readonly Run[]): string {
+function joinRunTexts(runs: readonly Run[]): string {
   return runs.map(({ text }) => text).join('');
 }
 
@@ -116,7 +116,7 @@ function address(url: string, marks: readonly Mark[]): Run {
 
 /** Nothing can keep the signs of marks apart in a link's text, and there are no backslashes. */
 function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
-  const text = textOf(runs);
+  const text = joinRunTexts(runs);
   const inner = runs.map(({ marks }) => marks.slice(outer).filter(({ type }) => type !== 'code'));
   const touches = inner.some((marks, index) => {
     const before = inner[index - 1] ?? [];
@@ -129,9 +129,9 @@ function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
 /** Discord makes no link of a text that contains an address, also not of its own invites. */
 const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
 /**
- * What cannot be in the text of a link: there Discord knows no backslashes, takes out zero-width
- * characters, and makes no link at all of a text with emoji, names of emoji or mentions in it. An
- * underscore in a word neither ends italic text nor lets any begin before it.
+ * Text that cannot be in a link: there Discord knows no backslashes, takes out zero-width characters, and makes no
+ * link at all of a text with emoji, names of emoji or mentions in it. An underscore in a word neither ends italic
+ * text nor lets any begin before it.
  */
 const UNFIT =
   /[\[\]`\\*]|_(?![0-9A-Za-z])|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;
@@ -140,7 +140,7 @@ const UNFIT_CODE = /[`*~|<>@#[\]\\:]|_(?![0-9A-Za-z])/;
 
 /** Whether these runs can be the text of a link. */
 function isFit(runs: readonly Run[]): boolean {
-  const text = textOf(runs);
+  const text = joinRunTexts(runs);
   return (
     // Not the bracket that is left of an address behind a cut.
     /[\p{L}\p{N}]/u.test(text) &&
@@ -156,11 +156,11 @@ function plainRuns(runs: readonly Run[]): Run[] {
   return runs.flatMap((run) => {
     const { text, marks } = run;
     if (isCode(run)) return { text, marks: marksAround(`\`${text}\``, marks) };
-    return text.includes('://') ? withAddresses(run) : run;
+    return text.includes('://') ? markBareAddresses(run) : run;
   });
 }
 
-function withAddresses({ text, marks }: Run): Run[] {
+function markBareAddresses({ text, marks }: Run): Run[] {
   const runs: Run[] = [];
   let from = 0;
   for (const { index, 0: found } of text.matchAll(BARE_ADDRESS)) {

@@ -9,11 +9,11 @@ export const ZERO_WIDTH_SPACE = '\u200b';
 /** A message that is being written. */
 export interface Page {
   text: string;
-  /** What Discord counts as nodes: marks, links, code, lists, emoji. */
+  /** The number of Discord's nodes: marks, links, code, lists, emoji. */
   nodes: number;
   /** Signs of literal text that need a backslash because of what is elsewhere in the message. */
   readonly escaped: ReadonlySet<string>;
-  /** What looks like a mention stays one. */
+  /** Text that looks like a mention stays one. */
   readonly live: boolean;
   /** Whether the next text is where a heading, list or quote may begin. */
   startsLine: boolean;
@@ -43,7 +43,7 @@ export function newPage(texts: readonly string[], live: boolean): Page {
   };
 }
 
-/** What is before the other lines of a text, and whether Discord reads them as a list item's. */
+/** The prefix of the other lines of a text, and whether Discord reads them as a list item's. */
 export interface LineStart {
   readonly prefix: string;
   readonly inItem: boolean;
@@ -62,7 +62,7 @@ export function newLine(page: Page, { prefix, inItem }: LineStart): void {
 }
 
 /** Writes markup, or text in which nothing is escaped. */
-export function put(page: Page, text: string, after?: Page['after']): void {
+export function writeMarkup(page: Page, text: string, after?: Page['after']): void {
   page.text += page.joins ? ZERO_WIDTH_SPACE + text : text;
   page.joins = false;
   page.startsLine = false;
@@ -73,7 +73,7 @@ export function put(page: Page, text: string, after?: Page['after']): void {
 /** Writes code or an address, whatever it contains. */
 export function putRaw(page: Page, text: string): void {
   const breaks = (start: string) => start.replaceAll('](', `]${ZERO_WIDTH_SPACE}(`);
-  put(page, page.endsLink ? text.replace(/^[^[]*/, breaks) : text, 'end');
+  writeMarkup(page, page.endsLink ? text.replace(/^[^[]*/, breaks) : text, 'end');
   page.nodes += 1;
 }
 
@@ -88,8 +88,8 @@ export function putRuns(page: Page, all: readonly Run[], line: LineStart): void 
       const marks = run?.marks ?? [];
       if (run !== undefined && isCode(run)) putCode(page, text);
       else if (link?.url === '') putAddress(page, text, wordAfter(runs, index));
-      else if (link !== undefined) put(page, text, 'end');
-      else putText(page, { text, marks, behind: behind(runs, index) }, line);
+      else if (link !== undefined) writeMarkup(page, text, 'end');
+      else putText(page, { text, marks, behind: followingCharacter(runs, index) }, line);
     },
   });
 }
@@ -103,7 +103,7 @@ function isWhole(mark: Mark): boolean {
 function openMark(page: Page, mark: Mark): void {
   page.nodes += 1;
   if (mark.type === 'link') {
-    put(page, '[');
+    writeMarkup(page, '[');
     return;
   }
   const sign = SIGNS[mark.type];
@@ -111,20 +111,20 @@ function openMark(page: Page, mark: Mark): void {
   // Strike-through ends only where no underscore follows.
   const touches = before === sign[0] || (before === '~' && sign === '__');
   const { startsLine } = page;
-  put(page, page.after === 'end' && touches ? ZERO_WIDTH_SPACE + sign : sign, 'start');
+  writeMarkup(page, page.after === 'end' && touches ? ZERO_WIDTH_SPACE + sign : sign, 'start');
   page.startsLine = startsLine;
 }
 
 /** Ends a mark. Bars and tildes know no backslash, so theirs must not touch any. */
 function closeMark(page: Page, mark: Mark): void {
   if (mark.type === 'link') {
-    put(page, `](${mark.url})`);
+    writeMarkup(page, `](${mark.url})`);
     page.endsLink = !mark.url.includes('[');
     return;
   }
   const sign = SIGNS[mark.type];
   const touches = page.after !== 'end' && page.text.at(-1) === sign[0] && /[~|]/.test(sign);
-  put(page, touches ? ZERO_WIDTH_SPACE + sign : sign, 'end');
+  writeMarkup(page, touches ? ZERO_WIDTH_SPACE + sign : sign, 'end');
 }
 
 /** Whether this sign would run together with the sign of a mark or the code right before it. */
@@ -151,8 +151,8 @@ function putAddress(page: Page, url: string, following: string): void {
   putRaw(page, isBare ? url : `<${url}>`);
 }
 
-/** What is behind a run without the end of a mark between them: a star for all but text. */
-function behind(runs: readonly Run[], index: number): string {
+/** The text behind a run without the end of a mark between them: a star for all but text. */
+function followingCharacter(runs: readonly Run[], index: number): string {
   const marks = runs[index]?.marks.filter(({ type }) => type !== 'link') ?? [];
   const next = runs[index + 1];
   if (next === undefined || commonMarks(marks, next.marks).length < marks.length) return '';
@@ -162,9 +162,11 @@ function behind(runs: readonly Run[], index: number): string {
 
 /** The same up to white space. */
 function wordAfter(runs: readonly Run[], index: number): string {
-  const text = behind(runs, index);
+  const text = followingCharacter(runs, index);
   const space = text.search(/\s/);
-  return space < 0 && text !== '' ? `${text}${behind(runs, index + 1)}` : text.slice(0, space);
+  return space < 0 && text !== ''
+    ? `${text}${followingCharacter(runs, index + 1)}`
+    : text.slice(0, space);
 }
 
 /** Literal text, with its marks and what follows it without the end of a mark. */
@@ -192,7 +194,7 @@ function putText(page: Page, { text, marks, behind }: Literal, line: LineStart):
 /** Every emoji has one of these in it, joined ones several: Discord counts no more than these. */
 const PART_OF_EMOJI = /\p{Emoji_Presentation}|\ufe0f/gu;
 
-/** What begins a block where a line starts; a heading's text may also be on the next line. */
+/** The beginning of a block at the start of a line; a heading's text may also be on the next line. */
 const BLOCK = /^[ \t]*(?=#{1,6}(?:\s|$)|-#[ \t]|[*-][ \t]|>[ \t]|>>>[ \t])|^[ \t]*\d+(?=\.[ \t])/;
 /** Whether Discord's text ends before this: at signs, emoji, `word:x` and `1.`. */
 const ENDS_TEXT = /^(?:(?![0-9A-Za-z\s])[\0-\u{bf}]|\p{RGI_Emoji}|\w+:\S|\d+\.)/v;
@@ -217,7 +219,7 @@ export function putLiteral(page: Page, literal: Literal): void {
     isMarkup(page, sign, at, place) ? `\\${sign}` : sign,
   );
   page.joins &&= ENDS_TEXT.test(text + literal.behind);
-  put(page, startsLine && !joins ? escaped.replace(BLOCK, '$&\\') : escaped);
+  writeMarkup(page, startsLine && !joins ? escaped.replace(BLOCK, '$&\\') : escaped);
   page.startsLine = startsLine && text.trim() === '';
 }
 

@@ -1,20 +1,20 @@
 import {
   type Container,
   type Leaf,
+  leafTexts,
   type Marker,
   type Run,
   type TextLeaf,
-  textsOf,
 } from '../document.ts';
 import { linkOf, withoutOuterBreaks } from '../transform/runs.ts';
 import {
   newLine,
   newPage,
   type Page,
-  put,
   putLiteral,
   putRaw,
   putRuns,
+  writeMarkup,
   ZERO_WIDTH_SPACE,
 } from './discord-text.ts';
 import { commonStart, fixedText, markerText, type Printed, RULE } from './lines.ts';
@@ -27,7 +27,7 @@ import { commonStart, fixedText, markerText, type Printed, RULE } from './lines.
 export function printDiscord(leaves: readonly Leaf[], mentions?: 'live'): Printed {
   const page = newPage(leaves.flatMap(textsOfLeaf), mentions === 'live');
   const layout: Layout = { lists: [], items: new Map(), before: undefined };
-  for (const leaf of leaves) printLeaf(page, leaf, startLeaf(page, layout, leaf));
+  for (const leaf of leaves) printDiscordLeaf(page, leaf, startLeaf(page, layout, leaf));
   // Discord takes this word for a command.
   const text = page.text.replace(/^@(?=silent\b)/, `@${ZERO_WIDTH_SPACE}`);
   return { text, counted: text, entities: page.nodes };
@@ -35,10 +35,10 @@ export function printDiscord(leaves: readonly Leaf[], mentions?: 'live'): Printe
 
 function textsOfLeaf(leaf: Leaf): string[] {
   const addresses = leaf.kind === 'text' ? leaf.runs.map((run) => linkOf(run)?.url ?? '') : [];
-  return [...textsOf(leaf), ...addresses];
+  return [...leafTexts(leaf), ...addresses];
 }
 
-function printLeaf(page: Page, leaf: Leaf, place: Place): void {
+function printDiscordLeaf(page: Page, leaf: Leaf, place: Place): void {
   if (leaf.kind === 'text') printText(page, leaf, place);
   else if (leaf.kind === 'rule') page.text += RULE;
   else printCode(page, fixedText(leaf), place, leaf.kind === 'code' ? leaf.language : undefined);
@@ -49,7 +49,7 @@ function printText(page: Page, leaf: TextLeaf, place: Place): void {
   const runs = withoutOuterBreaks(leaf.runs, place.level > 0);
   const isBlank = runs.every(({ text }) => text.trim() === '');
   // Discord takes no item without text, and no heading in one or behind text.
-  if (isBlank && place.hasMarker) put(page, ZERO_WIDTH_SPACE);
+  if (isBlank && place.hasMarker) writeMarkup(page, ZERO_WIDTH_SPACE);
   else if (isBlank) return;
   else if (leaf.heading === undefined || leaf.heading > 3) putRuns(page, runs, place);
   else if (place.level > 0 || place.hasLabel) putRuns(page, boldRuns(runs), place);
@@ -64,7 +64,7 @@ function boldRuns(runs: readonly Run[]): Run[] {
 }
 
 function printHeading(page: Page, runs: readonly Run[], sign: string, place: Place): void {
-  for (const [index, own] of linesOf(runs).entries()) {
+  for (const [index, own] of visibleLines(runs).entries()) {
     if (index > 0) newLine(page, place);
     page.text += `${sign} `;
     page.nodes += 1;
@@ -77,7 +77,7 @@ function printHeading(page: Page, runs: readonly Run[], sign: string, place: Pla
 }
 
 /** The runs of each line that shows something. */
-function linesOf(runs: readonly Run[]): Run[][] {
+function visibleLines(runs: readonly Run[]): Run[][] {
   const lines: Run[][] = [[]];
   for (const { text, marks } of runs) {
     for (const [index, part] of text.split('\n').entries()) {
@@ -109,24 +109,24 @@ const MAX_LEVEL = 11;
 /** A list that Discord still reads on. */
 interface OpenList {
   readonly list: Container | undefined;
-  /** How wide its first marker is: so much Discord takes off every other line of every item. */
+  /** The width of its first marker: Discord removes as much from every other line of every item. */
   readonly width: number;
   next: number | undefined;
 }
 
-/** What has been placed in a message so far. */
+/** The layout of a message so far. */
 interface Layout {
   /** Lists still open, outermost first. */
   readonly lists: OpenList[];
-  /** How far the other lines of each item are indented that begins in this message. */
+  /** The indent of the other lines of each item that begins in this message. */
   readonly items: Map<Container, number>;
   before: Leaf | undefined;
 }
 
 interface Place {
-  /** What the content's other lines begin with. */
+  /** The prefix of the content's other lines. */
   prefix: string;
-  /** How many list items it is in, and whether the innermost container is one. */
+  /** The number of list items around it, and whether the innermost container is one. */
   level: number;
   inItem: boolean;
   /** Whether an item begins with it. */
@@ -193,7 +193,7 @@ function startItem(page: Page, { lists, items }: Layout, place: Place, { list, i
     return;
   }
   const text = number === undefined ? '- ' : `${number}. `;
-  const isNew = !continues(lists[level], list, item.marker);
+  const isNew = !continuesList(lists[level], list, item.marker);
   const open = (isNew ? undefined : lists[level]) ?? { list, width: text.length, next: undefined };
   open.next = number === undefined ? undefined : number + 1;
   lists.splice(level, lists.length, open);
@@ -218,7 +218,11 @@ function isNative({ label, number }: Marker, level: number): boolean {
 }
 
 /** Whether Discord would show the next item of this list with this very number. */
-function continues(open: OpenList | undefined, list: Container | undefined, { number }: Marker) {
+function continuesList(
+  open: OpenList | undefined,
+  list: Container | undefined,
+  { number }: Marker,
+) {
   return open !== undefined && open.list === list && open.next === number;
 }
 
@@ -231,13 +235,15 @@ function continues(open: OpenList | undefined, list: Container | undefined, { nu
 function gapBefore({ before, lists, items }: Layout, leaf: Leaf): string {
   if (before === undefined) return '';
   const shared = commonStart(before.within, leaf.within);
-  const prefix = prefixOf(shared, items);
+  const prefix = containerPrefix(shared, items);
   const level = shared.filter((container) => items.has(container)).length;
   const begins = firstItem(leaf);
   const open = lists[level];
   const runsIntoList =
     open !== undefined &&
-    (begins === undefined ? startsWithSpace(leaf) : !continues(open, begins.list, begins.marker));
+    (begins === undefined
+      ? startsWithSpace(leaf)
+      : !continuesList(open, begins.list, begins.marker));
   const quotes = [quoteOf(before), quoteOf(leaf)];
   const runsIntoQuote =
     begins === undefined && !quotes.includes(undefined) && quotes[0] !== quotes[1];
@@ -252,7 +258,7 @@ function gapBefore({ before, lists, items }: Layout, leaf: Leaf): string {
   return leaf.gap === 2 && begins === undefined && open === undefined ? `\n${prefix} \n` : '\n';
 }
 
-function prefixOf(containers: readonly Container[], items: Layout['items']): string {
+function containerPrefix(containers: readonly Container[], items: Layout['items']): string {
   return containers
     .map((container) => (container.type === 'quote' ? '> ' : ' '.repeat(items.get(container) ?? 0)))
     .join('');

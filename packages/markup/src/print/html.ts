@@ -35,7 +35,7 @@ export function printHtml(leaves: readonly Leaf[]): Printed {
       .slice(common)
       .map((container, at) => openContainer(container, common + at >= leaf.fresh))
       .join('');
-    text += printLeaf(leaf);
+    text += printHtmlLeaf(leaf);
     open = leaf.within;
   }
   text += closeAll(open);
@@ -68,11 +68,11 @@ function closeContainer(container: Container): string {
   return container.start === undefined ? '</ul>' : '</ol>';
 }
 
-function printLeaf(leaf: Leaf): string {
+function printHtmlLeaf(leaf: Leaf): string {
   switch (leaf.kind) {
     case 'text':
-      if (leaf.heading !== undefined) return wrap(`h${leaf.heading}`, inline(leaf.runs));
-      return isItemText(leaf) ? inline(leaf.runs) : wrap('p', inline(leaf.runs));
+      if (leaf.heading !== undefined) return wrap(`h${leaf.heading}`, printHtmlRuns(leaf.runs));
+      return isItemText(leaf) ? printHtmlRuns(leaf.runs) : wrap('p', printHtmlRuns(leaf.runs));
     case 'code': {
       const language = languageClass(leaf.language);
       const attribute = language === undefined ? '' : ` class="${language}"`;
@@ -99,7 +99,7 @@ function printTable({ header, rows, align }: TableLeaf): string {
       cells
         .map((cell, column) => {
           const side = align[column];
-          return `<${tag}${side === undefined ? '' : ` class="${side}"`}>${inline(cell)}</${tag}>`;
+          return `<${tag}${side === undefined ? '' : ` class="${side}"`}>${printHtmlRuns(cell)}</${tag}>`;
         })
         .join(''),
     );
@@ -111,7 +111,7 @@ function wrap(tag: string, content: string): string {
   return `<${tag}>${content}</${tag}>`;
 }
 
-function inline(runs: readonly Run[]): string {
+function printHtmlRuns(runs: readonly Run[]): string {
   let text = '';
   walkRuns(runs, {
     open: (mark) => {
@@ -180,7 +180,7 @@ export function printTelegram(leaves: readonly Leaf[]): Printed {
     const quote = quoteAt(leaf);
     const leaving = open !== undefined && open !== quote?.container;
     if (leaving) writer.text += '</blockquote>';
-    if (index > 0) show(writer, '\n'.repeat(leaf.gap));
+    if (index > 0) writeEscaped(writer, '\n'.repeat(leaf.gap));
     if (quote !== undefined && (leaving || open === undefined))
       enterQuote(writer, leaf, quote.index);
     open = quote?.container;
@@ -200,18 +200,18 @@ function quoteAt(leaf: Leaf): { container: Container; index: number } | undefine
 function enterQuote(writer: Writer, leaf: Leaf, index: number): void {
   const { first, hasMarker } = linePrefix({ ...leaf, within: leaf.within.slice(0, index) });
   // A quote starts on a line of its own, so the bullet of its list item gets one too.
-  if (hasMarker) show(writer, `${first.trimEnd()}\n`);
+  if (hasMarker) writeEscaped(writer, `${first.trimEnd()}\n`);
   writer.text += '<blockquote>';
   writer.entities += 1;
 }
 
 function printTelegramLeaf(writer: Writer, leaf: Leaf, from: number): void {
   const { first, hasMarker } = linePrefix(leaf, from);
-  if (leaf.kind === 'rule') show(writer, first + RULE);
+  if (leaf.kind === 'rule') writeEscaped(writer, first + RULE);
   if (leaf.kind === 'text') printTelegramText(writer, leaf, from);
   if (!isFixedWidth(leaf)) return;
   // `pre` starts on a line of its own, so the bullet of its list item gets one too.
-  if (hasMarker) show(writer, `${first.trimEnd()}\n`);
+  if (hasMarker) writeEscaped(writer, `${first.trimEnd()}\n`);
   const language = leaf.kind === 'code' ? languageClass(leaf.language) : undefined;
   printPre(writer, fixedText(leaf), language);
 }
@@ -219,13 +219,13 @@ function printTelegramLeaf(writer: Writer, leaf: Leaf, from: number): void {
 function printPre(writer: Writer, content: string, language?: string): void {
   writer.entities += 1;
   writer.text += language === undefined ? '<pre>' : `<pre><code class="${language}">`;
-  show(writer, content);
+  writeEscaped(writer, content);
   writer.text += language === undefined ? '</pre>' : '</code></pre>';
 }
 
 function printTelegramText(writer: Writer, leaf: TextLeaf, from: number): void {
   const { first, rest } = linePrefix(leaf, from);
-  show(writer, leaf.runs.length === 0 ? first.trimEnd() : first);
+  writeEscaped(writer, leaf.runs.length === 0 ? first.trimEnd() : first);
   walkRuns(leaf.runs, {
     open: (mark) => {
       writer.entities += 1;
@@ -234,7 +234,7 @@ function printTelegramText(writer: Writer, leaf: TextLeaf, from: number): void {
     close: (mark) => {
       writer.text += closeTag(mark);
     },
-    text: (text) => show(writer, rest === '' ? text : text.replaceAll('\n', `\n${rest}`)),
+    text: (text) => writeEscaped(writer, rest === '' ? text : text.replaceAll('\n', `\n${rest}`)),
   });
 }
 
@@ -250,7 +250,7 @@ export function closeTag({ type }: Mark): string {
   return type === 'link' ? '</a>' : `</${TELEGRAM_TAGS[type]}>`;
 }
 
-function show(writer: Writer, text: string): void {
+function writeEscaped(writer: Writer, text: string): void {
   writer.text += escapeHtml(text);
   writer.counted += text;
 }

@@ -11,7 +11,7 @@ import {
 /** A printed part and what the platform counts about it. */
 export interface Printed {
   readonly text: string;
-  /** What the length limit applies to: `text` itself, or only what people see of it. */
+  /** The text that the length limit applies to: `text` itself, or only what people see of it. */
   readonly counted: string;
   readonly entities: number;
 }
@@ -73,14 +73,14 @@ function emptyLinePrefix(before: Leaf | undefined, leaf: Leaf): string {
   return prefix.trimEnd();
 }
 
-/** What both begin with. */
+/** The common beginning of both. */
 export function commonStart<Item>(a: readonly Item[], b: readonly Item[]): readonly Item[] {
   let depth = 0;
   while (depth < a.length && a[depth] === b[depth]) depth += 1;
   return a.slice(0, depth);
 }
 
-/** What a printer does with inline content. */
+/** The actions of a printer on inline content. */
 interface RunVisitor {
   open(mark: Mark): void;
   close(mark: Mark): void;
@@ -110,19 +110,19 @@ export const RULE = '———';
 
 /** For terminals and logs, and for what no richer parser may refuse. */
 export function printPlain(leaves: readonly Leaf[]): Printed {
-  const text = plainText(leaves, { addresses: true });
+  const text = printPlainLeaves(leaves, { addresses: true });
   return { text, counted: text, entities: 0 };
 }
 
 interface PlainOptions {
   /** Link addresses follow their text in parentheses. */
   readonly addresses: boolean;
-  /** What the platform makes a ping of: without its code font, code would do so too. */
+  /** Text that the platform turns into a ping: without its code font, code would ping, too. */
   readonly pings?: DialectCapabilities['pings'];
 }
 
-/** What people see of these leaves, as plain text. */
-export function plainText(leaves: readonly Leaf[], options: PlainOptions): string {
+/** The visible text of these leaves, as plain text. */
+export function printPlainLeaves(leaves: readonly Leaf[], options: PlainOptions): string {
   let text = '';
   let before: Leaf | undefined;
   for (const leaf of leaves) {
@@ -157,7 +157,7 @@ export function isFixedWidth(leaf: Leaf): leaf is FixedLeaf {
 export function fixedText(leaf: FixedLeaf): string {
   if (leaf.kind === 'code') return leaf.text;
   if (leaf.kind === 'grid') return [...leaf.header, ...leaf.rows].join('\n');
-  return plainText([{ ...leaf, within: [] }], { addresses: true });
+  return printPlainLeaves([{ ...leaf, within: [] }], { addresses: true });
 }
 
 function leafLines(leaf: Leaf, options: PlainOptions): string[] {

@@ -2,7 +2,7 @@ import type { Cell, CodeLeaf, Container, Leaf, Run, TableLeaf, TextLeaf } from '
 import { closeTag, escapeHtml, languageClass, openTag } from './html.ts';
 import { commonStart, walkRuns } from './lines.ts';
 
-/** What one rich message may have; nesting counts blocks and formats together. */
+/** The limits of one rich message; nesting counts blocks and formats together. */
 const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
 
 /**

@@ -116,19 +116,19 @@ function settleStretches(
 ): { marks: Stretch[]; addresses: Span[] } {
   const codes = stretches
     .filter(({ type }) => type === 'code')
-    .flatMap((code) => settle(text, code));
+    .flatMap((code) => alignToWordEdges(text, code));
   const addresses = findAddresses(text, codes);
   const marks = stretches.flatMap((stretch) => {
     if (stretch.type === 'code') return [];
-    return without(stretch, addresses).flatMap((piece) => settle(text, piece));
+    return subtractSpans(stretch, addresses).flatMap((piece) => alignToWordEdges(text, piece));
   });
-  const free = codes.filter((code) => without(code, addresses)[0]?.to === code.to);
+  const free = codes.filter((code) => subtractSpans(code, addresses)[0]?.to === code.to);
   const sorted = [...marks, ...free].sort((a, b) => a.from - b.from || b.to - a.to);
   return { marks: sorted, addresses };
 }
 
 /** The pieces of a stretch between spans; both in order of place. */
-function without(stretch: Stretch, spans: readonly Span[]): Stretch[] {
+function subtractSpans(stretch: Stretch, spans: readonly Span[]): Stretch[] {
   const pieces: Stretch[] = [];
   let from = stretch.from;
   for (const span of spans) {
@@ -144,7 +144,7 @@ function without(stretch: Stretch, spans: readonly Span[]): Stretch[] {
  * White space at the ends moves outside, and so does punctuation that keeps a mark from a word's
  * edge.
  */
-function settle(text: string, { type, from, to }: Stretch): Stretch[] {
+function alignToWordEdges(text: string, { type, from, to }: Stretch): Stretch[] {
   const isInside = type === 'code' ? isSafeInsideCode : isSafeInside;
   const mayLeave = type === 'code' ? isWhiteSpace : isBetweenWords;
   let start = from;
@@ -169,8 +169,8 @@ function isWhiteSpace(character: string): boolean {
 }
 
 /**
- * Where the text of a line has a character that some client could read as the start of a mark: it
- * could open one and further on something could close it. Nothing else needs to be touched.
+ * The positions at which a line has a character that some client could read as the start of a mark: it could open one
+ * and further on something could close it. Nothing else needs to be touched.
  */
 function accidentalMarks(
   text: string,
@@ -185,7 +185,7 @@ function accidentalMarks(
   for (const { type, to } of marks) note(MARKER[type], to);
   for (const at of places) if (mayClose(text, at)) note(text[at] ?? '', at);
   // What is in an address may be seen as closing, but is never touched.
-  const inAddress = within(addresses.map((span) => withoutTail(text, span)));
+  const inAddress = spanMembership(addresses.map((span) => withoutTail(text, span)));
   return places.filter((at) => {
     if (inAddress(at)) return false;
     if (isInFence(text, at)) return true;
@@ -195,7 +195,7 @@ function accidentalMarks(
 
 /** Marker characters outside of code, in order. */
 function literalMarkers(text: string, marks: readonly Stretch[]): number[] {
-  const inCode = within(marks.filter(({ type }) => type === 'code'));
+  const inCode = spanMembership(marks.filter(({ type }) => type === 'code'));
   const places: number[] = [];
   for (let at = 0; at < text.length; at += 1) {
     if (isMarkerCode(text.charCodeAt(at)) && !inCode(at)) places.push(at);
@@ -216,7 +216,7 @@ function withoutTail(text: string, { from, to }: Span): Span {
 }
 
 /** Checks for growing offsets whether they lie in one of these spans. */
-function within(spans: readonly Span[]): (at: number) => boolean {
+function spanMembership(spans: readonly Span[]): (at: number) => boolean {
   let next = 0;
   return (at) => {
     while ((spans[next]?.to ?? Number.POSITIVE_INFINITY) <= at) next += 1;

@@ -12,22 +12,22 @@ export function printWhatsApp(leaves: readonly Leaf[]): Printed {
   let text = '';
   let before: Leaf | undefined;
   for (const leaf of leaves) {
-    if (before !== undefined) text += gapBetween(before, leaf);
-    text += printLeaf(leaf);
+    if (before !== undefined) text += printGap(before, leaf);
+    text += printWhatsAppLeaf(leaf);
     before = leaf;
   }
   return { text, counted: text, entities: 0 };
 }
 
 /** The empty line between two leaves of one quote belongs to the quote. */
-function gapBetween(before: Leaf, leaf: Leaf): string {
+function printGap(before: Leaf, leaf: Leaf): string {
   if (leaf.gap === 1) return '\n';
   const quote = leaf.within.findIndex(({ type }) => type === 'quote');
   const isSame = quote >= 0 && before.within[quote] === leaf.within[quote];
   return isSame ? `\n${quoteLine('')}\n` : '\n\n';
 }
 
-function printLeaf(leaf: Leaf): string {
+function printWhatsAppLeaf(leaf: Leaf): string {
   const position = positionOf(leaf);
   const lines = isFixedWidth(leaf)
     ? monospaceLines(position, fixedText(leaf))
@@ -40,7 +40,7 @@ function printLeaf(leaf: Leaf): string {
 function monospaceLines({ quoted, first, hasMarker }: Position, text: string): string[] {
   // In a quote each line is monospace by itself: clients disagree on one that spans quoted lines.
   const lines = quoted ? text.split('\n').map(monospace) : [monospace(text)];
-  return hasMarker ? [alone(first), ...lines] : lines;
+  return hasMarker ? [bareMarker(first), ...lines] : lines;
 }
 
 /** No line ends inside the fences: WhatsApp would show them as empty lines. */
@@ -54,14 +54,14 @@ function monospace(text: string): string {
 
 function textLines({ first, rest, hasMarker }: Position, lines: readonly string[]): string[] {
   return lines.map((line, index) => {
-    if (index > 0) return line.trim() === '' ? '' : rest + inert(line, rest);
-    if (line.trim() === '') return alone(first);
-    return hasMarker ? first + line.trimStart() : first + inert(line, first);
+    if (index > 0) return line.trim() === '' ? '' : rest + makeInert(line, rest);
+    if (line.trim() === '') return bareMarker(first);
+    return hasMarker ? first + line.trimStart() : first + makeInert(line, first);
   });
 }
 
 /** A line that begins like a quote or an item but is none gets an invisible character in front. */
-function inert(line: string, prefix: string): string {
+function makeInert(line: string, prefix: string): string {
   const isBlock = prefix === '' && /^(?:[>*-]|\d{1,2}\.)[^\S\n]/.test(line);
   return isBlock ? WORD_JOINER + line : line;
 }
@@ -93,7 +93,7 @@ function positionOf(leaf: Leaf): Position {
   const outer = itemPrefix(leaf.within.slice(0, Math.max(quote, 0)), begins, false);
   const inside = leaf.within.slice(quote + 1);
   const inner = itemPrefix(inside, (index) => begins(index + quote + 1), quote < 0);
-  return { above: outer.hasMarker ? alone(outer.first) : '', quoted: quote >= 0, ...inner };
+  return { above: outer.hasMarker ? bareMarker(outer.first) : '', quoted: quote >= 0, ...inner };
 }
 
 function itemPrefix(
@@ -116,7 +116,7 @@ function itemPrefix(
 }
 
 /** A bullet with nothing behind it; WhatsApp draws its own only before text. */
-function alone(prefix: string): string {
+function bareMarker(prefix: string): string {
   const marker = prefix.trimEnd();
   return marker.endsWith('-') ? `${marker.slice(0, -1)}•` : marker;
 }

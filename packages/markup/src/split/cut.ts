@@ -76,7 +76,7 @@ export function cutRows<Rows extends GridLeaf | TableLeaf>(
   space: Space,
 ): [Rows, Rows] | undefined {
   const head = (count: number): Rows => ({ ...leaf, rows: leaf.rows.slice(0, count) });
-  const count = mostWithin(leaf.rows.length - 1, (rows) => space.load(head(rows)));
+  const count = largestWithinLoad(leaf.rows.length - 1, (rows) => space.load(head(rows)));
   if (count === 0) return undefined;
   return [head(count), { ...leaf, rows: leaf.rows.slice(count), fresh: leaf.within.length }];
 }
@@ -97,7 +97,7 @@ interface Cuttable {
 function bestCut(cuttable: Cuttable, space: Space): number | undefined {
   const cutBefore = space.cutsIn(cuttable.text);
   const load = (at: number) => space.load(cuttable.stretch(0, cutBefore(at)));
-  let most = cutBefore(mostWithin(cuttable.text.length - 1, load));
+  let most = cutBefore(largestWithinLoad(cuttable.text.length - 1, load));
   while (most > 0) {
     const at = bestUpTo(most, cuttable, space, cutBefore);
     // Less text may take more room: a mark that holds only at the end of a word gets its signs there.
@@ -114,7 +114,7 @@ function bestUpTo(
   cutBefore: CutBefore,
 ): number | undefined {
   const upper = bestAbove(most / 2, most, rank, cutBefore);
-  const torn = harm(rank(upper));
+  const torn = breakHarm(rank(upper));
   if (torn === 0) return upper;
   const start = lastBelow(most / 2, rank, cutBefore, torn);
   const end = firstBeyond(upper, text.length, rank, torn);
@@ -133,34 +133,34 @@ function bestAbove(least: number, most: number, rank: Rank, cutBefore: CutBefore
   return best.at;
 }
 
-/** Where the thing that would be torn begins: the last place in the lower half that does less harm. */
+/** The start of the thing that would be torn: the last place in the lower half that does less harm. */
 function lastBelow(half: number, rank: Rank, cutBefore: CutBefore, torn: number): number {
   let at = Math.ceil(half) - 1;
-  while (at > 0 && (harm(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
+  while (at > 0 && (breakHarm(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
   return Math.max(at, 0);
 }
 
 function firstBeyond(from: number, length: number, rank: Rank, torn: number): number {
   let at = from + 1;
-  while (at < length && harm(rank(at)) >= torn) at += 1;
+  while (at < length && breakHarm(rank(at)) >= torn) at += 1;
   return at;
 }
 
-function harm(rank: number): number {
+function breakHarm(rank: number): number {
   return Math.floor(rank / BREAKS);
 }
 
-/** What is left of a part for the leaf that comes next. */
+/** The space left in a part for the next leaf. */
 export interface Space {
-  /** How full the part would be with this beginning of the leaf; up to 1 it fits. */
+  /** The load of the part with this beginning of the leaf; up to 1 it fits. */
   load(beginning: Leaf): number;
-  /** How full a part with nothing but this stretch of the leaf would be. */
+  /** The load of a part with nothing but this stretch of the leaf. */
   loadAlone(stretch: Leaf): number;
   /** More UTF-16 units than any part can hold. */
   readonly window: number;
   /** Whether the part has nothing in it, so that the leaf has to begin here. */
   readonly isEmpty: boolean;
-  /** Where a text may be cut at all. */
+  /** The places at which a text may be cut. */
   cutsIn(text: string): CutBefore;
 }
 
@@ -226,7 +226,7 @@ function isLowSurrogate(unit: number): boolean {
  * about evenly, so two of them show where to look next; every third look halves what is left, in
  * case they do not.
  */
-export function mostWithin(max: number, load: (count: number) => number): number {
+export function largestWithinLoad(max: number, load: (count: number) => number): number {
   let low = 0;
   let lowLoad = 0;
   let high = max + 1;

@@ -1,8 +1,8 @@
 import type { Run } from '../document.ts';
 
 /**
- * How bad it is to cut at an offset; lower is better. From `BREAKS` on something is torn apart that
- * belongs together, and each further multiple is a worse thing to tear.
+ * The harm of a cut at an offset; lower is better. From `BREAKS` on something is torn apart that belongs together,
+ * and each further multiple is a worse thing to tear.
  */
 export type Rank = (at: number) => number;
 
@@ -16,7 +16,7 @@ const CHARACTER = BREAKS;
 /** Added inside a link or code span: torn, it would not be one any more. */
 const INSIDE_SPAN = 2 * BREAKS;
 
-/** What may not begin a line: closing punctuation and small kana. */
+/** Characters that may not begin a line: closing punctuation and small kana. */
 const NOT_FIRST = `!?:;,.%…"'”’»›)]}、。，．：；！？・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ」』）】》〉〕］｝`;
 const NOT_LAST = `“‘«‹([{¿¡「『（【《〈〔［｛`;
 /** Text written without spaces, where any two characters may part. */
@@ -84,7 +84,7 @@ function spansIn(runs: readonly Run[], length: number): Uint8Array {
 const STOPS = '.!?…؟۔।॥։።';
 /** Ends of sentences that nothing follows: Chinese, Japanese. */
 const WIDE_STOPS = '。！？｡．';
-/** What closes behind a stop and stays with its sentence. */
+/** Closing characters behind a stop, which stay with its sentence. */
 const CLOSERS = `"'”’»›)]}」』）】》〉〕］｝`;
 /** Words that a full stop shortens; a sentence rarely ends with one. */
 const SHORTENED = new Set(

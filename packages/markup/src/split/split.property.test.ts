@@ -7,15 +7,15 @@ import {
   type Container,
   isVisible,
   type Leaf,
+  leafTexts,
   type Mark,
   type Run,
-  textsOf,
 } from '../document.ts';
-import { PartPrinter } from '../render.ts';
-import { finish } from '../steps.ts';
+import { PartPrinter } from '../part-printer.ts';
+import { runAllSteps } from '../steps.ts';
 import { splitLeaves, splitNumbered } from './split.ts';
 
-/** Where every generated link goes. */
+/** The address of every generated link. */
 const ADDRESS = 'https://e.org/a?b=c';
 /** Headers are written in these letters and nothing else is, since splitting repeats headers. */
 const HEADER = 'ΑΒΓΔ';
@@ -105,7 +105,7 @@ function essence(leaves: readonly Leaf[]): string {
 
 /** For tests: the text of a leaf, as one string. */
 function textOf(leaf: Leaf): string {
-  return [...textsOf(leaf)].join(leaf.kind === 'text' ? '' : '\n');
+  return [...leafTexts(leaf)].join(leaf.kind === 'text' ? '' : '\n');
 }
 
 function onlyLetters(random: string): string {
@@ -120,7 +120,7 @@ const targets: fc.Arbitrary<PrintedTarget> = fc.record({
 const RUNS = runs(150);
 
 const split = (leaves: readonly Leaf[], target: PrintedTarget) =>
-  finish(splitLeaves(leaves, new PartPrinter(target)));
+  runAllSteps(splitLeaves(leaves, new PartPrinter(target)));
 
 /** Targets that hold every generated link and list, so that nothing has to be made simpler. */
 const roomy = targets.map((target) => ({ ...target, maxLength: target.maxLength + 200 }));
@@ -188,7 +188,7 @@ describe('numbering the parts of any document', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         const room = new PartPrinter({ ...target, maxLength: target.maxLength + 40 });
-        const parts = finish(splitNumbered(leaves, room, 0.6));
+        const parts = runAllSteps(splitNumbered(leaves, room, 0.6));
         for (const [index, part] of parts.entries()) {
           const label = parts.length === 1 ? [] : part.slice(-1);
           const expected = parts.length === 1 ? '' : `(${index + 1}/${parts.length})`;

@@ -7,7 +7,7 @@ import {
   type TextLeaf,
 } from '../document.ts';
 import type { Steps } from '../steps.ts';
-import { linkOf, withAddresses } from '../transform/runs.ts';
+import { linkOf, spellOutLinks } from '../transform/runs.ts';
 import { headerText, rowContainers, rowTexts } from '../transform/tables.ts';
 import {
   betweenCodePoints,
@@ -15,13 +15,13 @@ import {
   cutCode,
   cutRows,
   cutText,
-  mostWithin,
+  largestWithinLoad,
   type Space,
 } from './cut.ts';
 
-/** What the splitter must know about the target. */
+/** The facts of the target for the splitter. */
 export interface Room {
-  /** How full a part with these leaves would be; up to 1 it can be sent. Grows with the leaves. */
+  /** The load of a part with these leaves; up to 1 it can be sent. Grows with the leaves. */
   load(leaves: readonly Leaf[]): number;
   /** More UTF-16 units than any part can hold; looking further would be a waste. */
   readonly window: number;
@@ -72,7 +72,7 @@ interface Step {
  */
 function nextPart(ahead: Leaf[], room: Room): Step {
   if (room.load(ahead) <= 1) return { head: ahead, rest: [] };
-  const fitting = mostWithin(ahead.length - 1, (count) => room.load(ahead.slice(0, count)));
+  const fitting = largestWithinLoad(ahead.length - 1, (count) => room.load(ahead.slice(0, count)));
   return goodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room);
 }
 
@@ -122,7 +122,7 @@ function cutNext(ahead: Leaf[], fitting: number, room: Room): Step {
     isEmpty: fitting === 0,
     cutsIn: betweenGraphemes,
   };
-  const halves = cut(next, space);
+  const halves = cutLeaf(next, space);
   if (halves !== undefined) return stepAfter(before, halves, after);
   const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeading(leaf));
   if (withoutHeadings > 0) return boundaryAt(ahead, withoutHeadings);
@@ -131,7 +131,7 @@ function cutNext(ahead: Leaf[], fitting: number, room: Room): Step {
   const simpler = simplify(next);
   if (simpler !== undefined) return { head: [], rest: [...simpler, ...after] };
   // A single character longer than a part has to be broken; the least one fits every target.
-  const broken = cut(next, { ...space, cutsIn: betweenCodePoints });
+  const broken = cutLeaf(next, { ...space, cutsIn: betweenCodePoints });
   return broken === undefined ? boundaryAt(ahead, 1) : stepAfter(before, broken, after);
 }
 
@@ -139,7 +139,7 @@ function stepAfter(before: Leaf[], [head, tail]: [Leaf, Leaf], after: Leaf[]): S
   return { head: [...before, head], rest: isVisible(tail) ? [tail, ...after] : after };
 }
 
-function cut(leaf: Leaf, space: Space): [Leaf, Leaf] | undefined {
+function cutLeaf(leaf: Leaf, space: Space): [Leaf, Leaf] | undefined {
   switch (leaf.kind) {
     case 'text':
       return cutText(leaf, space);
@@ -167,7 +167,7 @@ export function* splitNumbered(
   if (plain.length < 2) return plain;
   // The labels themselves can make one more digit necessary.
   for (let digits = String(plain.length).length; ; digits += 1) {
-    const widest = labelOf('9'.repeat(digits), '9'.repeat(digits));
+    const widest = partLabel('9'.repeat(digits), '9'.repeat(digits));
     if (room.load([widest]) > mostLabel) return plain;
     const load: Room['load'] = (part) => room.load([...part, widest]);
     const parts = yield* splitLeaves(leaves, { ...room, load });
@@ -175,11 +175,11 @@ export function* splitNumbered(
     if (parts.length < 2) return parts;
     const count = String(parts.length);
     if (count.length > digits) continue;
-    return parts.map((part, index) => [...part, labelOf(String(index + 1), count)]);
+    return parts.map((part, index) => [...part, partLabel(String(index + 1), count)]);
   }
 }
 
-function labelOf(index: string, count: string): Leaf {
+function partLabel(index: string, count: string): Leaf {
   const runs = [{ text: `(${index}/${count})`, marks: [] }];
   return { kind: 'text', runs, within: [], fresh: 0, gap: 2 };
 }
@@ -228,7 +228,7 @@ function withBareBeginning(first: Run, runs: readonly Run[]): Run[] {
   const link = linkOf(first);
   const end = link === undefined ? 1 : runs.findIndex((run) => linkOf(run) !== link);
   const marked = end < 0 ? runs : runs.slice(0, end);
-  const bare = withAddresses(marked).map(({ text, marks }) => {
+  const bare = spellOutLinks(marked).map(({ text, marks }) => {
     const wasCode = marks.some(({ type }) => type === 'code');
     return { text: wasCode ? withoutPings(text) : text, marks: [] };
   });

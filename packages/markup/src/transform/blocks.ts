@@ -8,7 +8,7 @@ import { type InlineContext, isBreak, markAll, toRuns } from './inlines.ts';
 import { deadenMentions, joinEqual } from './runs.ts';
 import {
   headerText,
-  isEmpty,
+  isEmptyCell,
   layOutGrid,
   readTable,
   rowContainers,
@@ -104,7 +104,7 @@ function collectReferences(roots: readonly Root[]): {
 /** A leaf that does not know yet which of its containers begin with it. */
 type Draft = Leaf extends infer Kind ? (Kind extends Leaf ? Omit<Kind, 'fresh'> : never) : never;
 
-/** What block content needs to know besides itself. */
+/** The context of block content. */
 interface BlockContext extends InlineContext {
   /** The text the positions refer to. */
   readonly source: string;
@@ -124,7 +124,7 @@ function draftBlocks(nodes: readonly RootContent[], place: Place, context: Block
   // What shows nothing leaves its empty line to what follows.
   let left: 1 | 2 = 1;
   for (const [index, node] of nodes.entries()) {
-    const between: 1 | 2 = gapBetween(nodes[index - 1], node) === 2 ? 2 : left;
+    const between: 1 | 2 = sourceGap(nodes[index - 1], node) === 2 ? 2 : left;
     const gap = drafts.length === 0 ? place.gap : between;
     const own = draftBlock(node, { within: place.within, gap }, context);
     for (const draft of own) drafts.push(draft);
@@ -133,7 +133,7 @@ function draftBlocks(nodes: readonly RootContent[], place: Place, context: Block
   return drafts;
 }
 
-function gapBetween(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
+function sourceGap(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
   if (before === undefined) return undefined;
   const start = node.position?.start.line ?? 0;
   return start - lastLine(before) > 1 ? 2 : 1;
@@ -252,7 +252,7 @@ function draftList(
       ...(number === undefined ? {} : { number }),
       ...(typeof item.checked === 'boolean' ? { done: item.checked } : {}),
     };
-    const gap = gapBetween(list.children[index - 1], item) ?? place.gap;
+    const gap = sourceGap(list.children[index - 1], item) ?? place.gap;
     const itemPlace: Place = { within: [...inside, { type: 'item', marker }], gap };
     return draftItem(item.children, itemPlace, context);
   });
@@ -309,8 +309,8 @@ function draftWithoutTable(
   place: Place,
   gridColumns: number,
 ): Draft[] {
-  const rows = table.rows.filter((row) => !row.every(isEmpty));
-  if (rows.length === 0 && table.header.every(isEmpty)) return [];
+  const rows = table.rows.filter((row) => !row.every(isEmptyCell));
+  if (rows.length === 0 && table.header.every(isEmptyCell)) return [];
   const grid = layOutGrid({ ...table, rows }, gridColumns);
   if (grid !== undefined) return [{ kind: 'grid', ...grid, ...place }];
   if (rows.length === 0) return [{ kind: 'text', runs: headerText(table.header), ...place }];
@@ -354,7 +354,7 @@ function withoutFormulas(runs: readonly Run[]): readonly Run[] {
 
 type Pings = DialectCapabilities['pings'];
 
-/** What concerns every text of a document alike: nothing unprintable in it, and no pings. */
+/** Finishes a text of a document: nothing unprintable in it, and no pings. */
 function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
   switch (leaf.kind) {
     case 'text':

@@ -7,11 +7,11 @@ import {
   isLinkable,
   joinEqual,
   sliceRuns,
-  withAddresses,
+  spellOutLinks,
   withoutOuterBreaks,
 } from './runs.ts';
 
-/** What inline content needs to know besides itself. */
+/** The context of inline content. */
 export interface InlineContext {
   readonly capabilities: DialectCapabilities;
   /** Address by definition identifier. */
@@ -49,23 +49,23 @@ function inlines(
     }
     // The writer put the line end behind the tag for the source alone.
     if (afterBreak && node.type === 'text' && node.value.startsWith('\n')) {
-      return inline({ ...node, value: node.value.slice(1) }, inside(), context);
+      return inlineRuns({ ...node, value: node.value.slice(1) }, inside(), context);
     }
-    return inline(node, inside(), context);
+    return inlineRuns(node, inside(), context);
   });
 
   function inside(): readonly Mark[] {
-    return underlines > 0 ? add(marks, { type: 'underline' }) : marks;
+    return underlines > 0 ? addMark(marks, { type: 'underline' }) : marks;
   }
 }
 
-function inline(
+function inlineRuns(
   node: PhrasingContent,
   marks: readonly Mark[],
   context: InlineContext,
 ): InlineRun[] {
   const inside = (mark: Mark, children: readonly PhrasingContent[]) =>
-    inlines(children, add(marks, mark), context);
+    inlines(children, addMark(marks, mark), context);
   switch (node.type) {
     case 'text':
       return [{ text: node.value, marks }];
@@ -73,14 +73,14 @@ function inline(
       return [
         {
           text: node.value,
-          marks: isFormula(node.value) ? add(marks, { type: 'math' }) : marks,
+          marks: isFormula(node.value) ? addMark(marks, { type: 'math' }) : marks,
           literal: true,
         },
       ];
     case 'html':
       return [{ text: node.value, marks, literal: true }];
     case 'inlineCode':
-      return [{ text: node.value, marks: add(marks, { type: 'code' }) }];
+      return [{ text: node.value, marks: addMark(marks, { type: 'code' }) }];
     case 'break':
       return [{ text: '\n', marks }];
     case 'strong':
@@ -90,13 +90,13 @@ function inline(
     case 'delete':
       return inside({ type: 'strike' }, node.children);
     case 'link':
-      return link(node.url, node.children, marks, context);
+      return linkRuns(node.url, node.children, marks, context);
     case 'linkReference':
-      return link(context.addresses.get(node.identifier) ?? '', node.children, marks, context);
+      return linkRuns(context.addresses.get(node.identifier) ?? '', node.children, marks, context);
     case 'image':
-      return image(node.url, node.alt, marks, context);
+      return imageRuns(node.url, node.alt, marks, context);
     case 'imageReference':
-      return image(context.addresses.get(node.identifier) ?? '', node.alt, marks, context);
+      return imageRuns(context.addresses.get(node.identifier) ?? '', node.alt, marks, context);
     case 'footnoteReference':
       return [{ text: `[${node.label ?? node.identifier}]`, marks }];
   }
@@ -107,26 +107,26 @@ function isFormula(text: string): boolean {
   return /^(?:\$[\s\S]+\$|\\\([\s\S]+\\\)|\\\[[\s\S]+\\\])$/.test(text);
 }
 
-function link(
+function linkRuns(
   url: string,
   children: readonly PhrasingContent[],
   marks: readonly Mark[],
   context: InlineContext,
 ): InlineRun[] {
   const mark: Mark = { type: 'link', url: visibleText(url.replaceAll(/\p{Cc}/gu, '')) };
-  const runs = inlines(children, add(marks, mark), context);
+  const runs = inlines(children, addMark(marks, mark), context);
   const shown = runs.some(({ text }) => hasVisible(text))
     ? runs
-    : [{ text: url, marks: add(marks, mark) }];
+    : [{ text: url, marks: addMark(marks, mark) }];
   const rule = context.capabilities.links;
-  return rule === undefined || isLinkable(url, rule) ? shown : withAddresses(shown);
+  return rule === undefined || isLinkable(url, rule) ? shown : spellOutLinks(shown);
 }
 
 /**
  * An image is a link to it, named by its alternative text; inside a link only the name is left, and
  * of an image that is itself in the address, which would be pages of letters.
  */
-function image(
+function imageRuns(
   url: string,
   alt: string | null | undefined,
   marks: readonly Mark[],
@@ -135,10 +135,10 @@ function image(
   const isInside = /^data:image\//i.test(url);
   const value = alt && hasVisible(alt) ? alt : isInside ? '🖼' : url;
   if (isInside || marks.some(({ type }) => type === 'link')) return [{ text: value, marks }];
-  return link(url, [{ type: 'text', value }], marks, context);
+  return linkRuns(url, [{ type: 'text', value }], marks, context);
 }
 
-function add(marks: readonly Mark[], mark: Mark): readonly Mark[] {
+function addMark(marks: readonly Mark[], mark: Mark): readonly Mark[] {
   return marks.some(({ type }) => type === mark.type) ? marks : [...marks, mark];
 }
 
@@ -199,7 +199,7 @@ function withoutBars({ text, marks, literal }: InlineRun): string {
   return literal || isCode ? text.replaceAll('|', '\0') : text;
 }
 
-/** What an HTML tag means where it is one of the few that Markdown has no sign for. */
+/** The meaning of an HTML tag that Markdown has no sign for. */
 type Tag = 'underline' | 'end' | 'break';
 
 const OPENING: ReadonlyMap<string, string> = new Map([

@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../capabilities.ts';
 import { parseMarkdown } from '../parse/parse.ts';
-import { plainText } from '../print/lines.ts';
+import { printPlainLeaves } from '../print/lines.ts';
 import { render } from '../render.ts';
-import { finish } from '../steps.ts';
+import { runAllSteps } from '../steps.ts';
 import { toLeaves } from './blocks.ts';
 
 type Dialect = keyof typeof CAPABILITIES;
 
-/** What people see, with `·` for the zero-width space of a dead mention. */
+/** The visible text, with `·` for the zero-width space of a dead mention. */
 const show = (markdown: string, dialect: Dialect, mentions?: 'live') =>
-  plainText(finish(toLeaves(finish(parseMarkdown(markdown)), CAPABILITIES[dialect], mentions)), {
-    addresses: true,
-  }).replaceAll('\u200b', '·');
+  printPlainLeaves(
+    runAllSteps(toLeaves(runAllSteps(parseMarkdown(markdown)), CAPABILITIES[dialect], mentions)),
+    {
+      addresses: true,
+    },
+  ).replaceAll('\u200b', '·');
 
 const telegram: [what: string, markdown: string, shown: string][] = [
   ['a username', 'Ask @durov, (@ada_1).', 'Ask @·durov, (@·ada_1).'],

@@ -6,7 +6,7 @@ import type { Mark, Run } from '../document.ts';
  * @param isFlush without the space that their first line begins with, too.
  */
 export function withoutOuterBreaks(all: readonly Run[], isFlush = false): Run[] {
-  const text = all.map(shape).join('');
+  const text = all.map(whiteSpaceShape).join('');
   // A line that shows something keeps the space it begins with.
   const from = (isFlush ? /^\s*/ : /^\s*\n/).exec(text)?.[0].length ?? 0;
   const shown = text.trimEnd().length;
@@ -28,7 +28,7 @@ export function sliceRuns(runs: readonly Run[], from: number, to: number): Run[]
 }
 
 /** Text in which only white space counts; that of code is shown. */
-function shape({ text, marks }: Run): string {
+function whiteSpaceShape({ text, marks }: Run): string {
   return marks.some(({ type }) => type === 'code') ? 'x'.repeat(text.length) : text;
 }
 
@@ -75,7 +75,7 @@ export function showsAddress(text: string, url: string): boolean {
 }
 
 /** The same runs without link marks; addresses follow in parentheses, so that nothing is lost. */
-export function withAddresses(runs: readonly Run[]): Run[] {
+export function spellOutLinks(runs: readonly Run[]): Run[] {
   const out: Run[] = [];
   for (const [index, run] of runs.entries()) {
     const link = linkOf(run);
@@ -88,7 +88,7 @@ export function withAddresses(runs: readonly Run[]): Run[] {
   return out;
 }
 
-/** What to write behind a link's text for those who cannot follow it; empty if the text says it. */
+/** The address behind a link's text for those who cannot follow it; empty if the text says it. */
 export function addressAfter(text: string, url: string): string {
   if (url === '' || showsAddress(text, url)) return '';
   return ` (${url})`;
@@ -102,7 +102,7 @@ type Pings = DialectCapabilities['pings'];
 
 /** Follows the `@` of a dead mention: nothing to see, but no name begins with it. */
 const ZERO_WIDTH_SPACE = '\u200b';
-/** How far back the beginning of an address is looked for, in UTF-16 units. */
+/** The distance in which the beginning of an address is looked for, in UTF-16 units. */
 const MAX_ADDRESS = 200;
 /** The beginning of an address that every platform links, even without `https://`, up to a slash. */
 const ADDRESS =
@@ -129,15 +129,15 @@ export function deadenMentions(runs: readonly Run[], pings: Pings): readonly Run
     const link = linkOf(run);
     const isCode = run.marks.some(({ type }) => type === 'code');
     if (isCode || (link !== undefined && addresses.has(link))) return run;
-    return { ...run, text: cutOff(run.text, own) };
+    return { ...run, text: breakAutoLinks(run.text, own) };
   });
 }
 
 export function deadenPlain(text: string, pings: Pings): string {
-  return pings.length === 0 ? text : cutOff(text, placesOfPings(text, pings));
+  return pings.length === 0 ? text : breakAutoLinks(text, placesOfPings(text, pings));
 }
 
-function cutOff(text: string, places: readonly number[]): string {
+function breakAutoLinks(text: string, places: readonly number[]): string {
   let dead = '';
   let from = 0;
   for (const at of places) {

@@ -27,7 +27,7 @@ function cellText(cell: Cell): string {
   return visibleText(cell.map(({ text }) => text).join(''));
 }
 
-export function isEmpty(cell: Cell): boolean {
+export function isEmptyCell(cell: Cell): boolean {
   return !hasVisible(cellText(cell));
 }
 
@@ -43,20 +43,22 @@ const SIDE_BY_SIDE = '\u2003';
  * the columns that are empty in all rows.
  */
 export function rowTexts(header: readonly Cell[], rows: readonly (readonly Cell[])[]): Run[][] {
-  const isUnused = header.map((_, column) => rows.every((row) => isEmpty(row[column] ?? [])));
+  const isUnused = header.map((_, column) => rows.every((row) => isEmptyCell(row[column] ?? [])));
   const named = (space: string) =>
     rows.map((row, index) =>
       row.flatMap((cell, column) => {
         const name = header[column] ?? [];
-        if (!isEmpty(cell)) return [withName(name, cell, space)];
-        return index === 0 && isUnused[column] && !isEmpty(name) ? [withName(name, [], '')] : [];
+        if (!isEmptyCell(cell)) return [withName(name, cell, space)];
+        return index === 0 && isUnused[column] && !isEmptyCell(name)
+          ? [withName(name, [], '')]
+          : [];
       }),
     );
   const cells = named(' ');
   const isTight = header.length >= MANY && cells.flat().every(isShort);
   return isTight
-    ? named('\u00a0').map((row) => joined(row, SIDE_BY_SIDE))
-    : cells.map((row) => joined(row, '\n'));
+    ? named('\u00a0').map((row) => joinCells(row, SIDE_BY_SIDE))
+    : cells.map((row) => joinCells(row, '\n'));
 }
 
 /** The gap between such list items: an empty line, where one has several lines. */
@@ -66,7 +68,7 @@ export function rowGap(texts: readonly (readonly Run[])[]): 1 | 2 {
 
 /** The column names alone, for a table without rows. */
 export function headerText(header: readonly Cell[]): Run[] {
-  const names = header.filter((name) => !isEmpty(name));
+  const names = header.filter((name) => !isEmptyCell(name));
   return names.flatMap((name, index) => [
     ...(index === 0 ? [] : [{ text: ' · ', marks: [] }]),
     ...nameRuns(name),
@@ -79,14 +81,14 @@ export function rowContainers(within: readonly Container[], rows: number): Conta
   return Array.from({ length: rows }, () => [...within, list, { type: 'item', marker: {} }]);
 }
 
-function joined(cells: readonly (readonly Run[])[], between: string): Run[] {
+function joinCells(cells: readonly (readonly Run[])[], between: string): Run[] {
   return cells.flatMap((runs, index) =>
     index === 0 ? runs : [{ text: between, marks: [] }, ...runs],
   );
 }
 
 function withName(name: Cell, cell: Cell, space: string): Run[] {
-  if (isEmpty(name)) return [...cell];
+  if (isEmptyCell(name)) return [...cell];
   const separator = endsWithSign(name) ? space : `:${space}`;
   return [...nameRuns(name), { text: separator, marks: [] }, ...cell];
 }
@@ -136,7 +138,7 @@ export function layOutGrid(
   const layOut = (cells: readonly (readonly string[])[]) => layOutRow(cells, widths, align);
   const rule = widths.map((width) => HEADER_RULE.repeat(width)).join(GAP);
   return {
-    header: header.every(isEmpty) ? [] : [...layOut(names), rule],
+    header: header.every(isEmptyCell) ? [] : [...layOut(names), rule],
     rows: lines.map((cells) => layOut(cells).join('\n')),
   };
 }
@@ -149,13 +151,13 @@ function layOutRow(
   const height = Math.max(1, ...cells.map(({ length }) => length));
   return Array.from({ length: height }, (_, line) =>
     widths
-      .map((width, column) => pad(cells[column]?.[line] ?? '', width, align[column]))
+      .map((width, column) => padCell(cells[column]?.[line] ?? '', width, align[column]))
       .join(GAP)
       .trimEnd(),
   );
 }
 
-function pad(text: string, width: number, align: Alignment): string {
+function padCell(text: string, width: number, align: Alignment): string {
   const space = width - textWidth(text);
   const before = align === 'right' ? space : align === 'center' ? Math.floor(space / 2) : 0;
   const shown = RIGHT_TO_LEFT.test(text) ? ISOLATE.join(text) : text;

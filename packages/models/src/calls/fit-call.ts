@@ -1,4 +1,5 @@
 import type { ModelTool, ModelToolCall } from '../chat-model.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
 import { fitValue, type Misfit } from './fit-value.ts';
 import { readLenientJson } from './lenient-json.ts';
 import { resolveToolName } from './tool-name.ts';
@@ -57,14 +58,12 @@ function nameProblem(
     : `there is no tool ${name}; there are: ${names}`;
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
 type ReadArguments =
   /** `isJson`: the text is JSON of this object already. */
   | { readonly ok: true; readonly value: JsonObject; readonly isJson: boolean }
   | { readonly ok: false; readonly problem: string };
 
-/** How often arguments are encoded or wrapped at most. */
+/** The most times that arguments are encoded or wrapped. */
 const MAX_ENCODED = 3;
 
 /** The arguments as an object; models write nothing at all, or a placeholder, for a tool without parameters. */
@@ -114,7 +113,7 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   'tool_input',
   'properties',
 ]);
-/** What stands beside them there. */
+/** The keys that stand beside them there. */
 const LABELS: ReadonlySet<string> = new Set([
   'name',
   'tool',
@@ -167,8 +166,4 @@ function misfitText({ path, expected, found }: Misfit): string {
   return found === undefined
     ? `${where} is missing: expected ${expected}`
     : `${where}: expected ${expected}, but got ${found}`;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,11 +6,11 @@ export type FittedScalar =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly expected: string };
 
-/** How much of a value is shown to the model, in characters. */
+/** The beginning of a value that the model is shown, in characters. */
 const SHOWN = 80;
 
 /** A value as JSON for a message, shortened. */
-export function shownValue(value: unknown): string {
+export function shortJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'undefined';
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`;
 }
@@ -31,10 +31,10 @@ export function fitScalar(
   const [only] = meanings;
   if (meanings.length === 1)
     return typeof only === 'string' ? fitText(only, schema) : { ok: true, value: only };
-  return { ok: false, expected: types.map(nameOf).join(' or ') };
+  return { ok: false, expected: types.map(typeName).join(' or ') };
 }
 
-function nameOf(type: string): string {
+function typeName(type: string): string {
   switch (type) {
     case 'integer':
       return 'a whole number';
@@ -61,8 +61,8 @@ function fitAllowed(value: unknown, allowed: readonly unknown[]): FittedScalar {
   const isSame = (one: unknown) => JSON.stringify(one) === JSON.stringify(value);
   if (allowed.some(isSame)) return { ok: true, value };
   const written = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  const alike = isText(written)
-    ? allowed.filter((one) => isText(one) && fold(one) === fold(written))
+  const alike = isScalar(written)
+    ? allowed.filter((one) => isScalar(one) && fold(one) === fold(written))
     : [];
   if (alike.length === 1 && fold(String(written)) !== '') return { ok: true, value: alike[0] };
   const shown = allowed
@@ -72,7 +72,7 @@ function fitAllowed(value: unknown, allowed: readonly unknown[]): FittedScalar {
   return { ok: false, expected: allowed.length === 1 ? shown : `one of ${shown}` };
 }
 
-function isText(value: unknown): value is string | number | boolean {
+function isScalar(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
@@ -102,7 +102,7 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 const YES: ReadonlySet<string> = new Set(['true', 'yes', 'on', '1']);
 const NO: ReadonlySet<string> = new Set(['false', 'no', 'off', '0']);
 
-/** What a value means as another type; empty where it means nothing there. */
+/** The values that a value may mean as another type; empty for none. */
 function convert(value: unknown, type: string): readonly (string | number | boolean | null)[] {
   switch (type) {
     case 'integer':
@@ -114,7 +114,7 @@ function convert(value: unknown, type: string): readonly (string | number | bool
       return isFine ? [number] : [];
     }
     case 'boolean': {
-      const word = isText(value) ? String(value).trim().toLowerCase() : '';
+      const word = isScalar(value) ? String(value).trim().toLowerCase() : '';
       return YES.has(word) ? [true] : NO.has(word) ? [false] : [];
     }
     case 'string':

@@ -1,16 +1,16 @@
 import { isPlaceholder } from '@parley/core';
-import { fitScalar, shownValue } from './fit-scalar.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
+import { fitScalar, shortJson } from './fit-scalar.ts';
 import { readLenientJson } from './lenient-json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A value that fits a schema as far as its form goes, or the first place where it does not. */
 export type Fitted =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: Misfit };
 
-/** Where a value does not fit: `path` as in `items.2.name`, empty for the whole. */
+/** The place where a value does not fit: `path` as in `items.2.name`, empty for the whole. */
 export interface Misfit {
   readonly path: string;
   readonly expected: string;
@@ -50,15 +50,15 @@ export function fitValue(value: unknown, schema: unknown, root: Schema): Fitted 
 function fit(value: unknown, given: unknown, place: Place): Fitted {
   place.budget.left -= 1;
   if (place.budget.left < 0) throw new OutOfSteps();
-  const schema = resolved(given, place.root);
+  const schema = resolveReference(given, place.root);
   if (schema === null || place.path.length > MAX_DEPTH) return { ok: true, value };
   let current = value;
-  for (const part of listOf(schema.allOf)) {
+  for (const part of toList(schema.allOf)) {
     const fitted = fit(current, part, place);
     if (!fitted.ok) return fitted;
     current = fitted.value;
   }
-  const choices = [...listOf(schema.anyOf), ...listOf(schema.oneOf)];
+  const choices = [...toList(schema.anyOf), ...toList(schema.oneOf)];
   if (choices.length > 0) {
     const fitted = fitChoice(current, choices, place);
     if (!fitted.ok) return fitted;
@@ -68,7 +68,7 @@ function fit(value: unknown, given: unknown, place: Place): Fitted {
 }
 
 /** The schema that a reference leads to; null where everything fits, or nothing can be said. */
-function resolved(given: unknown, root: Schema): Schema | null {
+function resolveReference(given: unknown, root: Schema): Schema | null {
   let schema = given;
   for (let steps = 0; steps < 20; steps += 1) {
     if (!isObject(schema)) return null;
@@ -101,7 +101,7 @@ function fitChoice(value: unknown, choices: readonly unknown[], place: Place): F
     meanings.size > 1
       ? `one of several meanings (${[...meanings.keys()].join(' or ')})`
       : [...new Set(failed.map((one) => one.expected))].join(' or ');
-  return misfit(place, expected, value);
+  return misfitProblem(place, expected, value);
 }
 
 function fitTyped(value: unknown, schema: Schema, place: Place): Fitted {
@@ -116,7 +116,7 @@ function fitTyped(value: unknown, schema: Schema, place: Place): Fitted {
   const scalar = fitScalar(value, schema, types);
   if (scalar.ok) return scalar;
   const structure = fitStructure(value, schema, types, place);
-  return structure ?? misfit(place, scalar.expected, value);
+  return structure ?? misfitProblem(place, scalar.expected, value);
 }
 
 /** A list or an object that was written as text, or whose brackets are missing; null: nothing of the kind. */
@@ -155,7 +155,7 @@ function fitOneItem(value: unknown, schema: Schema, place: Place): Fitted | null
     );
     if (several.ok && !whole.ok) return several;
     return several.ok
-      ? misfit(place, 'a list: whether this is one item or several cannot be seen', value)
+      ? misfitProblem(place, 'a list: whether this is one item or several cannot be seen', value)
       : whole;
   }
   return fitItems([value], schema, place);
@@ -167,7 +167,7 @@ function fitItems(value: readonly unknown[], schema: Schema, place: Place): Fitt
   let isSame = true;
   const fitted: unknown[] = [];
   for (const [index, item] of value.entries()) {
-    const one = fit(item, items, below(place, String(index)));
+    const one = fit(item, items, descend(place, String(index)));
     if (!one.ok) return one;
     isSame &&= one.value === item;
     fitted.push(one.value);
@@ -177,7 +177,7 @@ function fitItems(value: readonly unknown[], schema: Schema, place: Place): Fitt
 
 function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
   const properties = isObject(schema.properties) ? schema.properties : {};
-  const required = listOf(schema.required);
+  const required = toList(schema.required);
   const renamed = withDeclaredNames(value, schema, properties);
   let isSame = renamed === value;
   const entries: [string, unknown][] = [];
@@ -190,7 +190,7 @@ function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
       isSame &&= extra.value === given;
       continue;
     }
-    const one = fit(given, properties[key], below(place, key));
+    const one = fit(given, properties[key], descend(place, key));
     if (!one.ok && (required.includes(key) || !isPlaceholder(given))) return one;
     isSame &&= one.ok && one.value === given;
     if (one.ok) entries.push([key, one.value]);
@@ -201,7 +201,7 @@ function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
     return {
       ok: false,
       problem: {
-        path: pathOf(below(place, missing)),
+        path: dottedPath(descend(place, missing)),
         expected: expectedOf(properties[missing], place),
       },
     };
@@ -214,12 +214,12 @@ const ABSENT = Symbol('absent');
 /** A property that the schema does not name. */
 function fitExtra(key: string, given: unknown, schema: Schema, place: Place): Fitted {
   const { additionalProperties: rest } = schema;
-  if (isObject(rest)) return fit(given, rest, below(place, key));
+  if (isObject(rest)) return fit(given, rest, descend(place, key));
   if (rest !== false || schema.patternProperties !== undefined) return { ok: true, value: given };
   if (isPlaceholder(given)) return { ok: true, value: ABSENT };
   const names = isObject(schema.properties) ? Object.keys(schema.properties) : [];
   const known = names.length === 0 ? 'it takes none' : `there are ${names.join(', ')}`;
-  return misfit(below(place, key), `no such property (${known})`, given);
+  return misfitProblem(descend(place, key), `no such property (${known})`, given);
 }
 
 /** With the declared names of properties that were written in another case or with other separators. */
@@ -230,8 +230,8 @@ function withDeclaredNames(value: JsonObject, schema: Schema, properties: JsonOb
   const given = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
   const names = new Map<string, string>();
   for (const key of given) {
-    const alike = free.filter((name) => folded(name) === folded(key));
-    const rivals = given.filter((name) => folded(name) === folded(key));
+    const alike = free.filter((name) => foldName(name) === foldName(key));
+    const rivals = given.filter((name) => foldName(name) === foldName(key));
     if (alike.length === 1 && rivals.length === 1) names.set(key, alike[0] ?? key);
   }
   if (names.size === 0) return value;
@@ -240,48 +240,44 @@ function withDeclaredNames(value: JsonObject, schema: Schema, properties: JsonOb
   );
 }
 
-function folded(name: string): string {
+function foldName(name: string): string {
   return name.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
 }
 
 function typesOf({ type, properties, items }: Schema): readonly string[] {
   if (typeof type === 'string') return [type];
-  const types = listOf(type).filter((one) => typeof one === 'string');
+  const types = toList(type).filter((one) => typeof one === 'string');
   if (types.length > 0) return types;
   if (isObject(properties)) return ['object'];
   return isObject(items) ? ['array'] : [];
 }
 
 function expectedOf(given: unknown, { root }: Place): string {
-  const schema = resolved(given, root) ?? {};
+  const schema = resolveReference(given, root) ?? {};
   const types = typesOf(schema);
-  const kind = types.length === 0 ? 'a value' : types.map(kindOf).join(' or ');
-  const values = listOf(schema.enum);
+  const kind = types.length === 0 ? 'a value' : types.map(withArticle).join(' or ');
+  const values = toList(schema.enum);
   const among =
     values.length === 0 ? '' : `, one of ${values.map((one) => JSON.stringify(one)).join(', ')}`;
   return `${kind}${among}; it is required`;
 }
 
-function kindOf(type: string): string {
+function withArticle(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-function misfit(place: Place, expected: string, value: unknown): Fitted {
-  return { ok: false, problem: { path: pathOf(place), expected, found: shownValue(value) } };
+function misfitProblem(place: Place, expected: string, value: unknown): Fitted {
+  return { ok: false, problem: { path: dottedPath(place), expected, found: shortJson(value) } };
 }
 
-function below(place: Place, step: string): Place {
+function descend(place: Place, step: string): Place {
   return { ...place, path: [...place.path, step] };
 }
 
-function pathOf({ path }: Place): string {
+function dottedPath({ path }: Place): string {
   return path.join('.');
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function listOf(value: unknown): readonly unknown[] {
+function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

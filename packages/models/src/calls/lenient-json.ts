@@ -10,7 +10,7 @@ export type ReadJsonValue =
 
 /** Deepest nesting of lists and objects. */
 const MAX_DEPTH = 100;
-/** How much of the text around a mistake is quoted, in characters. */
+/** The text around a mistake that is quoted, in characters. */
 const SHOWN = 30;
 
 /**
@@ -24,7 +24,7 @@ export function readLenientJson(text: string): ReadJson {
   } catch {
     // What is wrong is found below, with its place.
   }
-  const body = withoutFence(text).trim();
+  const body = stripFence(text).trim();
   const read = readJsonValue(body);
   if (!read.ok) return read;
   const rest = body.slice(read.end).replace(/^(?:\s|[}\]);]|<[|｜][^\s<>]{1,40}[|｜]>|<\/s>)+/, '');
@@ -33,7 +33,7 @@ export function readLenientJson(text: string): ReadJson {
   const again = readLenientJson(rest);
   const isSame = again.ok && JSON.stringify(again.value) === JSON.stringify(read.value);
   if (isSame) return { ok: true, value: read.value };
-  return { ok: false, problem: `something follows the end of the JSON: ${shown(rest)}` };
+  return { ok: false, problem: `something follows the end of the JSON: ${quoteStart(rest)}` };
 }
 
 /** Reads the value at the beginning of a text. */
@@ -48,7 +48,7 @@ export function readJsonValue(text: string): ReadJsonValue {
   }
 }
 
-function withoutFence(text: string): string {
+function stripFence(text: string): string {
   const [, body] =
     /^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n([\s\S]*?)\n?[ \t]*(?:`{3,}|~{3,})\s*$/.exec(text) ?? [];
   // Words around the only fence say nothing that it does not.
@@ -59,7 +59,7 @@ function withoutFence(text: string): string {
 
 class Mistake extends Error {}
 
-function shown(text: string): string {
+function quoteStart(text: string): string {
   const piece = text.slice(0, SHOWN).toWellFormed();
   return JSON.stringify(text.length > SHOWN ? `${piece}…` : piece);
 }
@@ -197,7 +197,7 @@ class Reader {
       }
       out += sign === '\\' ? this.escape() : sign;
     }
-    throw new Mistake(`it stops in the middle of the text ${shown(out)}`);
+    throw new Mistake(`it stops in the middle of the text ${quoteStart(out)}`);
   }
 
   /** The character that an escape stands for; a backslash before any other sign is that sign. */
@@ -225,6 +225,6 @@ class Reader {
 
   private next(): string {
     const rest = this.text.slice(this.at);
-    return rest === '' ? 'the end' : shown(rest);
+    return rest === '' ? 'the end' : quoteStart(rest);
   }
 }

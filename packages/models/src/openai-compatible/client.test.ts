@@ -1,7 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Meter, recordingLogger } from '@parley/core';
+import type { Meter } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_ANSWER_BOUNDS } from '../answer-bounds.ts';
 import type { ModelEvent, ModelRequest } from '../chat-model.ts';

@@ -3,12 +3,12 @@ import type { ModelRequest } from '../chat-model.ts';
 import type { Exchange, HttpAnswer } from '../http-exchange.ts';
 import type { ProviderChoice } from '../model-settings.ts';
 import { AnswerReader, type Oddity } from './read-answer.ts';
-import { refusalOf } from './wire-errors.ts';
+import { toWireError } from './wire-errors.ts';
 import { requestWriter } from './write-request.ts';
 
 type CompatibleChoice = Extract<ProviderChoice, { provider: 'openai-compatible' }>;
 
-/** How long token counts may take once an answer has its finish reason, in ms. */
+/** The time for which token counts may follow the finish reason of an answer, in ms. */
 const GRACE_MS = 5_000;
 /** The most that is read of the body of an error, in bytes. */
 const MAX_ERROR_BYTES = 65_536;
@@ -29,13 +29,13 @@ export function compatibleClient(
 ): ProviderClient {
   const write = requestWriter(choice.model, choice.options);
   const url = `${choice.baseUrl.replace(/\/+$/, '')}/chat/completions`;
-  const headers = headersOf(choice);
+  const headers = requestHeaders(choice);
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
     const answer = await exchange(url, headers, write(request), signal);
     const oddities = new Map<Oddity, number>();
     let isReusable = false;
     try {
-      if (answer.status >= 300) throw await refused(answer);
+      if (answer.status >= 300) throw await readRefusal(answer);
       const reader = new AnswerReader({
         headers: answer.headers,
         offered: new Set(request.tools?.map(({ name }) => name)),
@@ -53,7 +53,10 @@ export function compatibleClient(
   return { stream };
 }
 
-function headersOf({ apiKey, headers = {} }: CompatibleChoice): Readonly<Record<string, string>> {
+function requestHeaders({
+  apiKey,
+  headers = {},
+}: CompatibleChoice): Readonly<Record<string, string>> {
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
     'content-type': 'application/json',
@@ -64,7 +67,7 @@ function headersOf({ apiKey, headers = {} }: CompatibleChoice): Readonly<Record<
 }
 
 /**
- * How the reading ended: the server ended its answer or said that it is done; a complete answer was followed by
+ * The end of the reading: the server ended its answer or said that it is done; a complete answer was followed by
  * silence; or the connection broke, which does a complete answer no harm.
  */
 type Outcome = 'ended' | 'silent' | 'broken';
@@ -109,8 +112,8 @@ async function withinGrace<T>(read: Promise<T>, graceMs: number): Promise<T | nu
   }
 }
 
-/** What a server says with an error status, as far as it comes. */
-async function refused(answer: HttpAnswer): Promise<Error> {
+/** Reads the error body of a server, as far as it comes. */
+async function readRefusal(answer: HttpAnswer): Promise<Error> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   try {
@@ -124,5 +127,5 @@ async function refused(answer: HttpAnswer): Promise<Error> {
     // The status alone says most of it.
   }
   const body = Buffer.concat(pieces).toString().slice(0, MAX_ERROR_BYTES);
-  return refusalOf(answer.status, body, answer.headers);
+  return toWireError(answer.status, body, answer.headers);
 }

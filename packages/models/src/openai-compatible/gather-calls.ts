@@ -1,14 +1,13 @@
 import type { AnswerPart } from '../answer-parts.ts';
 import type { ModelToolCall } from '../chat-model.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
 import {
-  isObject,
-  type JsonObject,
   type JsonScan,
+  lenientNumber,
   NOTHING_SCANNED,
-  numberOf,
+  nonEmptyText,
   parseJson,
   scanJson,
-  textOf,
 } from './json-scan.ts';
 
 /** A call whose pieces are arriving. */
@@ -55,7 +54,7 @@ export class CallGatherer {
     for (const [position, one] of list.entries()) {
       if (!isObject(one)) continue;
       const place = isWhole || list.length > 1 ? position : null;
-      this.#addPiece(pieceOf(one, place), parts);
+      this.#addPiece(toCallPiece(one, place), parts);
     }
     return parts;
   }
@@ -153,20 +152,20 @@ export class CallGatherer {
   /** All calls, in the order of the server, and how many had no name and were dropped. */
   end(): { readonly calls: readonly ModelToolCall[]; readonly dropped: number } {
     const named = this.#calls.filter(({ name }) => name.trim() !== '');
-    return { calls: inOrder(named).map(callOf), dropped: this.#calls.length - named.length };
+    return { calls: inOrder(named).map(toToolCall), dropped: this.#calls.length - named.length };
   }
 }
 
-function pieceOf(wire: JsonObject, position: number | null): Piece {
+function toCallPiece(wire: JsonObject, position: number | null): Piece {
   const { id, index } = wire;
   const own = isObject(wire.function) ? wire.function : wire;
   const extra = isObject(wire.extra_content) ? wire.extra_content.google : null;
   return {
-    id: textOf(id) ?? (typeof id === 'number' ? String(id) : null),
-    index: numberOf(index) ?? position,
-    name: textOf(own.name) ?? '',
+    id: nonEmptyText(id) ?? (typeof id === 'number' ? String(id) : null),
+    index: lenientNumber(index) ?? position,
+    name: nonEmptyText(own.name) ?? '',
     input: inputOf(own.arguments),
-    signature: (isObject(extra) ? textOf(extra.thought_signature) : null) ?? undefined,
+    signature: (isObject(extra) ? nonEmptyText(extra.thought_signature) : null) ?? undefined,
   };
 }
 
@@ -178,7 +177,7 @@ function inputOf(given: unknown): string {
   return Array.isArray(given) && given.length === 0 ? '{}' : JSON.stringify(given);
 }
 
-/** What a piece adds to the arguments; nothing where it repeats them. */
+/** The part of a piece that is new in the arguments; nothing where it repeats them. */
 function freshInput(call: OpenCall, input: string): string {
   if (!call.scan.isClosed || input.trim() === '') return input;
   if (isSameJson(input, call.written)) return '';
@@ -208,7 +207,7 @@ function inOrder(calls: readonly OpenCall[]): readonly OpenCall[] {
   return areNumbered ? calls.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)) : calls;
 }
 
-function callOf({ id, name, written, whole, signature }: OpenCall): ModelToolCall {
+function toToolCall({ id, name, written, whole, signature }: OpenCall): ModelToolCall {
   const isValid = whole === null || isObject(parseJson(written));
   return {
     id,

@@ -1,4 +1,4 @@
-/** How far a JSON text has come that arrives in pieces. */
+/** The state of a JSON text that arrives in pieces. */
 export interface JsonScan {
   readonly depth: number;
   readonly inString: boolean;
@@ -75,20 +75,13 @@ export function repairJson(text: string): string {
   );
 }
 
-/** An object of JSON, which is neither null nor a list. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Text that is not empty; null for everything else. */
-export function textOf(value: unknown): string | null {
+export function nonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /** A number, also one that is written as text. */
-export function numberOf(value: unknown): number | null {
+export function lenientNumber(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type AnswerPart, StreamFailure } from '../answer-parts.ts';
 import { AnswerReader, type Oddity } from './read-answer.ts';
 
-/** What a caller sees of an answer that arrives in these packets. */
+/** The events that a caller sees of an answer in these packets. */
 function readAll(
   packets: readonly Uint8Array[],
   { offered = ['read', 'list'], isClean = true } = {},
@@ -108,7 +108,7 @@ function chunkWith(delta: object, reason: string | null) {
     );
 }
 
-/** What has no meaning, and may stand between any two events. */
+/** Lines without meaning, which may stand between any two events. */
 const junk = fc.constantFrom(
   ': still here',
   ':',

@@ -1,12 +1,13 @@
 import { type AnswerPart, type FinishReason, StreamFailure } from '../answer-parts.ts';
 import { finishReasonOf } from '../finish-reason.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
 import { CallGatherer } from './gather-calls.ts';
-import { isObject, type JsonObject, textOf } from './json-scan.ts';
+import { nonEmptyText } from './json-scan.ts';
 import { EventReader, type WireEvent } from './read-events.ts';
 import { errorIn } from './wire-errors.ts';
 import { addUsage, NO_USAGE, reportedUsage } from './wire-usage.ts';
 
-/** What was odd about an answer and did it no harm; counted, and named in the log. */
+/** An oddity of an answer that did it no harm; counted, and named in the log. */
 export type Oddity =
   /** Text between the events that is no JSON. */
   | 'unreadable'
@@ -20,7 +21,7 @@ export type Oddity =
   | 'no-finish-reason'
   | 'error-after-answer';
 
-/** What the reader of an answer knows about its call. */
+/** The context of the call for the reader of its answer. */
 export interface AnswerContext {
   /** Headers of the answer; names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -29,7 +30,7 @@ export interface AnswerContext {
   note(oddity: Oddity): void;
 }
 
-/** What an answer consists of so far. */
+/** The parts of an answer so far. */
 interface Gathered {
   text: string;
   reasoning: string;
@@ -116,8 +117,8 @@ export class AnswerReader {
   #takeChunk(chunk: JsonObject, name: string, parts: AnswerPart[]): void {
     const wasComplete = this.isComplete();
     this.#usage = addUsage(this.#usage, chunk);
-    this.#seen.servedModel = textOf(chunk.model) ?? this.#seen.servedModel;
-    const choice = choiceOf(chunk);
+    this.#seen.servedModel = nonEmptyText(chunk.model) ?? this.#seen.servedModel;
+    const choice = findChoice(chunk);
     this.#seen.isAnswer ||= choice !== null || 'choices' in chunk;
     if (choice !== null) this.#takeChoice(choice, parts);
     const error = errorIn(chunk, {
@@ -131,23 +132,27 @@ export class AnswerReader {
   }
 
   #takeChoice(choice: JsonObject, parts: AnswerPart[]): void {
-    this.#seen.rawReason = reasonOf(choice) ?? this.#seen.rawReason;
+    this.#seen.rawReason = readFinishReason(choice) ?? this.#seen.rawReason;
     const { delta, message, done } = choice;
     // Ollama's own format, in which each message is a piece.
     if (typeof done === 'boolean') this.#seen.areMessagesPieces = true;
     if (isObject(delta) && saysSomething(delta)) this.#takeSaid(delta, false, parts);
     else if (isObject(message)) this.#takeSaid(message, true, parts);
-    else if (textOf(message) !== null || textOf(delta) !== null) {
-      this.#addText(parts, 'text', textOf(delta) ?? this.#freshText('text', textOf(message) ?? ''));
-    } else this.#addText(parts, 'text', textOf(choice.text) ?? '');
+    else if (nonEmptyText(message) !== null || nonEmptyText(delta) !== null) {
+      this.#addText(
+        parts,
+        'text',
+        nonEmptyText(delta) ?? this.#freshText('text', nonEmptyText(message) ?? ''),
+      );
+    } else this.#addText(parts, 'text', nonEmptyText(choice.text) ?? '');
   }
 
   #takeSaid(said: JsonObject, isWhole: boolean, parts: AnswerPart[]): void {
-    const content = contentOf(said.content ?? said.text, this.#context.note);
-    const refusal = textOf(said.refusal);
+    const content = readContent(said.content ?? said.text, this.#context.note);
+    const refusal = nonEmptyText(said.refusal);
     this.#seen.hasRefusal ||= refusal !== null;
-    const reasoning = reasoningOf(said) + joined(content, 'reasoning');
-    const text = joined(content, 'text') + (refusal ?? '');
+    const reasoning = reasoningOf(said) + joinTexts(content, 'reasoning');
+    const text = joinTexts(content, 'text') + (refusal ?? '');
     if (isWhole) {
       this.#addText(parts, 'reasoning', this.#freshText('reasoning', reasoning));
       this.#addText(parts, 'text', this.#freshText('text', text));
@@ -165,8 +170,8 @@ export class AnswerReader {
   }
 
   /**
-   * Of a `message` what is new: some servers send the answer so far in each event, or all of it once more behind
-   * its pieces; others send pieces under this name.
+   * The new part of a `message`: some servers send the answer so far in each event, or all of it once more behind its
+   * pieces; others send pieces under this name.
    */
   #freshText(type: SaidText['type'], text: string): string {
     const before = type === 'text' ? this.#seen.text : this.#seen.reasoning;
@@ -243,32 +248,35 @@ function isExpected(chunk: JsonObject): boolean {
 }
 
 /** The choice of a chunk; where there are no choices, the chunk itself in other formats (Ollama's own, TGI's). */
-function choiceOf(chunk: JsonObject): JsonObject | null {
+function findChoice(chunk: JsonObject): JsonObject | null {
   const { choices } = chunk;
   if (Array.isArray(choices)) return choices.find((choice) => isObject(choice)) ?? null;
   if (isObject(choices)) return choices;
   // Some gateways wrap the answer of another server.
   const inner = [chunk.result, chunk.output, chunk.data].find((one) => isObject(one));
-  if (inner !== undefined) return choiceOf(inner);
+  if (inner !== undefined) return findChoice(inner);
   if (isObject(chunk.delta) || isObject(chunk.message)) return chunk;
-  const text = textOf(chunk.response) ?? textOf(chunk.content) ?? textOf(chunk.text);
+  const text =
+    nonEmptyText(chunk.response) ?? nonEmptyText(chunk.content) ?? nonEmptyText(chunk.text);
   if (text !== null) return { ...chunk, delta: { content: text } };
-  return reasonOf(chunk) === null ? null : chunk;
+  return readFinishReason(chunk) === null ? null : chunk;
 }
 
 /** Empty text, and `null` as text (DashScope), are no reason yet; Ollama's own format and Anthropic's have one of their own. */
-function reasonOf(choice: JsonObject): string | null {
+function readFinishReason(choice: JsonObject): string | null {
   const { finish_reason: reason, done_reason: ownReason, done, delta } = choice;
-  const passedOn = isObject(delta) ? textOf(delta.stop_reason) : null;
+  const passedOn = isObject(delta) ? nonEmptyText(delta.stop_reason) : null;
   const written =
-    textOf(reason) ?? passedOn ?? (done === true ? (textOf(ownReason) ?? 'stop') : null);
+    nonEmptyText(reason) ??
+    passedOn ??
+    (done === true ? (nonEmptyText(ownReason) ?? 'stop') : null);
   return written === null || /^(null|none)$/i.test(written) ? null : written;
 }
 
 function saysSomething({ text, content = text, tool_calls, ...said }: JsonObject): boolean {
   const hasContent = content !== undefined && content !== null && content !== '';
   const hasCalls = hasEntries(tool_calls) || isObject(said.function_call);
-  return hasContent || hasCalls || textOf(said.refusal) !== null || reasoningOf(said) !== '';
+  return hasContent || hasCalls || nonEmptyText(said.refusal) !== null || reasoningOf(said) !== '';
 }
 
 function hasEntries(list: unknown): boolean {
@@ -279,7 +287,7 @@ function hasEntries(list: unknown): boolean {
 const THOUGHT_NAMES = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text', 'thought'];
 
 function reasoningOf(said: JsonObject): string {
-  const text = THOUGHT_NAMES.map((name) => textOf(said[name])).find((one) => one !== null);
+  const text = THOUGHT_NAMES.map((name) => nonEmptyText(said[name])).find((one) => one !== null);
   if (text !== undefined) return text;
   const { reasoning, reasoning_details: details, thinking_blocks: blocks } = said;
   const lists: readonly unknown[] = [details, blocks];
@@ -291,7 +299,11 @@ function reasoningOf(said: JsonObject): string {
     .filter((part) => isObject(part))
     .map(
       ({ text: own, summary, content, thinking }) =>
-        textOf(own) ?? textOf(summary) ?? textOf(content) ?? textOf(thinking) ?? '',
+        nonEmptyText(own) ??
+        nonEmptyText(summary) ??
+        nonEmptyText(content) ??
+        nonEmptyText(thinking) ??
+        '',
     )
     .join('');
 }
@@ -301,16 +313,16 @@ interface SaidText {
   readonly text: string;
 }
 
-function joined(said: readonly SaidText[], type: SaidText['type']): string {
+function joinTexts(said: readonly SaidText[], type: SaidText['type']): string {
   return said.map((one) => (one.type === type ? one.text : '')).join('');
 }
 
 /** Text, a list of parts, one part, or a number that a model wrote and a server took for one. */
-function contentOf(content: unknown, note: AnswerContext['note']): readonly SaidText[] {
+function readContent(content: unknown, note: AnswerContext['note']): readonly SaidText[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (typeof content === 'number') return [{ type: 'text', text: String(content) }];
-  if (Array.isArray(content)) return content.flatMap((part) => contentOf(part, note));
+  if (Array.isArray(content)) return content.flatMap((part) => readContent(part, note));
   const said = isObject(content) ? partText(content) : null;
   if (said === null) note('unknown-content');
   return said === null ? [] : [said];
@@ -321,7 +333,9 @@ function partText(part: JsonObject): SaidText | null {
   const inner = part.text ?? part.thinking ?? part.content ?? part.reasoning ?? part.value;
   if (typeof inner === 'string') return { type, text: inner };
   const list: unknown[] = Array.isArray(inner) ? inner : [inner];
-  const texts = list.filter((one) => isObject(one)).map((one) => textOf(one.text ?? one.value));
+  const texts = list
+    .filter((one) => isObject(one))
+    .map((one) => nonEmptyText(one.text ?? one.value));
   const text = texts.filter((one) => one !== null).join('');
   return text === '' ? null : { type, text };
 }

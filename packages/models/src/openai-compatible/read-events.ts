@@ -1,11 +1,5 @@
-import {
-  isObject,
-  type JsonScan,
-  NOTHING_SCANNED,
-  parseJson,
-  repairJson,
-  scanJson,
-} from './json-scan.ts';
+import { isObject } from '../json-object.ts';
+import { type JsonScan, NOTHING_SCANNED, parseJson, repairJson, scanJson } from './json-scan.ts';
 
 /** One thing that a server said; comments, empty events and borders are none. */
 export type WireEvent =
@@ -58,7 +52,7 @@ export class EventReader {
       this.#rest = lines.pop() ?? '';
       for (const line of lines) this.#readLine(line);
     }
-    if (this.#rest.length > MAX_EVENT) throw tooLarge();
+    if (this.#rest.length > MAX_EVENT) throw eventTooLargeError();
     if (this.#rest.length < 40 && DONE_AT_END.test(this.#rest)) {
       this.#readLine(this.#rest);
       this.#rest = '';
@@ -147,7 +141,7 @@ export class EventReader {
   /** `text` is the line without what surrounds a value. */
   #readText(line: string, text: string): string {
     const whole = parseJson(text);
-    if (whole !== undefined && (this.#open === null || replaces(this.#open, whole))) {
+    if (whole !== undefined && (this.#open === null || replacesOpenValue(this.#open, whole))) {
       this.#dropOpen();
       this.#pushValue(whole);
       return '';
@@ -180,7 +174,7 @@ export class EventReader {
     value.text += piece.slice(0, at);
     value.scan = scan;
     value.isDivided = false;
-    if (value.text.length > MAX_EVENT) throw tooLarge();
+    if (value.text.length > MAX_EVENT) throw eventTooLargeError();
     if (!scan.isClosed) return '';
     this.#open = null;
     const parsed = parseJson(value.text) ?? parseJson(repairJson(value.text));
@@ -196,12 +190,12 @@ export class EventReader {
 }
 
 /** Whether a line is an event of its own and not more of the value that is open. */
-function replaces(open: OpenValue, value: unknown): boolean {
+function replacesOpenValue(open: OpenValue, value: unknown): boolean {
   if (!isObject(value)) return false;
   const isAnswer = 'choices' in value || 'error' in value;
   return isAnswer || open.isDivided;
 }
 
-function tooLarge(): Error {
+function eventTooLargeError(): Error {
   return new Error(`it sent more than ${MAX_EVENT} bytes at once`);
 }

@@ -1,7 +1,7 @@
 import { type Logger, type Meter, type Monotonic, silentMeter } from '@parley/core';
 import type { ReportOddities } from './client.ts';
 
-/** How often the log names the same model again, in ms; the metric counts every oddity. */
+/** The interval at which the log names the same model again, in ms; the metric counts every oddity. */
 const LOG_INTERVAL_MS = 60 * 60 * 1_000;
 
 interface ReportDeps {

@@ -1,9 +1,10 @@
-import { isObject, type JsonObject, numberOf, parseJson, textOf } from './json-scan.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
+import { lenientNumber, nonEmptyText, parseJson } from './json-scan.ts';
 
 /** The most of an error that is kept, in characters. */
 const MAX_BODY = 20_000;
 
-/** What a server said instead of an answer, in the fields that `failureFacts` reads. */
+/** The error that a server sent instead of an answer, in the fields that `failureFacts` reads. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   /** The HTTP status, or the status inside an error that came with 200; null when there is neither. */
@@ -26,7 +27,7 @@ export class WireError extends Error {
 }
 
 /** The answer of a server that refused a request, with what it says about it. */
-export function refusalOf(
+export function toWireError(
   status: number,
   body: string,
   headers: Readonly<Record<string, string>>,
@@ -38,7 +39,7 @@ export function refusalOf(
     .replace(/^\[\s*(\{[\s\S]*\})\s*\]$/, '$1');
   const parsed = parseJson(text);
   const { STATUS_CODES } = process.getBuiltinModule('node:http');
-  const message = isObject(parsed) ? messageOf(parsed) : null;
+  const message = isObject(parsed) ? readErrorMessage(parsed) : null;
   return new WireError(
     message ?? STATUS_CODES[status] ?? `status ${status}`,
     status,
@@ -63,8 +64,8 @@ export function errorIn(
   const found = errorField(chunk) ?? (event.isAnswer ? null : bareError(chunk, event.name));
   if (found === null) return null;
   const error = typeof found === 'string' ? { message: found } : found;
-  const status = statusOf(error) ?? statusOf(chunk);
-  const message = messageOf(error) ?? messageOf(chunk);
+  const status = readStatus(error) ?? readStatus(chunk);
+  const message = readErrorMessage(error) ?? readErrorMessage(chunk);
   // One shape for the one reader of all errors; a message that is no text is left to it.
   const body = JSON.stringify({ error: { ...error, ...(message !== null && { message }) } });
   return new WireError(message ?? '', status, body, event.headers);
@@ -75,12 +76,12 @@ function errorField(chunk: JsonObject): JsonObject | string | null {
   const choice: unknown = Array.isArray(choices) ? choices[0] : choices;
   for (const one of [error, isObject(choice) ? choice.error : null]) {
     if (isObject(one) && !saysSuccess(one)) return one;
-    const text = textOf(one);
+    const text = nonEmptyText(one);
     if (text !== null) return text;
   }
   // MiniMax says in each chunk how it is.
-  if (!isObject(base) || !numberOf(base.status_code)) return null;
-  return { code: numberOf(base.status_code), message: textOf(base.status_msg) ?? '' };
+  if (!isObject(base) || !lenientNumber(base.status_code)) return null;
+  return { code: lenientNumber(base.status_code), message: nonEmptyText(base.status_msg) ?? '' };
 }
 
 /** Some gateways send an empty error, or one with the code of success, beside each answer. */
@@ -99,25 +100,26 @@ function bareError(chunk: JsonObject, eventName: string): JsonObject | null {
   const isNamed = /error/i.test(eventName) || object === 'error' || type === 'error';
   const isFailed =
     success === false || error === true || /^(error|fail(ed|ure)?)$/i.test(String(status));
-  const isCoded = (numberOf(code) ?? textOf(code)) !== null && !isSuccess(code);
-  const hasDetail = textOf(detail) !== null || (typeof detail === 'object' && detail !== null);
+  const isCoded = (lenientNumber(code) ?? nonEmptyText(code)) !== null && !isSuccess(code);
+  const hasDetail =
+    nonEmptyText(detail) !== null || (typeof detail === 'object' && detail !== null);
   const [first]: unknown[] = Array.isArray(errors) ? errors : [];
-  const isListed = isObject(first) || textOf(first) !== null;
+  const isListed = isObject(first) || nonEmptyText(first) !== null;
   const isError =
-    isNamed || isFailed || isListed || hasDetail || (isCoded && messageOf(chunk) !== null);
+    isNamed || isFailed || isListed || hasDetail || (isCoded && readErrorMessage(chunk) !== null);
   if (!isError) return null;
   if (isObject(first)) return { ...chunk, ...first };
-  return textOf(first) === null ? chunk : { ...chunk, message: first };
+  return nonEmptyText(first) === null ? chunk : { ...chunk, message: first };
 }
 
 /** Numbers of HTTP for failures; other numbers are a provider's own codes. */
-function statusOf(error: JsonObject): number | null {
+function readStatus(error: JsonObject): number | null {
   const codes = [error.status, error.status_code, error.code, error.http_code, error.statusCode];
-  const found = codes.map(numberOf).find((code) => code !== null && code >= 400 && code < 600);
+  const found = codes.map(lenientNumber).find((code) => code !== null && code >= 400 && code < 600);
   return found ?? null;
 }
 
-/** Where servers write what went wrong, the most exact first. */
+/** The fields in which servers describe a fault, the most exact first. */
 const MESSAGES = [
   'message',
   'msg',
@@ -129,12 +131,12 @@ const MESSAGES = [
   'title',
 ] as const;
 
-function messageOf(error: JsonObject): string | null {
-  const inner = isObject(error.error) ? messageOf(error.error) : textOf(error.error);
+function readErrorMessage(error: JsonObject): string | null {
+  const inner = isObject(error.error) ? readErrorMessage(error.error) : nonEmptyText(error.error);
   if (inner !== null) return inner;
-  const own = MESSAGES.map((name) => textOf(error[name])).find((text) => text !== null);
+  const own = MESSAGES.map((name) => nonEmptyText(error[name])).find((text) => text !== null);
   if (own !== undefined) return own;
   const { detail } = error;
   const [first]: unknown[] = Array.isArray(detail) ? detail : [detail];
-  return isObject(first) ? (textOf(first.msg) ?? textOf(first.message)) : null;
+  return isObject(first) ? (nonEmptyText(first.msg) ?? nonEmptyText(first.message)) : null;
 }

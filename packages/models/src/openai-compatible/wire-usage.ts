@@ -1,5 +1,6 @@
 import type { ReportedUsage } from '../chat-model.ts';
-import { isObject, type JsonObject, numberOf, parseJson } from './json-scan.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
+import { lenientNumber, parseJson } from './json-scan.ts';
 
 /** Tokens that a server has counted so far; null where it said nothing. */
 export interface WireUsage {
@@ -16,7 +17,7 @@ export const NO_USAGE: WireUsage = { input: null, output: null, cached: null };
  */
 export function addUsage(known: WireUsage, chunk: JsonObject): WireUsage {
   return usageObjects(chunk).reduce((sum: WireUsage, usage) => {
-    const { input, output, cached } = countsOf(usage);
+    const { input, output, cached } = readUsageCounts(usage);
     return {
       input: input || sum.input,
       output: output || sum.output,
@@ -55,8 +56,8 @@ function usageObjects(chunk: JsonObject): readonly JsonObject[] {
     .filter((one) => isObject(one));
 }
 
-function countsOf(usage: JsonObject): WireUsage {
-  const output = first(usage, [
+function readUsageCounts(usage: JsonObject): WireUsage {
+  const output = firstCount(usage, [
     'completion_tokens',
     'output_tokens',
     'candidatesTokenCount',
@@ -64,18 +65,18 @@ function countsOf(usage: JsonObject): WireUsage {
     'predicted_n',
     'tokens_predicted',
   ]);
-  const total = first(usage, ['total_tokens', 'totalTokenCount']);
+  const total = firstCount(usage, ['total_tokens', 'totalTokenCount']);
   const cached =
     detail(usage.prompt_tokens_details) ??
     detail(usage.input_tokens_details) ??
-    first(usage, [
+    firstCount(usage, [
       'prompt_cache_hit_tokens',
       'cached_tokens',
       'cache_read_input_tokens',
       'cachedContentTokenCount',
       'cache_n',
     ]);
-  const given = first(usage, [
+  const given = firstCount(usage, [
     'prompt_tokens',
     'input_tokens',
     'promptTokenCount',
@@ -83,26 +84,26 @@ function countsOf(usage: JsonObject): WireUsage {
     'tokens_evaluated',
   ]);
   // llama.cpp counts only what it had to read; all others count what was cached, too.
-  const read = numberOf(usage.prompt_n);
+  const read = lenientNumber(usage.prompt_n);
   const fromTimings = read === null ? null : read + (cached ?? 0);
   const rest = total !== null && output !== null ? total - output : null;
-  return { input: given ?? fromTimings ?? positive(rest), output, cached };
+  return { input: given ?? fromTimings ?? toPositiveCount(rest), output, cached };
 }
 
 function detail(details: unknown): number | null {
   const object = typeof details === 'string' ? parseJson(details) : details;
-  return isObject(object) ? first(object, ['cached_tokens', 'cache_read_tokens']) : null;
+  return isObject(object) ? firstCount(object, ['cached_tokens', 'cache_read_tokens']) : null;
 }
 
 /** The first of these counts that there is, as a whole number. */
-function first(usage: JsonObject, names: readonly string[]): number | null {
+function firstCount(usage: JsonObject, names: readonly string[]): number | null {
   for (const name of names) {
-    const count = positive(numberOf(usage[name]));
+    const count = toPositiveCount(lenientNumber(usage[name]));
     if (count !== null) return count;
   }
   return null;
 }
 
-function positive(count: number | null): number | null {
+function toPositiveCount(count: number | null): number | null {
   return count === null || count < 0 ? null : Math.round(count);
 }

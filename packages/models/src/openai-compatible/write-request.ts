@@ -34,18 +34,20 @@ export function requestWriter(
     const known = tools.get(tool);
     if (known !== undefined) return known;
     const { name, description, inputSchema: parameters } = harmlessTool(tool);
-    const made = bytesOf(json({ type: 'function', function: { name, description, parameters } }));
+    const made = toUtf8(
+      toWellFormedJson({ type: 'function', function: { name, description, parameters } }),
+    );
     tools.set(tool, made);
     return made;
   }
 
   function systemMessage(system: readonly SystemLayer[]): readonly Buffer[] {
     const written = system.filter(({ text }) => text.trim() !== '').map(layers);
-    return written.length === 0 ? [] : [SYSTEM, ...separated(written, BETWEEN_LAYERS), END];
+    return written.length === 0 ? [] : [SYSTEM, ...intersperse(written, BETWEEN_LAYERS), END];
   }
 
   return ({ system, messages, tools: offered = [], maxOutputTokens }) => {
-    const head = json({
+    const head = toWellFormedJson({
       stream_options: { include_usage: true },
       ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),
       ...Object.fromEntries(more),
@@ -54,15 +56,15 @@ export function requestWriter(
     });
     const first = systemMessage(system);
     const history = joinTurns(messages.map(harmlessMessage))
-      .map((message) => json(wireMessage(message)))
+      .map((message) => toWellFormedJson(wireMessage(message)))
       .join(',');
     const comma = first.length > 0 && history !== '' ? ',' : '';
-    const list = separated(offered.map(bytesOfTool), COMMA);
+    const list = intersperse(offered.map(bytesOfTool), COMMA);
     return Buffer.concat([
-      bytesOf(`${head.slice(0, -1)},"messages":[`),
+      toUtf8(`${head.slice(0, -1)},"messages":[`),
       ...first,
       // Nothing at all where there are none: some servers refuse an empty list.
-      bytesOf(`${comma}${history}]${list.length > 0 ? ',"tools":[' : '}'}`),
+      toUtf8(`${comma}${history}]${list.length > 0 ? ',"tools":[' : '}'}`),
       ...list,
       ...(list.length > 0 ? [TOOLS_END] : []),
     ]);
@@ -82,7 +84,7 @@ function keptLayers(): (layer: SystemLayer) => Buffer {
   let size = 0;
   return ({ text, stable }) => {
     const known = kept.get(text);
-    const made = known ?? bytesOf(json(withoutTemplateTokens(text)).slice(1, -1));
+    const made = known ?? toUtf8(toWellFormedJson(withoutTemplateTokens(text)).slice(1, -1));
     if (!stable) return made;
     if (known === undefined) size += made.length;
     kept.delete(text);
@@ -96,7 +98,7 @@ function keptLayers(): (layer: SystemLayer) => Buffer {
   };
 }
 
-function separated(parts: readonly Buffer[], separator: Buffer): readonly Buffer[] {
+function intersperse(parts: readonly Buffer[], separator: Buffer): readonly Buffer[] {
   return parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
 }
 
@@ -104,7 +106,7 @@ function separated(parts: readonly Buffer[], separator: Buffer): readonly Buffer
 const HALF_CHARACTER = /(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/gi;
 
 /** JSON without halves of characters, which many servers cannot read. */
-function json(value: unknown): string {
+function toWellFormedJson(value: unknown): string {
   const text = JSON.stringify(value);
   return text.includes('\\ud') ? text.replace(HALF_CHARACTER, '\\ufffd') : text;
 }
@@ -113,7 +115,7 @@ function json(value: unknown): string {
  * Nearly every prompt has a character beyond Latin-1, so V8 keeps the whole text in UTF-16; its own way from
  * there to UTF-8 takes three times as long.
  */
-function bytesOf(text: string): Buffer {
+function toUtf8(text: string): Buffer {
   const { transcode } = process.getBuiltinModule('node:buffer');
   return transcode(Buffer.from(text, 'utf16le'), 'utf16le', 'utf8');
 }

@@ -22,8 +22,8 @@ export interface SeparatorOptions {
   /** The tools that the request offers. */
   readonly offered: readonly ModelTool[];
   /**
-   * Where the answers of this model begin. `inside`: nothing is shown before its reasoning has ended. `unknown`: the
-   * same where the beginning sounds like reasoning.
+   * The place where the answers of this model begin. `inside`: nothing is shown before its reasoning has ended.
+   * `unknown`: the same where the beginning sounds like reasoning.
    */
   readonly start: AnswerStart;
   /** JSON without marks is the answer that was asked for. */
@@ -35,7 +35,7 @@ export interface SeparatorOptions {
 }
 
 /** Neighbors of one kind as one piece. */
-export function joined(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
+export function joinNeighbors(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
   const out: AnswerPiece[] = [];
   for (const piece of pieces) {
     const last = out.at(-1);

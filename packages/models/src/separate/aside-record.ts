@@ -1,7 +1,7 @@
 import type { AnswerPart } from '../answer-parts.ts';
 import type { AnswerAside } from '../chat-model.ts';
 
-/** How much of the beginning and of the end of reasoning is kept, in characters. */
+/** The parts of the beginning and the end of reasoning that are kept, in characters. */
 const [MAX_HEAD, MAX_TAIL] = [3_000, 1_000];
 const MAX_DROPPED = 5;
 

@@ -3,7 +3,7 @@ import { fitCall } from '../calls/fit-call.ts';
 import type { AnswerPiece, SeparatorOptions } from './answer-piece.ts';
 import type { WrittenCall } from './written-calls.ts';
 
-/** How much of a call that is not run is kept, in characters. */
+/** The part that is kept of a call that is not run, in characters. */
 const MAX_KEPT = 2_000;
 
 /**
@@ -20,14 +20,14 @@ export function fitBlock(
   const fitted = calls.map((call) => ({ call, one: fitCall({ id: '', ...call }, offered) }));
   if (!isMarked && fitted.some(({ one }) => one.kind === 'no-tool')) return null;
   return fitted.map(({ call, one }): AnswerPiece => {
-    if (one.kind === 'no-tool') return dropped('unknown-tool', raw, one.problem, call);
-    if (one.kind === 'misfit') return dropped('misfit', raw, one.problem, call);
+    if (one.kind === 'no-tool') return droppedCall('unknown-tool', raw, one.problem, call);
+    if (one.kind === 'misfit') return droppedCall('misfit', raw, one.problem, call);
     const { name, arguments: given } = one.call;
     return { kind: 'call', call: { name, arguments: given }, raw };
   });
 }
 
-export function dropped(
+export function droppedCall(
   why: DroppedWhy,
   raw: string,
   problem: string,

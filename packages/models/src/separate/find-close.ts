@@ -2,7 +2,7 @@ import { isInInlineCode } from './shown-text.ts';
 
 interface Close {
   readonly kind: 'found' | 'none';
-  /** Where the end begins. Without an end: the place before which none can begin any more. */
+  /** The position of the end. Without an end: the position before which none can begin. */
   readonly at: number;
   readonly length: number;
 }
@@ -43,7 +43,7 @@ export function firstOf(
   return first;
 }
 
-/** How much of a mark the end of a text may be. */
+/** The length of the part of a mark with which a text ends. */
 function partialLength(text: string, mark: string): number {
   const tail = text.slice(-(mark.length - 1)).toLowerCase();
   for (let length = Math.min(tail.length, mark.length - 1); length > 0; length -= 1) {
@@ -52,7 +52,7 @@ function partialLength(text: string, mark: string): number {
   return 0;
 }
 
-/** How many lines of reasoning open it once more. */
+/** The number of lines of reasoning that open it once more. */
 export function openingsIn(content: string, open: string): number {
   const lines = content.toLowerCase().split('\n');
   return open === '' ? 0 : lines.filter((line) => line.trimStart().startsWith(open)).length;

@@ -25,7 +25,7 @@ export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
     if (marker.where === 'sentence' && (shown.isLineStart || !shown.isSentenceEnd)) continue;
     const head = place.text.slice(0, marker.open.length).toLowerCase();
     if (head === marker.open) {
-      const state = agreement(marker, place);
+      const state = followsOpening(marker, place);
       if (state === 'wait') waits = true;
       else if (state === 'yes') return isInInlineCode(shown.line) ? 'none' : marker;
     } else waits ||= !ended && marker.open.startsWith(head);
@@ -34,7 +34,7 @@ export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
 }
 
 /** Whether what follows the opening agrees with it. */
-function agreement(
+function followsOpening(
   { kind, open, where }: Marker,
   { text, shown, ended }: AnswerRange,
 ): 'yes' | 'no' | 'wait' {

@@ -1,7 +1,9 @@
 /** Longest header of a message of gpt-oss, in characters. */
 export const MAX_HEADER = 300;
 
-/** What a message of gpt-oss is; `length`: of its header. `begin`: the call names its tool outside its JSON. */
+/**
+ * The kind of a message of gpt-oss; `length`: that of its header. `begin`: the call names its tool outside its JSON.
+ */
 export type HarmonyHeader = { readonly length: number } & (
   | { readonly kind: 'reasoning' | 'text' }
   | { readonly kind: 'call'; readonly begin: string }
@@ -12,7 +14,7 @@ const HEADER =
   /^(?:<\|start\|>[^<]*)?(?:<\|channel\|>([^<]*))?(?:<\|constrain\|>[^<]*)?<\|message\|>/;
 
 /** The header at the beginning of a text; null where there is none, or its end has not come. */
-export function readHeader(text: string): HarmonyHeader | null {
+export function readHarmonyHeader(text: string): HarmonyHeader | null {
   const found = HEADER.exec(text);
   if (found === null) return null;
   const [{ length }, channel = ''] = found;

@@ -1,12 +1,12 @@
 /**
- * What models and servers write around reasoning and around calls of tools, where a server leaves it in the text. The
+ * The marks of models and servers around reasoning and calls of tools, where a server leaves it in the text. The
  * names of the models are those that are known to write it; others copy them.
  */
 export interface Marker {
   readonly kind: 'reasoning' | 'call' | 'header' | 'noise';
   /** In lower case; compared without regard to case. */
   readonly open: string;
-  /** What ends it; the end of the answer does so, too. */
+  /** The marks that end it; the end of the answer does so, too. */
   readonly close: readonly string[];
   /**
    * `line`: only at the beginning of the answer or of a line; `start`: only at the beginning of the answer;
@@ -17,7 +17,7 @@ export interface Marker {
   readonly keepsOpen?: true;
   /** The end belongs to it as well, and several blocks may follow each other. */
   readonly keepsClose?: true;
-  /** Where its end never comes, it was text. */
+  /** Without its end, it was text. */
   readonly needsClose?: true;
 }
 
@@ -111,38 +111,46 @@ const CALL_TAGS = [
 const CALLS: readonly Marker[] = [
   // Hermes, Qwen, GLM, MiniMax, Seed-OSS, DeepSeek V3.2, Nemotron, Jamba, Hunyuan.
   // Small models forget the slash, or the end before the next call.
-  ...CALL_TAGS.map((tag) => call(`<${tag}>`, [`</${tag}>`, `<${tag}>`])),
+  ...CALL_TAGS.map((tag) => callMarker(`<${tag}>`, [`</${tag}>`, `<${tag}>`])),
   // Llama 3, Qwen3-Coder without its frame, Anthropic’s form and its copies.
-  { ...call('<function=', ['</function>']), keepsOpen: true, keepsClose: true },
+  { ...callMarker('<function=', ['</function>']), keepsOpen: true, keepsClose: true },
   ...['', 'antml:', '｜dsml｜'].map(
     (space): Marker => ({
-      ...call(`<${space}invoke name=`, [`</${space}invoke>`]),
+      ...callMarker(`<${space}invoke name=`, [`</${space}invoke>`]),
       keepsOpen: true,
       keepsClose: true,
     }),
   ),
   // Kimi K2; DeepSeek V3 and R1; Phi-4, Granite; Gemma 4; Command A; InternLM.
-  call('<|tool_calls_section_begin|>', ['<|tool_calls_section_end|>']),
-  { ...call('<|tool_call_begin|>', ['<|tool_call_end|>']), keepsOpen: true, keepsClose: true },
-  call('<｜tool▁calls▁begin｜>', ['<｜tool▁calls▁end｜>']),
-  { ...call('<｜tool▁call▁begin｜>', ['<｜tool▁call▁end｜>']), keepsOpen: true, keepsClose: true },
-  call('<｜tool_calls_begin｜>', ['<｜tool_calls_end｜>']),
-  call('<|tool_call|>', ['<|/tool_call|>', '</|tool_call|>', '<|tool_call_end|>']),
-  call('<|tool_call>', ['<tool_call|>']),
-  call('<|start_action|>', ['<|end_action|>']),
-  call('<|action_start|>', ['<|action_end|>']),
+  callMarker('<|tool_calls_section_begin|>', ['<|tool_calls_section_end|>']),
+  {
+    ...callMarker('<|tool_call_begin|>', ['<|tool_call_end|>']),
+    keepsOpen: true,
+    keepsClose: true,
+  },
+  callMarker('<｜tool▁calls▁begin｜>', ['<｜tool▁calls▁end｜>']),
+  {
+    ...callMarker('<｜tool▁call▁begin｜>', ['<｜tool▁call▁end｜>']),
+    keepsOpen: true,
+    keepsClose: true,
+  },
+  callMarker('<｜tool_calls_begin｜>', ['<｜tool_calls_end｜>']),
+  callMarker('<|tool_call|>', ['<|/tool_call|>', '</|tool_call|>', '<|tool_call_end|>']),
+  callMarker('<|tool_call>', ['<tool_call|>']),
+  callMarker('<|start_action|>', ['<|end_action|>']),
+  callMarker('<|action_start|>', ['<|action_end|>']),
   // Llama 3.1; Mistral; the default of LM Studio; Phi-4-mini.
-  call('<|python_tag|>', ['<|eom_id|>', '<|eot_id|>']),
-  { ...call('[tool_calls]', []), keepsOpen: true },
-  call('[tool_request]', ['[end_tool_request]']),
-  { ...call('functools[', []), keepsOpen: true, where: 'line' },
+  callMarker('<|python_tag|>', ['<|eom_id|>', '<|eot_id|>']),
+  { ...callMarker('[tool_calls]', []), keepsOpen: true },
+  callMarker('[tool_request]', ['[end_tool_request]']),
+  { ...callMarker('functools[', []), keepsOpen: true, where: 'line' },
   // Gemma 3 and others, as a fence of a language of its own.
   ...['tool_call', 'tool_calls', 'tool_code', 'function_call'].map(
-    (language): Marker => ({ ...call(`\`\`\`${language}\n`, ['\n```']), where: 'line' }),
+    (language): Marker => ({ ...callMarker(`\`\`\`${language}\n`, ['\n```']), where: 'line' }),
   ),
 ];
 
-function call(open: string, close: readonly string[]): Marker {
+function callMarker(open: string, close: readonly string[]): Marker {
   return { kind: 'call', open, close, where: 'anywhere' };
 }
 

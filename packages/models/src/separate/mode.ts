@@ -1,6 +1,6 @@
 import type { Marker } from './markers.ts';
 
-/** What the separator is reading. */
+/** The state of the separator. */
 export type Mode =
   | { readonly kind: 'text' }
   /** All of the answer so far may be one call without marks. */

@@ -4,7 +4,7 @@ import { requestsWithoutReasoning } from './past-reasoning.ts';
 import { createReasoningHabit } from './reasoning-habit.ts';
 import { separateParts } from './separate-parts.ts';
 
-/** What one model needs so that reasoning is never a part of its answers, nor of what it is asked with. */
+/** The separation for one model, so that reasoning is never part of its answers or requests. */
 export interface Separation {
   clean(request: ModelRequest): ModelRequest;
   separate(parts: AsyncIterable<AnswerPart>, request: ModelRequest): AsyncIterable<AnswerPart>;

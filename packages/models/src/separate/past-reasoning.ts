@@ -1,7 +1,7 @@
 import type { ModelMessage, ModelRequest } from '../chat-model.ts';
 import { AnswerSeparator } from './separator.ts';
 
-/** What an answer must hold to have anything that is separated. */
+/** A quick test for answers that may hold anything to separate. */
 const MAY_HOLD = /<|\[(?:\/?THINK|TOOL_)|◁|assistantfinal|my thought process/i;
 
 /**

@@ -1,4 +1,4 @@
-/** Where the answers of a model begin: in their text, within reasoning, or not known yet. */
+/** The place where the answers of a model begin: in their text, within reasoning, or not known yet. */
 export type AnswerStart = 'text' | 'inside' | 'unknown';
 
 /** Remembers of one model whether its answers begin within reasoning. */
@@ -32,7 +32,7 @@ export function createReasoningHabit(model: string): ReasoningHabit {
   };
 }
 
-/** How reasoning begins that is addressed to nobody. */
+/** Beginnings of reasoning that is addressed to nobody. */
 const MUSINGS = [
   'okay',
   'ok, ',

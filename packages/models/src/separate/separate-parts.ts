@@ -23,7 +23,7 @@ export async function* separateParts(
       if (piece.kind === 'restart') seen.text = false;
       else if (piece.kind === 'text') seen.text ||= piece.text.trim() !== '';
       else if (piece.kind === 'call') seen.calls += 1;
-      yield partOf(piece, seen.calls);
+      yield toAnswerPart(piece, seen.calls);
     }
   }
   for await (const part of parts) {
@@ -40,7 +40,7 @@ export async function* separateParts(
         const isUnanswered = start === 'inside' && seen.calls > 0;
         const last = separator.end(part.reason === 'length' || isUnanswered);
         yield* proxyToOwner(last);
-        if (!seen.text && seen.calls === 0) yield* refusable(last, request);
+        if (!seen.text && seen.calls === 0) yield* refusedCalls(last, request);
         if (part.reason !== 'length') {
           habit.learn(separator.sawBareClose && !seen.reasoning ? 'began-inside' : 'began-outside');
         }
@@ -77,19 +77,19 @@ function optionsFor(request: ModelRequest, start: AnswerStart, maxCall: number):
 
 /** Whether the people or the tools of a request have written this text. */
 function standsIn({ messages }: ModelRequest, text: string): boolean {
-  const sought = bare(text);
+  const sought = bareText(text);
   return messages.some(
-    ({ role, content }) => role !== 'assistant' && bare(content).includes(sought),
+    ({ role, content }) => role !== 'assistant' && bareText(content).includes(sought),
   );
 }
 
-function bare(text: string): string {
+function bareText(text: string): string {
   return text
     .replace(/^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n|\n[ \t]*(?:`{3,}|~{3,})\s*$/g, '')
     .replace(/\s+/g, '');
 }
 
-function partOf(piece: AnswerPiece, nth: number): AnswerPart {
+function toAnswerPart(piece: AnswerPiece, nth: number): AnswerPart {
   switch (piece.kind) {
     case 'call':
       return { type: 'tool-call', call: { id: `written_${nth}`, ...piece.call } };
@@ -103,7 +103,7 @@ function partOf(piece: AnswerPiece, nth: number): AnswerPart {
 }
 
 /** Calls that are not run, for an answer without anything else. */
-function* refusable(
+function* refusedCalls(
   pieces: readonly AnswerPiece[],
   { tools = [] }: ModelRequest,
 ): Generator<AnswerPart> {

@@ -1,9 +1,9 @@
-import { type AnswerPiece, joined, type SeparatorOptions } from './answer-piece.ts';
+import { type AnswerPiece, joinNeighbors, type SeparatorOptions } from './answer-piece.ts';
 import { bareCallState } from './bare-call.ts';
-import { dropped, fitBlock } from './call-block.ts';
+import { droppedCall, fitBlock } from './call-block.ts';
 import { closeIn, firstOf, openingsIn } from './find-close.ts';
 import { type FoundMarker, findMarker } from './find-marker.ts';
-import { MAX_HEADER, readHeader } from './harmony-header.ts';
+import { MAX_HEADER, readHarmonyHeader } from './harmony-header.ts';
 import { BARE_CLOSES, CALL_LINE, type Marker, SIGNS } from './markers.ts';
 import { type Mode, reasoningMode } from './mode.ts';
 import { soundsLikeReasoning } from './reasoning-habit.ts';
@@ -14,7 +14,7 @@ export type { AnswerPiece, SeparatorOptions };
 
 /** Longest text that may still turn out to be reasoning; no answer is that long. In characters. */
 const MAX_HELD = 60_000;
-/** How much of a line of reasoning is examined, in characters. */
+/** The examined part of a line of reasoning, in characters. */
 const MAX_LINE = 500;
 /** Longest mark, in characters. */
 const MAX_MARK = 40;
@@ -71,7 +71,7 @@ export class AnswerSeparator {
     while (this.step());
     const { pieces } = this;
     this.pieces = [];
-    return joined(pieces);
+    return joinNeighbors(pieces);
   }
 
   private step(): boolean {
@@ -150,7 +150,7 @@ export class AnswerSeparator {
     return pieces;
   }
 
-  /** What was held is text after all. */
+  /** Releases the held text as text. */
   private release(): void {
     const { held } = this;
     this.held = null;
@@ -200,7 +200,7 @@ export class AnswerSeparator {
 
   /** A message of gpt-oss is what its header says. */
   private openHeader(marker: Marker): boolean {
-    const header = readHeader(this.buffer);
+    const header = readHarmonyHeader(this.buffer);
     if (header === null && !this.ended && this.buffer.length < MAX_HEADER) return false;
     const length = header?.length ?? marker.open.length;
     const raw = this.buffer.slice(0, length);
@@ -265,7 +265,7 @@ export class AnswerSeparator {
     mode.tail += this.buffer;
     this.buffer = '';
     if (mode.raw.length > this.options.maxCall) {
-      this.calls.push(dropped('too-long', mode.raw, 'it is too long'));
+      this.calls.push(droppedCall('too-long', mode.raw, 'it is too long'));
       this.mode = reasoningMode(mode.marker, '', false);
       return true;
     }
@@ -311,7 +311,7 @@ export class AnswerSeparator {
     }
     const isEmpty = raw.slice(mode.marker.open.length, at).trim() === '';
     if (calls === null && !isEmpty)
-      this.calls.push(dropped('unreadable', block, 'it cannot be read'));
+      this.calls.push(droppedCall('unreadable', block, 'it cannot be read'));
     this.shown.hideHere();
     this.buffer = (isNext ? raw.slice(at) : raw.slice(end)) + this.buffer;
     return true;

@@ -1,4 +1,4 @@
-/** How much of a line is remembered, in characters: enough to see where code begins and ends. */
+/** The remembered part of a line, in characters: enough to see where code begins and ends. */
 const MAX_LINE = 2_000;
 
 /** The text of an answer that is shown, as far as the place of a mark in it matters. */

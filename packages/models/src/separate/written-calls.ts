@@ -1,12 +1,11 @@
 import { readJsonValue, readLenientJson } from '../calls/lenient-json.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
 
 /** A call as a model wrote it into its text; the arguments are JSON. */
 export interface WrittenCall {
   readonly name: string;
   readonly arguments: string;
 }
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A reader of one dialect; null where the text is not of it. */
 type Reader = (body: string) => readonly WrittenCall[] | null;
@@ -28,7 +27,7 @@ const READERS: readonly Reader[] = [
  * `body`: what stands between the marks of the block.
  */
 export function readWrittenCalls(body: string): readonly WrittenCall[] | null {
-  const text = withoutFence(body.trim());
+  const text = stripFence(body.trim());
   for (const reader of READERS) {
     const calls = reader(text);
     if (calls !== null && calls.length > 0) return calls;
@@ -36,7 +35,7 @@ export function readWrittenCalls(body: string): readonly WrittenCall[] | null {
   return null;
 }
 
-function withoutFence(text: string): string {
+function stripFence(text: string): string {
   const [, body] =
     /^(?:`{3,}|~{3,})[\w-]*[ \t]*\n([\s\S]*?)\n?[ \t]*(?:`{3,}|~{3,})$/.exec(text) ?? [];
   return body?.trim() ?? text;
@@ -48,7 +47,7 @@ function withoutFence(text: string): string {
  */
 function separatedCalls(body: string): readonly WrittenCall[] | null {
   const harmony = /^\s*to=([\w.:/-]+)[^{]*(\{[\s\S]*)$/.exec(body);
-  if (harmony !== null) return [callOf(harmony[1] ?? '', harmony[2] ?? '')].filter(isCall);
+  if (harmony !== null) return [toWrittenCall(harmony[1] ?? '', harmony[2] ?? '')].filter(isCall);
   if (!/<\|tool_call_argument_begin\|>|<｜tool▁sep｜>/i.test(body)) return null;
   const parts = body
     .split(/<\|tool_call_begin\|>|<｜tool▁call▁begin｜>/i)
@@ -61,8 +60,8 @@ function separatedCalls(body: string): readonly WrittenCall[] | null {
     const [, name, json = ''] = /^([\w.:/-]+)[ \t]*\n([\s\S]+)$/.exec(text) ?? [];
     const isTyped = name !== undefined && /^\s*function\s*$/.test(before);
     return isTyped
-      ? callOf(name, withoutFence(json.trim()))
-      : callOf(before.trim(), withoutFence(text));
+      ? toWrittenCall(name, stripFence(json.trim()))
+      : toWrittenCall(before.trim(), stripFence(text));
   });
   return calls.every(isCall) ? calls : null;
 }
@@ -94,7 +93,7 @@ function functionCalls(body: string): readonly WrittenCall[] | null {
   ];
   const calls = blocks.map(([, name = '', inner = '']) => {
     const text = inner.trim();
-    if (text.startsWith('{')) return callOf(name, text);
+    if (text.startsWith('{')) return toWrittenCall(name, text);
     const values = parametersOf(
       inner,
       /<parameter\s*=\s*["']?([^"'>\s]+)["']?\s*>([\s\S]*?)(?:<\/parameter>|(?=<parameter\s*=)|$)/gi,
@@ -135,7 +134,7 @@ function gemmaCalls(body: string): readonly WrittenCall[] | null {
     const quoted = inner.replace(/<\|"\|>([\s\S]*?)<\|"\|>/g, (_, text: string) =>
       JSON.stringify(text),
     );
-    return callOf(name, quoted);
+    return toWrittenCall(name, quoted);
   });
   return calls.every(isCall) ? calls : null;
 }
@@ -207,7 +206,7 @@ function namedJson(body: string): readonly WrittenCall[] | null {
     const named = /^\s*([\w.:/-]+)\s*(?:\[call_id\][\w-]*)?\s*(?:\[args\])?\s*(\{[\s\S]*)$/i.exec(
       part,
     );
-    return named === null ? null : callOf(named[1] ?? '', named[2] ?? '');
+    return named === null ? null : toWrittenCall(named[1] ?? '', named[2] ?? '');
   });
   return calls.every(isCall) ? calls : null;
 }
@@ -256,7 +255,7 @@ function keywordArguments(
 }
 
 /** Null where the arguments are no object. */
-function callOf(name: string, json: string): WrittenCall | null {
+function toWrittenCall(name: string, json: string): WrittenCall | null {
   const read = readLenientJson(json);
   if (!read.ok || !isObject(read.value)) return null;
   return { name: name.trim(), arguments: JSON.stringify(read.value) };
@@ -264,8 +263,4 @@ function callOf(name: string, json: string): WrittenCall | null {
 
 function isCall(call: WrittenCall | null): call is WrittenCall {
   return call !== null && call.name !== '';
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { recordingLogger } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { afterAll, beforeAll } from 'vitest';
 import { loadPlugins } from '../load-plugins.ts';
 import type { PluginChoice, PluginOutcome } from '../plugin.ts';
@@ -44,7 +44,7 @@ export function pluginSource(name: string, setup: string, more = ''): string {
 }
 
 /** Why a plugin does not work; it must not. */
-export function reasonFor(outcome: PluginOutcome | undefined): string {
+export function pluginFailureReason(outcome: PluginOutcome | undefined): string {
   if (outcome?.kind !== 'failed') throw new Error('expected a plugin that does not work');
   return outcome.reason;
 }

@@ -11,7 +11,11 @@ export function storedWall(wall: number): string {
 }
 
 /** The local time (ms as if UTC) that is so many days or months later; the 31st of a shorter month is its last day. */
-export function wallLater(wall: number, unit: CalendarTimetable['unit'], count: number): number {
+export function addToWallTime(
+  wall: number,
+  unit: CalendarTimetable['unit'],
+  count: number,
+): number {
   if (unit === 'day') return wall + count * DAY_MS;
   const date = new Date(wall);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + count];
@@ -29,7 +33,7 @@ export function nextOnCalendar(timetable: CalendarTimetable, after: number): num
   const clock = zoneClock(timetable.timeZone);
   const first = Date.parse(`${timetable.from}Z`);
   for (let index = indexBefore(timetable, clock.wallAt(after) - first); ; index += 1) {
-    const wall = wallLater(first, timetable.unit, index * timetable.count);
+    const wall = addToWallTime(first, timetable.unit, index * timetable.count);
     const moment = clock.plannedMomentOf(wall);
     if (moment > after) return moment;
   }
@@ -52,7 +56,7 @@ export function startedBefore(timetable: CalendarTimetable, now: number): Calend
   const ahead = first - zoneClock(timeZone).wallAt(now);
   if (ahead <= 0) return timetable;
   const intervals = Math.ceil(ahead / (DAY_MS * count * MIN_DAYS[unit]));
-  return { ...timetable, from: storedWall(wallLater(first, unit, -intervals * count)) };
+  return { ...timetable, from: storedWall(addToWallTime(first, unit, -intervals * count)) };
 }
 
 const MIN_DAYS = { day: 1, month: 28 } as const;

@@ -23,8 +23,8 @@ export function createCron(deps: CronServices) {
     /** For chats, the command line and the page. */
     ask,
     async views(): Promise<readonly JobView[]> {
-      const { viewOf } = await import('./job-view.ts');
-      return Promise.all((await store.cronJobs.list()).map((job) => viewOf(deps, job)));
+      const { toJobView } = await import('./job-view.ts');
+      return Promise.all((await store.cronJobs.list()).map((job) => toJobView(deps, job)));
     },
     /** Carries out the owner's decision about jobs that were made in an earlier zone of an agent. */
     async decideZone(agent: string | undefined, argument: string): Promise<string> {

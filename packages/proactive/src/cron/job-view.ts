@@ -25,12 +25,12 @@ type ShownOfJob =
 
 /** A job for lists. Times in ms. */
 export interface JobView extends Pick<CronJob, ShownOfJob> {
-  /** Whose it is, as in the ids of its conversations; undefined: the default one's (F14). */
+  /** Its agent, as in the ids of its conversations; undefined: the default one (F14). */
   readonly agent: string | undefined;
   readonly when: string;
   /** Why it does not run although it is on; null if it does. */
   readonly waits: string | null;
-  /** Where its answers go, as `telegram:-100`, and what people call it. */
+  /** The chat of its answers, as `telegram:-100`, and its title. */
   readonly chat: string;
   readonly chatTitle: string;
   /** The next few runs; none unless it is on. */
@@ -41,7 +41,7 @@ export interface JobView extends Pick<CronJob, ShownOfJob> {
   readonly timeZone: string;
 }
 
-export async function viewOf(
+export async function toJobView(
   deps: Pick<CronServices, 'senderNow' | 'timeZoneOf'>,
   job: CronJob,
 ): Promise<JobView> {
@@ -73,12 +73,17 @@ export const TIMES_SHOWN = 3;
 
 export function jobLine(view: JobView): string {
   const format = view.written.format === undefined ? null : 'answers in JSON';
-  return [`${named(view)}: ${view.when}`, stateText(view), format, lastRunText(view)]
+  return [
+    `${quotedTitleAndId(view)}: ${view.when}`,
+    jobStateText(view),
+    format,
+    lastJobRunText(view),
+  ]
     .filter((part) => part !== null)
     .join('; ');
 }
 
-function stateText({ state, waits, nextAt, timeZone }: JobView): string {
+function jobStateText({ state, waits, nextAt, timeZone }: JobView): string {
   switch (state) {
     case 'over':
       return 'over';
@@ -91,7 +96,7 @@ function stateText({ state, waits, nextAt, timeZone }: JobView): string {
   }
 }
 
-function lastRunText({ lastAt, lastOutcome, failures, timeZone }: JobView): string | null {
+function lastJobRunText({ lastAt, lastOutcome, failures, timeZone }: JobView): string | null {
   if (lastAt === null) return null;
   const row = failures > 1 ? ` (${failures} times in a row)` : '';
   return `last ${wallDayAndMinute(lastAt, timeZone)}, ${lastOutcome ?? 'under way'}${row}`;
@@ -119,24 +124,24 @@ export function dueText(
   const late =
     now - dueAt < LATE_MS
       ? ''
-      : ` It was due at ${wallDayAndMinute(dueAt, timeZone)} (${timeZone}), ${ago(now - dueAt)} ago: tell that it comes late.`;
-  return `⚙️ The time of the job ${named({ title, id })} has come. It was asked for in this chat; no person has written just now.${late} What is to be done:\n\n${quotedLines(task)}\n\nDo it now, in the language of this chat. Your answer is sent there: a reminder goes to the people here and is not confirmed.`;
+      : ` It was due at ${wallDayAndMinute(dueAt, timeZone)} (${timeZone}), ${agoText(now - dueAt)} ago: tell that it comes late.`;
+  return `⚙️ The time of the job ${quotedTitleAndId({ title, id })} has come. It was asked for in this chat; no person has written just now.${late} What is to be done:\n\n${quotedLines(task)}\n\nDo it now, in the language of this chat. Your answer is sent there: a reminder goes to the people here and is not confirmed.`;
 }
 
 /** The notice for a job that failed too often, without the mark. */
 export function gaveUpText(job: Pick<CronJob, 'id' | 'title' | 'timetable' | 'failures'>): string {
   const times = `failed ${job.failures} times in a row`;
   if (job.timetable.kind === 'once') {
-    return `The job ${named(job)} ${times}. I have given it up.`;
+    return `The job ${quotedTitleAndId(job)} ${times}. I have given it up.`;
   }
-  return `The job ${named(job)} ${times}. I have paused it; ask me to resume it when the cause is gone, or use \`parley cron resume ${job.id}\`.`;
+  return `The job ${quotedTitleAndId(job)} ${times}. I have paused it; ask me to resume it when the cause is gone, or use \`parley cron resume ${job.id}\`.`;
 }
 
-export function named({ title, id }: Pick<CronJob, 'title' | 'id'>): string {
+export function quotedTitleAndId({ title, id }: Pick<CronJob, 'title' | 'id'>): string {
   return `${JSON.stringify(title)} (${id})`;
 }
 
-function ago(ms: number): string {
+function agoText(ms: number): string {
   const hours = 60 * MINUTE_MS;
   const unit = ms < 2 * hours ? MINUTE_MS : ms < 48 * hours ? hours : 24 * hours;
   return lengthText(Math.round(ms / unit) * unit);
@@ -214,7 +219,7 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
     agent: string | undefined,
   ) => Promise<SenderNow | null>;
   readonly settings: CronBounds & {
-    /** Who may create jobs in chats: owners only, or everyone who may write there. */
+    /** The people who may create jobs in chats: owners only, or everyone who may write there. */
     readonly who: 'owners' | 'everyone';
     readonly minMinutes: number;
   };

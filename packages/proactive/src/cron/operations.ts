@@ -65,7 +65,7 @@ export const operations = {
       const { origin, route } = await placeFor(cron, named, to);
       const agent = named === defaultAgent ? undefined : (named ?? cron.agentAt(origin));
       const askedBy = `command:${newId('order')}`;
-      return done(cron, { action: 'add', askedBy, origin, route, fields, agent });
+      return performCronOrder(cron, { action: 'add', askedBy, origin, route, fields, agent });
     },
   ),
   change: change(
@@ -73,10 +73,10 @@ export const operations = {
     { id: Id, ...Job },
     async (needs: CronNeeds, { id, fields, to }) => {
       const cron = await needs.cron();
-      if (to === undefined) return done(cron, { action: 'change', id, fields });
+      if (to === undefined) return performCronOrder(cron, { action: 'change', id, fields });
       const code = id.trim().toUpperCase();
       const job = (await cron.views()).find((view) => view.id === code);
-      return done(cron, {
+      return performCronOrder(cron, {
         action: 'change',
         id,
         fields,
@@ -88,10 +88,10 @@ export const operations = {
 
 function toJob(action: 'show' | 'pause' | 'resume' | 'remove' | 'run') {
   return async ({ cron }: CronNeeds, { id }: { readonly id: string }) =>
-    done(await cron(), { action, id });
+    performCronOrder(await cron(), { action, id });
 }
 
-async function done(cron: OperatorCron, order: CronOrder) {
+async function performCronOrder(cron: OperatorCron, order: CronOrder) {
   return answered('job-refused', await cron.ask(order, { kind: 'operator' }));
 }
 
@@ -110,7 +110,10 @@ async function placeFor(cron: OperatorCron, agent: string | undefined, to = '') 
 
 const MAX_CHATS = 50;
 
-/** Where a job of the operator can report besides the owner's chat: chats of the settings, and groups that wrote. */
+/**
+ * The chats in which a job of the operator can report, besides the owner's: chats of the settings, and groups that
+ * wrote.
+ */
 async function chatsForJobs(
   { conversations }: CronNeeds['store'],
   { chats, serves }: OperatorCron,

@@ -14,7 +14,7 @@ import {
 import { isOfEveryHour, nextTime } from './timetable.ts';
 
 const MINUTE_MS = 60_000;
-/** How often a waiting job is checked again. */
+/** The interval at which a waiting job is checked again. */
 const WAIT_MS = 15 * MINUTE_MS;
 /** A run that is not over after this long counts as lost and does not block the next one. */
 const MAX_RUN_MS = 6 * 60 * MINUTE_MS;
@@ -90,7 +90,7 @@ const DELAYS_MIN = [1, 5, 15, 60];
 /** After this many failures in a row a job is paused; a one-off job ends. */
 const MAX_FAILURES = DELAYS_MIN.length + 1;
 
-/** What follows a run; `gaveUp`: its chat is notified. */
+/** The consequence of a run; `gaveUp`: its chat is notified. */
 interface AfterRun {
   readonly change: CronChange;
   readonly gaveUp: boolean;
@@ -190,7 +190,7 @@ function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage
     reason: `the time of the job ${job.id} had come`,
     message: {
       ...origin,
-      messageId: messageIdOf(job),
+      messageId: jobMessageId(job),
       text: dueText(job, due),
       mentions: [],
       addressed: true,
@@ -202,6 +202,6 @@ function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage
 }
 
 /** With the run before it: a clock that is put back may bring the same time twice. */
-function messageIdOf({ id, nextAt, lastAt }: CronJob): string {
+function jobMessageId({ id, nextAt, lastAt }: CronJob): string {
   return ['cron', id, nextAt ?? 0, lastAt ?? 0].join(':');
 }

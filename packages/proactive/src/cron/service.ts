@@ -16,9 +16,9 @@ import {
   type CronServices,
   describeTimetable,
   jobLine,
-  named,
+  quotedTitleAndId,
   TIMES_SHOWN,
-  viewOf,
+  toJobView,
   zoneOf,
 } from './job-view.ts';
 import { nextTime, nextTimes, readTimetable, type TimetableRules } from './timetable.ts';
@@ -31,18 +31,21 @@ export async function askCron(
   order: CronOrder,
   asking: CronAsker,
 ): Promise<CronAnswer> {
-  const asker = await known(deps, asking);
+  const asker = await identifyAsker(deps, asking);
   switch (order.action) {
     case 'add':
-      return add(deps, order, asker);
+      return addCronJob(deps, order, asker);
     case 'list':
-      return list(deps, asker);
+      return listJobs(deps, asker);
     default:
       return withJob(deps, order, asker);
   }
 }
 
-async function known({ store, senderNow }: CronServices, asking: CronAsker): Promise<KnownAsker> {
+async function identifyAsker(
+  { store, senderNow }: CronServices,
+  asking: CronAsker,
+): Promise<KnownAsker> {
   if (asking.kind === 'operator') return asking;
   const { message } = asking;
   const person = personId(message);
@@ -56,13 +59,13 @@ async function known({ store, senderNow }: CronServices, asking: CronAsker): Pro
   };
 }
 
-async function add(
+async function addCronJob(
   deps: CronServices,
   order: Extract<CronOrder, { action: 'add' }>,
   asker: KnownAsker,
 ): Promise<CronAnswer> {
   const { store, settings, clock, log } = deps;
-  if (!mayAdd(asker, settings.who)) return refused(ONLY_OWNERS);
+  if (!mayAdd(asker, settings.who)) return refuseOrder(ONLY_OWNERS);
   const before = await store.cronJobs.find(order.askedBy);
   if (before !== null) return added(deps, before);
   await forgetOld(deps);
@@ -70,15 +73,15 @@ async function add(
   const agent = asker.kind === 'operator' ? order.agent : asker.agent;
   const sender = await deps.senderNow(order.origin, agent);
   const made = newJob(order, id, rulesNow(deps, agent), sender ?? { agent });
-  if (typeof made === 'string') return refused(`Not added. ${made}`);
+  if (typeof made === 'string') return refuseOrder(`Not added. ${made}`);
   const result = await store.cronJobs.add(made, settings, clock());
   if (result === 'full') {
-    return refused(
+    return refuseOrder(
       `Not added: there may be ${settings.perConversation} jobs in one conversation, as many of one guest, and ${settings.total} in all, of which the last tenth is for owners. Remove one first.`,
     );
   }
   const job = await store.cronJobs.find(order.askedBy);
-  if (job === null) return refused('Not added: it was removed at the same moment.');
+  if (job === null) return refuseOrder('Not added: it was removed at the same moment.');
   log.info(
     { job: job.id, conversation: job.conversationId, nextAt: job.nextAt },
     'a job was added',
@@ -96,17 +99,17 @@ function added({ timeZoneOf, clock }: CronServices, job: CronJob): CronAnswer {
   const zone = zoneOf(timetable) ?? timeZone;
   const times = nextTimes(timetable, clock(), TIMES_SHOWN);
   const next = times.map((time) => wallDayAndMinute(time, zone)).join(', ');
-  const text = `The job ${named(job)} is set: ${describeTimetable(timetable, timeZone)}.`;
+  const text = `The job ${quotedTitleAndId(job)} is set: ${describeTimetable(timetable, timeZone)}.`;
   return {
     ok: true,
     text: next === '' ? text : `${text} Next: ${next}, on the clock of ${zone}.`,
   };
 }
 
-async function list(deps: CronServices, asker: KnownAsker): Promise<CronAnswer> {
+async function listJobs(deps: CronServices, asker: KnownAsker): Promise<CronAnswer> {
   const jobs = (await deps.store.cronJobs.list()).filter((job) => maySee(asker, job));
   if (jobs.length === 0) return { ok: true, text: 'There are no jobs.' };
-  const views = await Promise.all(jobs.map((job) => viewOf(deps, job)));
+  const views = await Promise.all(jobs.map((job) => toJobView(deps, job)));
   return { ok: true, text: views.map(jobLine).join('\n') };
 }
 
@@ -118,13 +121,17 @@ async function withJob(
   const id = order.id.trim().toUpperCase();
   const job = await deps.store.cronJobs.get(id);
   if (job === null || !maySee(asker, job)) {
-    return refused(`There is no job ${JSON.stringify(order.id)}. The list shows which there are.`);
+    return refuseOrder(
+      `There is no job ${JSON.stringify(order.id)}. The list shows which there are.`,
+    );
   }
   if (order.action === 'show') {
-    return { ok: true, text: `${jobLine(await viewOf(deps, job))}\n\n${job.task}` };
+    return { ok: true, text: `${jobLine(await toJobView(deps, job))}\n\n${job.task}` };
   }
   if (!mayChange(asker, job, deps.settings.who)) {
-    return refused(`Only the person who asked for ${named(job)}, or an owner, may change it.`);
+    return refuseOrder(
+      `Only the person who asked for ${quotedTitleAndId(job)}, or an owner, may change it.`,
+    );
   }
   return changeJob(deps, order, job);
 }
@@ -152,15 +159,15 @@ async function changeJob(deps: CronServices, order: Changing, job: CronJob): Pro
   log.info({ job: job.id, action: order.action }, 'a job is changed');
   if (order.action === 'remove') {
     await store.cronJobs.remove(job.id);
-    return { ok: true, text: `The job ${named(job)} is removed.` };
+    return { ok: true, text: `The job ${quotedTitleAndId(job)} is removed.` };
   }
   const change = await changeBy(deps, order, job);
-  if (typeof change === 'string') return refused(change);
+  if (typeof change === 'string') return refuseOrder(change);
   const isThere = await store.cronJobs.change(job.id, change);
   const now = isThere ? await store.cronJobs.get(job.id) : null;
-  if (now === null) return refused(`The job ${named(job)} was removed meanwhile.`);
+  if (now === null) return refuseOrder(`The job ${quotedTitleAndId(job)} was removed meanwhile.`);
   await deps.planned();
-  return { ok: true, text: jobLine(await viewOf(deps, now)) };
+  return { ok: true, text: jobLine(await toJobView(deps, now)) };
 }
 
 async function changeBy(
@@ -171,21 +178,21 @@ async function changeBy(
   const now = deps.clock();
   switch (order.action) {
     case 'pause':
-      return job.state === 'over' ? `${named(job)} is over.` : { state: 'paused' };
+      return job.state === 'over' ? `${quotedTitleAndId(job)} is over.` : { state: 'paused' };
     case 'resume': {
-      if (job.state === 'on') return `${named(job)} is not paused.`;
+      if (job.state === 'on') return `${quotedTitleAndId(job)} is not paused.`;
       const nextAt = nextTime(job.timetable, now);
       if (nextAt === null) {
-        return `The time of ${named(job)} is over. Change it to another time, or run it now.`;
+        return `The time of ${quotedTitleAndId(job)} is over. Change it to another time, or run it now.`;
       }
       return { state: 'on', nextAt, failures: 0 };
     }
     case 'run':
-      if (job.state === 'paused') return `${named(job)} is paused. Resume it first.`;
+      if (job.state === 'paused') return `${quotedTitleAndId(job)} is paused. Resume it first.`;
       return { state: 'on', nextAt: now };
     case 'change': {
       const agent = agentOfConversation(job.conversationId);
-      const fields = changeOf(order.fields, rulesNow(deps, agent));
+      const fields = readChange(order.fields, rulesNow(deps, agent));
       if (typeof fields === 'string') return `Not changed. ${fields}`;
       const format = readFormat(order.fields, job);
       if (typeof format === 'string') return `Not changed. ${format}`;
@@ -229,20 +236,20 @@ function newJob(
         : sender.conversationId,
     ...place,
     origin: withFormat(place.origin, format),
-    title: titleOf(fields.title, task),
+    title: jobTitle(fields.title, task),
     task: task.slice(0, MAX_TASK),
     ...read,
   };
 }
 
-/** Whose job it is, and where its answers go. */
+/** The agent of a job, and the destination of its answers. */
 function placeFor(
   { origin, route }: Pick<Extract<CronOrder, { action: 'add' }>, 'origin' | 'route'>,
   sender: SenderNow | null,
 ): Pick<NewCronJob, 'route' | 'origin' | 'fromOwner'> {
   const { replyToMessageId: _, ...free } = route;
   const fromOwner = sender?.isOwner === true && origin.chat.type === 'direct';
-  return { route: free, origin: placeOf(origin), fromOwner };
+  return { route: free, origin: originMessage(origin), fromOwner };
 }
 
 type Formatted = Pick<InboundMessage, 'responseFormat'>;
@@ -272,7 +279,7 @@ function withFormat(
   return responseFormat === undefined ? origin : { ...origin, responseFormat };
 }
 
-function changeOf(fields: CronFields, rules: TimetableRules): CronChange | string {
+function readChange(fields: CronFields, rules: TimetableRules): CronChange | string {
   const isTime = [fields.at, fields.every, fields.cron, fields.timeZone].some(
     (one) => one !== undefined,
   );
@@ -282,17 +289,17 @@ function changeOf(fields: CronFields, rules: TimetableRules): CronChange | strin
   const title = fields.title?.trim();
   return {
     ...(task && { task: task.slice(0, MAX_TASK) }),
-    ...(title && { title: titleOf(title, '') }),
+    ...(title && { title: jobTitle(title, '') }),
     ...(read !== null && { ...read, failures: 0 }),
   };
 }
 
-function titleOf(title: string | undefined, task: string): string {
+function jobTitle(title: string | undefined, task: string): string {
   const line = (title?.trim() || task).replace(/\s+/g, ' ');
   return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).trimEnd()}…`;
 }
 
-function placeOf({ channel, account, messageId, chat, sender, sentAt }: InboundMessage) {
+function originMessage({ channel, account, messageId, chat, sender, sentAt }: InboundMessage) {
   const base = { channel, account, messageId, chat, sender, sentAt };
   return { ...base, text: '', mentions: [], addressed: true, variables: {} };
 }
@@ -306,7 +313,7 @@ function rulesNow(
   return { timeZone: timeZoneOf(agent), now: clock(), leastMs: settings.minMinutes * MINUTE_MS };
 }
 
-function refused(text: string): CronAnswer {
+function refuseOrder(text: string): CronAnswer {
   return { ok: false, text };
 }
 

@@ -2,7 +2,7 @@ import type { CronFields, Timetable } from '@parley/core';
 import type { CronExpression } from 'cron-parser';
 import { CADENCE_FORM, readInterval, readTime } from '../heartbeat/task.ts';
 import { wallDayAndMinute, type ZoneClock, zoneClock } from '../zone-clock.ts';
-import { nextOnCalendar, storedWall, wallLater } from './calendar.ts';
+import { addToWallTime, nextOnCalendar, storedWall } from './calendar.ts';
 import { type ReadCron, readCronExpression } from './cron-expression.ts';
 
 /** When a job is to run, as a person or a model writes it: exactly one of the first three. */
@@ -59,7 +59,7 @@ function timetableOf(
   rules: ZonedRules,
 ): Timetable | string {
   if (at !== undefined) return onceAt(at, rules);
-  if (every !== undefined) return everySoOften(every, rules);
+  if (every !== undefined) return readEvery(every, rules);
   const read = readCronExpression(cron ?? '');
   if (typeof read === 'string') return read;
   const expression = (cron ?? '').trim().replace(/\s+/g, ' ');
@@ -79,7 +79,7 @@ function onceAt(written: string, { now, ...zone }: ZonedRules): Timetable | stri
 }
 
 /** Days and months are counted on the calendar, so that a job stays at its hour when the clocks change. */
-function everySoOften(written: string, { now, ...zone }: ZonedRules): Timetable | string {
+function readEvery(written: string, { now, ...zone }: ZonedRules): Timetable | string {
   const read = readInterval(written.replace(/^\s*every\s+|[.!\s]+$/gi, ''));
   if (read === null) {
     return `${JSON.stringify(written)} is no interval. Expected one ${CADENCE_FORM}; for certain days or hours use cron.`;
@@ -151,7 +151,7 @@ const READ_MOMENT_FORM =
 
 /** A moment (ms) that is the same in every zone; null for anything else. */
 function momentWithoutZone(text: string, now: number): number | null {
-  return text.length > MAX_WRITTEN ? null : (fromNow(text, now) ?? withOffset(text));
+  return text.length > MAX_WRITTEN ? null : (readDelay(text, now) ?? withOffset(text));
 }
 
 /**
@@ -166,8 +166,8 @@ function readLocalTime(written: string, timeZone: string, now: number): number |
   );
 }
 
-function fromNow(text: string, now: number): number | null {
-  const length = afterIn(text);
+function readDelay(text: string, now: number): number | null {
+  const length = textAfterIn(text);
   const seconds = /^(\d{1,4})\s*s(?:ec(?:ond)?s?)?$/i.exec(length)?.[1];
   if (seconds !== undefined) return now + Number(seconds) * 1000;
   const interval = readInterval(length);
@@ -176,16 +176,16 @@ function fromNow(text: string, now: number): number | null {
 
 /** `in 2 days`, `in a month at 9:00`: on the calendar, at this time of the day where none is given. */
 function daysFromNow(text: string, timeZone: string, now: number): number | null {
-  const interval = readInterval(afterIn(text));
+  const interval = readInterval(textAfterIn(text));
   if (interval === null || interval.unit === 'minutes') return null;
   const clock = zoneClock(timeZone);
   const wall = clock.wallAt(now);
   const { unit, count, at } = interval;
   const start = at === undefined ? wall : Math.floor(wall / DAY_MS) * DAY_MS + at * MINUTE_MS;
-  return clock.plannedMomentOf(wallLater(start, unit === 'days' ? 'day' : 'month', count));
+  return clock.plannedMomentOf(addToWallTime(start, unit === 'days' ? 'day' : 'month', count));
 }
 
-function afterIn(text: string): string {
+function textAfterIn(text: string): string {
   return /^in\s+(?:an?\s+)?(\S.*)$/i.exec(text)?.[1] ?? '';
 }
 

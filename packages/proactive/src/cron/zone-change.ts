@@ -111,7 +111,7 @@ function zoneQuestion(
   return { key, markdown, buttons };
 }
 
-/** What `/zone` does: `argument` is `move` or `keep`, and the zone that the question named where its button was pressed. */
+/** Runs `/zone`: `argument` is `move` or `keep`, and the zone that the question named where its button was pressed. */
 export async function answerZone(
   deps: CronServices,
   agent: string | undefined,

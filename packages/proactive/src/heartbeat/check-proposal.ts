@@ -5,7 +5,7 @@ import { readTimes } from './times.ts';
 /** The largest share of words that may be missing: times and rules may be worded differently. */
 const LOST_SHARE = 0.3;
 
-/** What a proposed HEARTBEAT.md makes of the one that is there (H11); `refusal`: why it is not used. */
+/** Checks a proposed HEARTBEAT.md against the present one (H11); `refusal`: the reason not to use it. */
 export function checkProposal(before: string, after: string) {
   const { tasks, problems } = readTasks(after);
   const { words, lost } = lostWords(before, after);
@@ -30,13 +30,13 @@ function lostWords(before: string, after: string) {
   const untimed = texts
     .flatMap((text) => text.split('\n'))
     .map((line) => readTimes(line)?.rest ?? line);
-  const kept = new Set(wordsIn(after));
-  const words = new Set(wordsIn(untimed.join('\n')));
+  const kept = new Set(comparableWords(after));
+  const words = new Set(comparableWords(untimed.join('\n')));
   return { words: words.size, lost: [...words].filter((word) => !kept.has(word)) };
 }
 
 /** Chinese has no spaces: there each pair of signs counts. */
-function wordsIn(text: string): readonly string[] {
+function comparableWords(text: string): readonly string[] {
   const latin = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   return latin.flatMap((word) => {
     if (!/\p{Script=Han}/u.test(word)) return [word];

@@ -2,21 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   allBelow,
   BOLD,
-  bare,
   type FileLine,
   ITEM,
   isPart,
   outlineOf,
   type Part,
   partsBelow,
+  stripMarks,
 } from './outline.ts';
-import { describeSchedule, quoted, type StandingTask, type TaskProblem } from './task.ts';
+import { describeSchedule, type StandingTask, shortenName, type TaskProblem } from './task.ts';
 import { type BlockTask, tasksBlock } from './tasks-block.ts';
 import {
   addTimes,
+  hasUnkeptTime,
   isOnlyTime,
   isRule,
-  isUnkept,
   labeledTimes,
   mergeTimes,
   readTimes,
@@ -31,7 +31,7 @@ const TIMES_FORM = 'a time such as "every 2 h, 9:00-21:00", "daily at 8:00" or "
 export interface ReadTasks {
   readonly tasks: readonly StandingTask[];
   readonly problems: readonly TaskProblem[];
-  /** What the file says outside of its tasks, for the run of each. */
+  /** The text of the file outside of its tasks, for the run of each. */
   readonly context?: string;
 }
 
@@ -65,12 +65,14 @@ export function cutTasks(written: readonly FileLine[]): ReadTasks {
   const used = new Set(found.map(({ part }) => part));
   const outside = allBelow(root, used).filter(
     (one) =>
-      !isPart(one) || one.level >= ITEM || (one.level > 1 && allBelow(one, used).some(isWord)),
+      !isPart(one) ||
+      one.level >= ITEM ||
+      (one.level > 1 && allBelow(one, used).some(asksForSomething)),
   );
   if (block === null) problems.push(...notesOutside(root, used));
-  const context = textOf(outside);
+  const context = joinLineTexts(outside);
   problems.sort((a, b) => a.line - b.line);
-  return { tasks, problems, ...(outside.some(isWord) && { context }) };
+  return { tasks, problems, ...(outside.some(asksForSomething) && { context }) };
 }
 
 function foundInBlock({ line, title, text, times }: BlockTask): Found {
@@ -85,9 +87,9 @@ function taskOf(
 ): StandingTask[] {
   const { schedule, isKnown } = scheduleOf(times);
   const note = (line: number, found: string, expected: string) =>
-    problems.push({ line, task: name, found: quoted(found), expected, effect: 'note' });
+    problems.push({ line, task: name, found: shortenName(found), expected, effect: 'note' });
   if (!isKnown && times.unclear !== undefined) {
-    const found = quoted(times.unclear);
+    const found = shortenName(times.unclear);
     problems.push({ line: part.number, task: name, found, expected: TIMES_FORM, effect: 'task' });
     return [];
   }
@@ -97,7 +99,7 @@ function taskOf(
   for (const inner of allBelow(part).filter(isPart)) {
     const { hours: _, ...own } = inner.times?.times ?? {};
     const isSame = isDeepStrictEqual(own, { cadence: schedule.cadence });
-    if (Object.keys(own).length === 0 || isSame || labelOf(inner)) continue;
+    if (Object.keys(own).length === 0 || isSame || timesLabel(inner)) continue;
     note(inner.number, inner.title, 'one time for all of a task; this line is a part of it');
   }
   return [{ name, line: part.number, ...schedule, instruction: text }];
@@ -116,18 +118,18 @@ function tasksBelow(part: Part, outer: Times): readonly Found[] {
       return [];
     const isItem = child.level >= ITEM && part.level > 1;
     const title = isItem && own !== null ? `${part.title}: ${child.title}` : child.title;
-    return [{ part: child, text: textOf([title, ...allBelow(child)]), times }];
+    return [{ part: child, text: joinLineTexts([title, ...allBelow(child)]), times }];
   });
 }
 
 /** Whether anything below it asks for something, and does not only give a time. */
 function hasWords(part: Part): boolean {
-  return allBelow(part).some((one) => isWord(one) && timesAlone(one) === null);
+  return allBelow(part).some((one) => asksForSomething(one) && timesAlone(one) === null);
 }
 
 function hasTimes(part: Part): boolean {
   return partsBelow(part).some(
-    (one) => labelOf(one) === null && (timesOf(one) !== null || hasTimes(one)),
+    (one) => timesLabel(one) === null && (timesOf(one) !== null || hasTimes(one)),
   );
 }
 
@@ -138,7 +140,7 @@ function timesAlone(one: FileLine | Part): Times | null {
 }
 
 /** The same, unless work is below it. Such times belong to the part above. */
-function labelOf(one: FileLine | Part): Times | null {
+function timesLabel(one: FileLine | Part): Times | null {
   const times = timesAlone(one);
   return times !== null && isPart(one) && hasWords(one) ? null : times;
 }
@@ -146,7 +148,7 @@ function labelOf(one: FileLine | Part): Times | null {
 /** The times of its own line and of lines right below it that give only a time. */
 function timesOf(part: Part): Times | null {
   const { times, below } = part;
-  const labels = below.flatMap((one) => labelOf(one) ?? []);
+  const labels = below.flatMap((one) => timesLabel(one) ?? []);
   if (times === null && (labels.length === 0 || (isOnlyTime(part.title) && !hasWords(part))))
     return null;
   return labels.reduce(addTimes, times?.times ?? {});
@@ -155,16 +157,16 @@ function timesOf(part: Part): Times | null {
 /** The whole file as one task; no task if nothing below the line `start` asks for anything. */
 function wholeFile(root: Part, start: number): ReadTasks {
   const all = allBelow(root);
-  const first = all.find((one) => one.number > start && isWord(one));
+  const first = all.find((one) => one.number > start && asksForSomething(one));
   if (first === undefined) return { tasks: [], problems: [] };
-  const labels = all.flatMap((one) => labelOf(one) ?? []);
+  const labels = all.flatMap((one) => timesLabel(one) ?? []);
   const times = labels.reduce(addTimes, {});
   const problems: TaskProblem[] = [];
   const part = { ...root, number: first.number, below: [] };
-  const tasks = taskOf({ part, text: textOf(all), times }, PROSE_TASK, problems);
+  const tasks = taskOf({ part, text: joinLineTexts(all), times }, PROSE_TASK, problems);
   const { schedule } = scheduleOf(times);
   const timed = all.find(
-    (one) => isWord(one) && isUnkept(isPart(one) ? one.title : one.text, times),
+    (one) => asksForSomething(one) && hasUnkeptTime(isPart(one) ? one.title : one.text, times),
   );
   if (timed !== undefined && labels.length === 0) {
     const expected = `times in headings or list items; all of the file is one task, ${describeSchedule(schedule)}. "parley heartbeat convert" proposes another form`;
@@ -182,7 +184,7 @@ function notesOutside(part: Part, used: ReadonlySet<Part>): readonly TaskProblem
   const isListOfTasks = partsBelow(part).some((one) => one.level >= ITEM && used.has(one));
   return part.below.flatMap((one) => {
     if (!isPart(one)) {
-      const isTimed = !one.fenced && isWord(one) && isUnkept(one.text, {});
+      const isTimed = !one.fenced && asksForSomething(one) && hasUnkeptTime(one.text, {});
       const expected = `${TIMES_FORM} in a heading or list item; here it is context of the tasks`;
       return isTimed ? [noteAbout(one, expected)] : [];
     }
@@ -195,7 +197,7 @@ function notesOutside(part: Part, used: ReadonlySet<Part>): readonly TaskProblem
 }
 
 function noteAbout({ number, text }: FileLine | Part, expected: string): TaskProblem {
-  return { line: number, found: quoted(text), expected, effect: 'note' };
+  return { line: number, found: shortenName(text), expected, effect: 'note' };
 }
 
 const LINK = /^\W*\[[^\]]*\]\([^)]*\)\W*$/;
@@ -203,12 +205,12 @@ const NO_WORD =
   /^\s*(?:tasks:\s*(?:\[\])?|[`~]{3,}.*)$|^[\W_]*(?:tasks?:\s*)?(?:none|nothing|empty|n\/a|no (?:\w+ )?tasks?)(?: (?:yet|here|now|right now|at the moment|for now))?[\W_]*$|^\P{L}*(?:暂无|无|没有)(?:任务)?\P{L}*$|^[^.。]*(?:reply|respond|answer|return|回复|返回)[^.。]{0,20}HEARTBEAT_OK\W*$/iu;
 
 /** Whether a line asks for something: no heading, link, fence or empty item. */
-function isWord(one: FileLine | Part): boolean {
+function asksForSomething(one: FileLine | Part): boolean {
   if (isPart(one) && one.level < BOLD) return false;
   return /[\p{L}\p{N}]/u.test(one.text) && !LINK.test(one.text) && !NO_WORD.test(one.text);
 }
 
-function textOf(lines: readonly (string | FileLine | Part)[]): string {
+function joinLineTexts(lines: readonly (string | FileLine | Part)[]): string {
   const texts = lines.map((line) => (typeof line === 'string' ? line : line.text));
   return texts
     .join('\n')
@@ -218,7 +220,7 @@ function textOf(lines: readonly (string | FileLine | Part)[]): string {
 
 /** The tasks of the file are below this line. */
 const MARKER = /^[^#\w]*add\b[^.]{0,30}\btasks?\b[^.]{0,20}\bbelow\b(?: this line)?[^\w]*$/i;
-/** What the templates of other agents say about the file itself. */
+/** Sentences about the file itself in the templates of other agents. */
 const USAGE =
   /^[^#\w]*(?:(?:this|if this) file (?:is (?:checked|read)|contains tasks|has no tasks)\b|(?:keep|leave) (?:this|the) file (?:\w+,? )?(?:empty|blank)|add (?:\w+ )?tasks? (?:\w+ )?below\b|`?HEARTBEAT\.md`? lives in\b|the default (?:\w+ )?template is)|^(?=.*(?:文件|檔案|Datei|fichier|archivo))(?=.*(?:为空|留空|leer|vide|vacío)).*(?:heartbeat|心跳)/i;
 
@@ -241,7 +243,9 @@ function shortName(title: string): string {
     /^([^:：]{2,40}?)\s*(?:(?::|\s[—–-])\s+|：\s*)(.*)$/.exec(plain) ?? [];
   const isLabel = label !== '' && readTimes(label) === null;
   const named = rest === '' ? plain : rest;
-  const words = (isLabel ? label : bare(readTimes(named)?.rest ?? '') || named).trim().split(/\s+/);
+  const words = (isLabel ? label : stripMarks(readTimes(named)?.rest ?? '') || named)
+    .trim()
+    .split(/\s+/);
   const name = words
     .slice(0, isLabel ? 8 : 5)
     .join(' ')

@@ -4,12 +4,18 @@ import type { HeartbeatOrder, HeartbeatSlot, Store } from '@parley/store';
 import { restrictView, type WorkspaceView } from '@parley/workspace';
 import type { AlertChat } from '../alert-target.ts';
 import { reportFailures } from '../alerts.ts';
-import { startOfDay, wallMinute, zoneClock } from '../zone-clock.ts';
-import { languageInProfile, languageOf, wordsOf } from './language.ts';
+import { wallMinute, zoneClock, zoneDayStart } from '../zone-clock.ts';
+import { languageInProfile, languageOf, typedTexts } from './language.ts';
 import { readHeartbeatFiles } from './read-files.ts';
 import { groupText, makeReport, reportText, statusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
-import { candidatesFor, EXAMPLE_TASK, outlook, runOrder, uncheckable } from './run.ts';
+import {
+  candidatesFor,
+  EXAMPLE_TASK,
+  outlookOfTasks,
+  runOrder,
+  uncheckableProblems,
+} from './run.ts';
 import type { HeartbeatServices, HeartbeatStatus, Tasks } from './services.ts';
 import { lastRunsOf } from './state.ts';
 import { openStateFile } from './state-file.ts';
@@ -121,12 +127,12 @@ export class Heartbeat {
     return {
       ...read,
       plan: await store.heartbeats.plan(agent.id),
-      tasks: outlook(tasks, lastRunsOf(read.state), at),
+      tasks: outlookOfTasks(tasks, lastRunsOf(read.state), at),
       tokensToday: await tokensToday(this.#deps),
     };
   }
 
-  /** Where the hours of the owner count. */
+  /** The time zone of the owner's hours. */
   async timeZone(): Promise<string> {
     return (await readHeartbeatFiles(this.#view, this.#deps.agent)).zone.timeZone;
   }
@@ -169,7 +175,7 @@ export class Heartbeat {
     const { tasks, ...found } = await readHeartbeatFiles(this.#view, agent);
     const problems = [
       ...found.problems,
-      ...tasks.flatMap((task) => uncheckable(task, checkForNews)),
+      ...tasks.flatMap((task) => uncheckableProblems(task, checkForNews)),
     ];
     if (problems.length > 0 && problems.join() !== this.#lastProblems) {
       log.warn({ problems }, 'HEARTBEAT.md is not all understood');
@@ -246,7 +252,7 @@ export class Heartbeat {
     const said = file?.kind === 'file' ? languageInProfile(file.text) : undefined;
     if (said !== undefined) return said;
     const rows = await this.#deps.store.inbox.recent(route, RECENT_MESSAGES);
-    return languageOf(wordsOf(rows.map(({ message }) => message)));
+    return languageOf(typedTexts(rows.map(({ message }) => message)));
   }
 
   /**
@@ -290,7 +296,7 @@ function runId(agent: string, dueAt: number): string {
   return `beat_${agent}_${dueAt}`;
 }
 
-/** What all runs since midnight in the agent’s time zone have used, in tokens (H05). */
+/** The tokens of all runs since midnight in the agent’s time zone (H05). */
 export function tokensToday({
   store,
   agent,
@@ -298,5 +304,5 @@ export function tokensToday({
 }: Pick<HeartbeatServices, 'agent' | 'clock'> & {
   readonly store: Pick<Store, 'heartbeats'>;
 }): Promise<number> {
-  return store.heartbeats.tokensSince(agent.id, startOfDay(clock(), agent.timeZone));
+  return store.heartbeats.tokensSince(agent.id, zoneDayStart(clock(), agent.timeZone));
 }

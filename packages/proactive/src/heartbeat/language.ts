@@ -34,7 +34,7 @@ const FREQUENT = Object.entries(WORDS).map(
 );
 
 /** So many letters of a script, or frequent words, are no accident. */
-const ENOUGH = 3;
+const MIN_EVIDENCE = 3;
 
 /**
  * The language of what somebody wrote, in English; undefined where that is not plain. It is for an instruction:
@@ -45,7 +45,7 @@ export function languageOf(texts: readonly string[]): string | undefined {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   const inScript = SCRIPTS.find(([script]) => {
     const found = text.match(script)?.length ?? 0;
-    return found >= ENOUGH && found * 10 >= letters;
+    return found >= MIN_EVIDENCE && found * 10 >= letters;
   });
   return inScript?.[1] ?? latinLanguage(text.match(/[\p{L}\p{M}]+/gu) ?? []);
 }
@@ -56,7 +56,9 @@ function latinLanguage(words: readonly string[]): string | undefined {
     found: words.filter((word) => frequent.has(word)).length,
   })).toSorted((a, b) => b.found - a.found);
   if (first === undefined || second === undefined) return undefined;
-  return first.found >= ENOUGH && first.found >= 1.5 * second.found ? first.language : undefined;
+  return first.found >= MIN_EVIDENCE && first.found >= 1.5 * second.found
+    ? first.language
+    : undefined;
 }
 
 /** Code, addresses, quotations and commands are in the language of others. */
@@ -71,7 +73,7 @@ const IN_PROFILE: readonly RegExp[] = [
   /^[^\p{L}\n]*(?:languages?|sprachen?|语言)[^\p{L}\n:：]*[:：][^\p{L}\n]*(\p{L}[^\n]*)$/imu,
 ];
 
-/** What USER.md says of the owner's language, in its own words. */
+/** The owner's language in USER.md, in its own words. */
 export function languageInProfile(text: string): string | undefined {
   const found = IN_PROFILE.map((line) => line.exec(text)).find((match) => match !== null);
   const said = found?.[1]?.replace(/[*_`#<>]/g, '').trim();
@@ -80,7 +82,7 @@ export function languageInProfile(text: string): string | undefined {
     : said.slice(0, MAX_CHARACTERS).toWellFormed();
 }
 
-/** What people wrote themselves. */
-export function wordsOf(messages: readonly InboundMessage[]): readonly string[] {
+/** The words that people wrote themselves. */
+export function typedTexts(messages: readonly InboundMessage[]): readonly string[] {
   return messages.map(typedText).filter((text) => text !== '');
 }

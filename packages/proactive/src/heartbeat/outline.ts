@@ -11,7 +11,7 @@ export interface FileLine {
 
 /** A heading or list item with everything below it; `title` is its line without marks. */
 export interface Part extends Omit<FileLine, 'fenced'> {
-  /** Of headings 1 to 6, of bold lines 7, of list items more than that, by their indent. */
+  /** 1 to 6 for headings, 7 for bold lines, more for list items, by their indent. */
   readonly level: number;
   readonly title: string;
   /** `[ ]`: still to do. */
@@ -49,13 +49,13 @@ const FILLER =
 
 /** The outline of a file, without parts that are ticked, struck or below a title such as "Completed". */
 export function outlineOf(lines: readonly FileLine[]): Part {
-  const root = partOf({ number: 0, text: '' }, 0, '');
+  const root = newPart({ number: 0, text: '' }, 0, '');
   const open = [root];
   const closeTo = (level: number) => {
     while (open.length > 1 && (open.at(-1)?.level ?? 0) >= level) open.pop();
     return open.at(-1) ?? root;
   };
-  const add = (part: ReturnType<typeof partOf>, isDone: boolean) => {
+  const add = (part: ReturnType<typeof newPart>, isDone: boolean) => {
     const above = closeTo(part.level);
     // What is below something done goes with it.
     if (!isDone) above.below.push(part);
@@ -69,16 +69,16 @@ export function outlineOf(lines: readonly FileLine[]): Part {
     const [, indent = '', box = '', item = ''] = (fenced ? null : LIST_ITEM.exec(text)) ?? [];
     if (marks !== undefined) {
       const isOver = isDone(heading) || isMarkedDone(heading) || COMMENTED_ITEM.test(heading);
-      add(partOf(line, marks.length, heading), isOver || isStruck(heading));
-    } else if (isItem(item)) {
+      add(newPart(line, marks.length, heading), isOver || isStruck(heading));
+    } else if (hasItemText(item)) {
       const isTicked = TICKED.test(box) || (hasSigns && TICKED.test(item));
-      const part = partOf(line, ITEM + indent.replaceAll('\t', '    ').length, item);
+      const part = newPart(line, ITEM + indent.replaceAll('\t', '    ').length, item);
       const isOver = isMarkedDone(item) || SIGN_AT_END.test(item.trim());
       add({ ...part, isOpen: box !== '' }, isTicked || isOver || isStruck(item));
     } else if (!fenced && /:[*_]*$/.test(text) && isDone(text)) {
-      add(partOf(line, DONE_LABEL, text), true);
+      add(newPart(line, DONE_LABEL, text), true);
     } else if (!fenced && BOLD_LINE.test(text) && !isStruck(text)) {
-      add(partOf(line, BOLD, text.replace(/:?([*_]*):?\s*$/, '$1')), false);
+      add(newPart(line, BOLD, text.replace(/:?([*_]*):?\s*$/, '$1')), false);
     } else if (fenced || !(isStruck(text) || (hasSigns && TICKED.test(text.trim())))) {
       const isNew = isAfterBlank && !fenced && /^\S/.test(text);
       (isNew ? closeTo(DONE_LABEL) : open.at(-1))?.below.push(line);
@@ -88,13 +88,17 @@ export function outlineOf(lines: readonly FileLine[]): Part {
   return root;
 }
 
-function partOf({ number, text }: Pick<FileLine, 'number' | 'text'>, level: number, words: string) {
+function newPart(
+  { number, text }: Pick<FileLine, 'number' | 'text'>,
+  level: number,
+  words: string,
+) {
   const below: (FileLine | Part)[] = [];
-  const title = bare(words);
+  const title = stripMarks(words);
   return { number, text, level, title, isOpen: false, times: carriedTimes(title), below };
 }
 
-function isItem(text: string): boolean {
+function hasItemText(text: string): boolean {
   return /[^\s*_-]/.test(text);
 }
 
@@ -132,7 +136,7 @@ export function allBelow(part: Part, skip?: ReadonlySet<Part>): readonly (FileLi
 }
 
 /** Without marks, signs and emoji around it. */
-export function bare(text: string): string {
+export function stripMarks(text: string): string {
   return text
     .replace(MARKS, '')
     .replace(/^[^\p{L}\p{N}([>@*]+/u, '')

@@ -52,7 +52,7 @@ async function firstLine(files: Files, text: string): Promise<number> {
   return whole.slice(0, Math.max(whole.indexOf(text), 0)).split('\n').length;
 }
 
-/** What a HEARTBEAT.md and its state are to Parley, for `doctor` and before it is used (W01). */
+/** Reads a HEARTBEAT.md and its state as Parley would, for `doctor` and before it is used (W01). */
 export async function foreseeTasks(files: Files, settings: SettingsZone) {
   const { tasks, problems, ...read } = await readHeartbeatFiles(files, settings);
   const { state, repairs } = readHeartbeatState(await readStateFile(files));

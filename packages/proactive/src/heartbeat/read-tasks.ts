@@ -1,5 +1,5 @@
 import { HEARTBEAT_ROUTINES, type NewsCheck } from '@parley/core';
-import { nearest } from '@parley/settings';
+import { nearestWord } from '@parley/settings';
 import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import { cutTasks, PROSE_TASK, type ReadTasks } from './cut-tasks.ts';
 import { type FileLine, isDone, isStruck } from './outline.ts';
@@ -7,10 +7,10 @@ import {
   CADENCE_FORM,
   DEFAULT_CADENCE,
   FLOOR_MINUTES,
-  quoted,
   readCadence,
   readWindow,
   type StandingTask,
+  shortenName,
   type TaskProblem,
   WINDOW_FORM,
   type WrittenCadence,
@@ -30,7 +30,7 @@ export function readTasks(text: string, firstLine = 1): ReadTasks {
   if (file.sections.some(isOwnForm)) return readSections(file);
   const { tasks, problems, ...more } = cutTasks(lines);
   const notes = [...problems];
-  return { ...more, tasks: tasks.map((task) => raised(task, notes)), problems: notes };
+  return { ...more, tasks: tasks.map((task) => raiseInterval(task, notes)), problems: notes };
 }
 
 /** Whether a file is in Parley's form, and not another agent's. */
@@ -51,10 +51,10 @@ function isOwnForm({ lines }: TaskSection): boolean {
 function readSections({ lead, sections }: Sections): ReadTasks {
   const tasks: StandingTask[] = [];
   const problems: TaskProblem[] = [];
-  const stray = lead.find((line) => isWord(line.text));
+  const stray = lead.find((line) => saysSomething(line.text));
   if (stray !== undefined) {
     const expected = 'a task that begins with "## name"; this line belongs to none';
-    problems.push({ line: stray.number, found: quoted(stray.text), expected, effect: 'note' });
+    problems.push({ line: stray.number, found: shortenName(stray.text), expected, effect: 'note' });
   }
   for (const section of sections) {
     const { name, line, lines } = section;
@@ -70,7 +70,7 @@ function readSections({ lead, sections }: Sections): ReadTasks {
 }
 
 /** Whether a line says something: no heading, no rule, no empty item. */
-function isWord(line: string): boolean {
+function saysSomething(line: string): boolean {
   return !/^(?:#{1,6}(?:\s.*)?|-{3,}|[-*+](?:\s*\[[ xX]?\])?)?$/.test(line.trim());
 }
 
@@ -85,7 +85,7 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
     effect: TaskProblem['effect'],
   ) => {
     const { line = section.line, text = '' } = field ?? {};
-    problems.push({ task: name, line, found: quoted(text), expected, effect });
+    problems.push({ task: name, line, found: shortenName(text), expected, effect });
   };
   const fail: Fail = (field, expected) => addProblem(field, expected, 'task');
   if (name === '') fail(undefined, 'a name behind "##"');
@@ -95,18 +95,18 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
     name,
     line: section.line,
     cadence,
-    window: windowOf(fields, times, fail),
-    ...workOf(fields, fail),
+    window: readDayWindow(fields, times, fail),
+    ...readWork(fields, fail),
     ...namedGroup(fields.get('tell'), fail),
     ...checkOf(fields.get('check'), fail),
   };
-  return problems.length > known ? null : raised(task, problems, every);
+  return problems.length > known ? null : raiseInterval(task, problems, every);
 }
 
 type Fail = (field: TaskField | undefined, expected: string) => void;
 
-/** What `do` says, or the built-in work that `run` names. */
-function workOf(
+/** The text of `do`, or the built-in work that `run` names. */
+function readWork(
   fields: ReadonlyMap<TaskKey, TaskField>,
   fail: Fail,
 ): Pick<StandingTask, 'instruction' | 'routine'> {
@@ -125,10 +125,14 @@ function workOf(
 }
 
 /** Not more often than H01 allows. */
-function raised(task: StandingTask, problems: TaskProblem[], every?: TaskField): StandingTask {
+function raiseInterval(
+  task: StandingTask,
+  problems: TaskProblem[],
+  every?: TaskField,
+): StandingTask {
   const { cadence, name, line } = task;
   if (cadence.kind !== 'minutes' || cadence.minutes >= FLOOR_MINUTES) return task;
-  const found = quoted(every?.text ?? `every ${cadence.minutes} min`);
+  const found = shortenName(every?.text ?? `every ${cadence.minutes} min`);
   const expected = `at least ${FLOOR_MINUTES} min; it runs every ${FLOOR_MINUTES} min`;
   problems.push({ line: every?.line ?? line, task: name, found, expected, effect: 'note' });
   return { ...task, cadence: { kind: 'minutes', minutes: FLOOR_MINUTES } };
@@ -153,7 +157,7 @@ interface WrittenEvery extends WrittenCadence {
 }
 
 /** The hours of `between`; `daily at 3:00` starts then, and ends with these or with the day. */
-function windowOf(
+function readDayWindow(
   fields: ReadonlyMap<TaskKey, TaskField>,
   { at, on }: Omit<WrittenEvery, 'cadence'>,
   fail: Fail,
@@ -219,7 +223,14 @@ function taskFields(
   const open = new Map<TaskKey, { line: number; texts: string[] }>();
   let last: { line: number; texts: string[] } | undefined;
   const note = (line: number, found: string, expected: string, hint: { nearest?: string } = {}) => {
-    problems.push({ line, task: name, found: quoted(found), expected, ...hint, effect: 'note' });
+    problems.push({
+      line,
+      task: name,
+      found: shortenName(found),
+      expected,
+      ...hint,
+      effect: 'note',
+    });
   };
   for (const { number, text, fenced } of lines) {
     const [, written = ''] = (fenced ? null : KEY_LINE.exec(text)) ?? [];
@@ -230,7 +241,7 @@ function taskFields(
       else open.set(key, last);
       continue;
     }
-    const meant = written === '' ? undefined : nearest(written, TASK_KEYS);
+    const meant = written === '' ? undefined : nearestWord(written, TASK_KEYS);
     const isInstruction = last !== undefined && last === open.get('do');
     if (written !== '' && (!isInstruction || (meant !== undefined && written.length >= 4))) {
       note(number, written, `one of ${TASK_KEYS.join(', ')}`, meant ? { nearest: meant } : {});
@@ -239,11 +250,13 @@ function taskFields(
     else if (!NOTHING.test(text))
       note(number, text, 'a line such as "- do: Look through new mail."');
   }
-  return new Map([...open].map(([key, { line, texts }]) => [key, { line, text: joined(texts) }]));
+  return new Map(
+    [...open].map(([key, { line, texts }]) => [key, { line, text: joinInstruction(texts) }]),
+  );
 }
 
 /** Instructions keep their lines; what all but the first are indented by is taken off. */
-function joined([first = '', ...others]: readonly string[]): string {
+function joinInstruction([first = '', ...others]: readonly string[]): string {
   const indents = others
     .filter((line) => line.trim() !== '')
     .map((line) => line.length - line.trimStart().length);

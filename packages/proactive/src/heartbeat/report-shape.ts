@@ -67,9 +67,9 @@ interface RunReport {
  */
 export interface HeartbeatReport {
   readonly timeZone: string;
-  /** Where it is from, where settings and USER.md name one. */
+  /** Its source, where settings and USER.md name one. */
   readonly timeZoneFrom?: string;
-  /** What HEARTBEAT.md says outside of its tasks; each run is given it. */
+  /** The text of HEARTBEAT.md outside of its tasks; each run gets it. */
   readonly context?: string;
   readonly plan: {
     readonly enabled: boolean;
@@ -82,7 +82,7 @@ export interface HeartbeatReport {
   readonly tokens: { readonly today: number; readonly perDay: number };
   readonly tasks: readonly TaskReport[];
   readonly runs: readonly RunReport[];
-  /** What of HEARTBEAT.md was not understood: where, and what is expected there. */
+  /** The lines of HEARTBEAT.md that were not understood, each with the expected form. */
   readonly problems: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
 import { zoneClock } from '../zone-clock.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { lastRunText } from './report.ts';
+import { lastTaskRun } from './report.ts';
 import { momentText } from './report-shape.ts';
 import type { HeartbeatServices } from './services.ts';
 
@@ -27,7 +27,7 @@ const RUN: HeartbeatRun = {
 };
 const CHECK = { kind: 'command', command: 'date' } as const;
 const said = (change: Partial<HeartbeatRun>, tell?: string) =>
-  lastRunText(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT).text;
+  lastTaskRun(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT).text;
 
 describe('what came of the last run', () => {
   it.each<[Partial<HeartbeatRun>, string]>([
@@ -54,17 +54,17 @@ describe('what came of the last run', () => {
 
   it('[H02] is that a check saw nothing new, where the run is older than the look', () => {
     const later = moment('2026-11-21T14:00:00Z');
-    expect(lastRunText({ check: CHECK }, later, RUN, AT)).toEqual({
+    expect(lastTaskRun({ check: CHECK }, later, RUN, AT)).toEqual({
       state: 'nothing-new',
       at: later,
       text: '15:00, nothing new to look at',
     });
-    const noted = lastRunText({}, moment('2026-11-12T14:00:00Z'), undefined, AT);
+    const noted = lastTaskRun({}, moment('2026-11-12T14:00:00Z'), undefined, AT);
     expect(noted).toMatchObject({ state: 'noted', text: 'Thu 12 Nov 15:00' });
   });
 
   it('[H02] is nothing before the first', () => {
-    expect(lastRunText({}, null, undefined, AT)).toEqual({
+    expect(lastTaskRun({}, null, undefined, AT)).toEqual({
       state: 'never',
       at: null,
       text: 'never',

@@ -33,14 +33,14 @@ export async function makeReport(
     enabled: settings.enabled,
     running: runs.find((run) => run.state === 'running')?.task ?? null,
     tokens,
-    nextRuns: rhythm === null ? new Map() : forecast(tasks, lastRuns, rhythm, at),
+    nextRuns: rhythm === null ? new Map() : forecastRuns(tasks, lastRuns, rhythm, at),
     at,
   };
   const taskReport = async (outlook: TaskOutlook): Promise<TaskReport> => {
     const { task } = outlook;
     const { name, instruction, tell = null } = task;
     const run = runs.find((one) => one.task === name);
-    const last = lastRunText(task, lastRuns.get(name) ?? null, run, at);
+    const last = lastTaskRun(task, lastRuns.get(name) ?? null, run, at);
     // Per task, because some name a group.
     const target = await deps.findTarget(task);
     const next = nextRunText(outlook, target.kind === 'none' ? target.reason : null, conditions);
@@ -85,7 +85,7 @@ function planOf(
   return { ...facts, text: `on, ${often}; next run ${momentText(nextAt, clock, now)}` };
 }
 
-interface Rhythm {
+interface HeartbeatRhythm {
   /** The next run; it may be in the past while Parley is not running. */
   readonly nextAt: number;
   readonly everyMs: number;
@@ -100,10 +100,10 @@ const DAYS = 40;
  * The next run (ms) of each task, by name: one task a run, chosen as the runs will. Null where no run falls
  * into its hours: those may be shorter than the time between two runs.
  */
-function forecast(
+function forecastRuns(
   tasks: readonly TaskOutlook[],
   lastRuns: ReadonlyMap<string, number>,
-  rhythm: Rhythm,
+  rhythm: HeartbeatRhythm,
   at: Looking,
 ): ReadonlyMap<string, number | null> {
   const found = new Map<string, number | null>();
@@ -126,12 +126,16 @@ function forecast(
 }
 
 /** The first run at or after a moment; an overdue one follows as soon as Parley runs. */
-function runFrom(moment: number, { nextAt, everyMs }: Rhythm, { now }: Looking): number {
+function runFrom(moment: number, { nextAt, everyMs }: HeartbeatRhythm, { now }: Looking): number {
   if (moment <= Math.max(nextAt, now)) return Math.max(nextAt, now);
   return nextAt + Math.ceil((moment - nextAt) / everyMs) * everyMs;
 }
 
-function runInHours({ task, next }: TaskOutlook, rhythm: Rhythm, at: Looking): number | null {
+function runInHours(
+  { task, next }: TaskOutlook,
+  rhythm: HeartbeatRhythm,
+  at: Looking,
+): number | null {
   const { clock, now } = at;
   let runAt = runFrom(next.kind === 'due' ? now : next.nextAt, rhythm, at);
   for (let day = 0; day < DAYS; day += 1) {
@@ -151,7 +155,7 @@ interface Conditions {
   readonly at: Looking;
 }
 
-const WHY_THEN = {
+const WAIT_NOTES = {
   due: '; it is due',
   'not-yet': '',
   'out-of-hours': '; out of its hours now',
@@ -179,7 +183,7 @@ function nextRunText(
     return none('no-tokens', `due, but the ${tokens.perDay} tokens of today are used up: tomorrow`);
   }
   const time = next === undefined ? 'with the first run' : momentText(next, at.clock, at.now);
-  return { state: kind, at: next ?? null, text: `${time}${WHY_THEN[kind]}` };
+  return { state: kind, at: next ?? null, text: `${time}${WAIT_NOTES[kind]}` };
 }
 
 /** The clock is read separately for the file and for the table. */
@@ -192,7 +196,7 @@ const MAX_CHARACTERS = 160;
  * only its check was made.
  * @param run its newest run, if it is known still.
  */
-export function lastRunText(
+export function lastTaskRun(
   { check, tell }: Pick<StandingTask, 'check' | 'tell'>,
   lastRun: number | null,
   run: HeartbeatRun | undefined,
@@ -208,10 +212,10 @@ export function lastRunText(
 }
 
 function runText(run: HeartbeatRun, tell: string | undefined, at: Looking): string {
-  return `${momentText(run.startedAt, at.clock, at.now)}, ${outcomeOf(run, tell, at)}`;
+  return `${momentText(run.startedAt, at.clock, at.now)}, ${runOutcomeText(run, tell, at)}`;
 }
 
-function outcomeOf(
+function runOutcomeText(
   { state, reason, heldUntil }: HeartbeatRun,
   tell: string | undefined,
   at: Looking,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { zoneClock } from '../zone-clock.ts';
 import { readTasks } from './read-tasks.ts';
-import { dueTasks, exampleRun, outlook } from './run.ts';
+import { dueTasks, exampleRun, outlookOfTasks } from './run.ts';
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -24,7 +24,7 @@ function beat({ file, ran = {}, now, timeZone = 'Europe/Vienna' }: Beat): string
   if (first !== undefined) {
     return `${first.task.name} +${Math.floor((looking.now - first.since) / 60_000)}`;
   }
-  const why = outlook(tasks, lastRuns, looking).map(({ next }) => next.kind);
+  const why = outlookOfTasks(tasks, lastRuns, looking).map(({ next }) => next.kind);
   return `none (${why.join(', ')}) until ${nextAt === null ? 'never' : new Date(nextAt).toISOString().slice(0, 16)}`;
 }
 
@@ -301,7 +301,7 @@ describe('[H02] the task of a heartbeat run', () => {
     const looking = { now: at('2026-11-21T12:00Z'), clock: zoneClock('UTC') };
     const { due } = dueTasks(tasks, new Map(), looking);
     expect(due.map(({ task: { name } }) => name)).toEqual(['mail', 'three']);
-    expect(outlook(tasks, new Map(), looking)).toMatchObject([
+    expect(outlookOfTasks(tasks, new Map(), looking)).toMatchObject([
       { task: { name: 'mail' } },
       { task: { name: 'three' }, next: { kind: 'due', neverRan: true } },
     ]);

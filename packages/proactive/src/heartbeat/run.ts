@@ -53,7 +53,7 @@ export function dueTasks(
   const fresh: DueTask[] = [];
   const overdue: DueTask[] = [];
   let nextAt: number | null = null;
-  for (const { task, next } of outlook(tasks, lastRuns, looking)) {
+  for (const { task, next } of outlookOfTasks(tasks, lastRuns, looking)) {
     if (next.kind !== 'due') nextAt = Math.min(nextAt ?? next.nextAt, next.nextAt);
     else (next.neverRan ? fresh : overdue).push({ task, since: next.since });
   }
@@ -61,7 +61,7 @@ export function dueTasks(
 }
 
 /** When each task runs next and why not now, in the order of the file. */
-export function outlook(
+export function outlookOfTasks(
   tasks: readonly StandingTask[],
   lastRuns: ReadonlyMap<string, number>,
   looking: Looking,
@@ -100,14 +100,16 @@ export function nextRun(task: StandingTask, lastRun: number | null, at: Looking)
 /** Whether a last run is in the future; one of days may have had its run on this day all the same. */
 function isFromWrongClock(task: StandingTask, lastRun: number, { clock, now }: Looking): boolean {
   if (lastRun <= now + SKEW_MS) return false;
-  return task.cadence.kind === 'minutes' || dayOf(task, lastRun, clock) > dayOf(task, now, clock);
+  return (
+    task.cadence.kind === 'minutes' || windowDay(task, lastRun, clock) > windowDay(task, now, clock)
+  );
 }
 
 /** When a task is due again after a run, in its hours. */
 function dueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number {
   const { cadence, window } = task;
   if (cadence.kind === 'days') {
-    const day = dayFrom(window, dayOf(task, lastRun, clock) + cadence.days);
+    const day = dayFrom(window, windowDay(task, lastRun, clock) + cadence.days);
     return windowOn(clock, window, day).start;
   }
   const wanted = lastRun + Math.max(cadenceMinutes(cadence), FLOOR_MINUTES) * MINUTE_MS;
@@ -116,12 +118,12 @@ function dueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number
 }
 
 /** The day whose hours hold this moment; out of hours (a person requested it) the last that started. */
-function dayOf({ window }: StandingTask, moment: number, clock: ZoneClock): number {
+function windowDay({ window }: StandingTask, moment: number, clock: ZoneClock): number {
   const hours = windowAt(clock, window, moment);
   return hours?.day ?? windowAfter(clock, window, moment).day - 1;
 }
 
-/** What decides which task runs. */
+/** The facts that decide which task runs. */
 export interface RunFacts {
   readonly tasks: readonly StandingTask[];
   readonly state: HeartbeatState;
@@ -157,7 +159,7 @@ export function candidatesFor(
 }
 
 /** The problem of a check that cannot be made here: its task runs each time. */
-export function uncheckable(
+export function uncheckableProblems(
   { name, line, check }: StandingTask,
   checkForNews: NewsChecker | undefined,
 ): readonly string[] {
@@ -173,9 +175,9 @@ interface NewRun {
   readonly agentName?: string | undefined;
   /** In local time. */
   readonly lastRun: string;
-  /** Of those who read its alert, where it is known (H10). */
+  /** The language of those who read its alert, where it is known (H10). */
   readonly language?: string | undefined;
-  /** What HEARTBEAT.md says outside of its tasks. */
+  /** The text of HEARTBEAT.md outside of its tasks. */
   readonly context?: string | undefined;
   readonly now: number;
 }
@@ -240,7 +242,7 @@ export function orderIn(
   };
 }
 
-/** What a preview shows where HEARTBEAT.md has no task that asks a model. */
+/** The task of a preview where HEARTBEAT.md has none that asks a model. */
 export const EXAMPLE_TASK: StandingTask = {
   name: 'example',
   line: 0,

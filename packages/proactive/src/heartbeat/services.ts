@@ -5,7 +5,7 @@ import type { FindTarget } from '../alerts.ts';
 import type { RunFacts, TaskOutlook } from './run.ts';
 import type { OwnersZone, SettingsZone } from './time-zone.ts';
 
-/** What a heartbeat works with. */
+/** The services of a heartbeat. */
 export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats' | 'inbox'>;
   /** `name`: as in the ids of its conversations; absent: the default agent. */

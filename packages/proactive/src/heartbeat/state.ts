@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const Fields = z.record(z.string(), z.unknown());
 /** The file is complete up to this run; later ones were lost with their process. */
 export const NOTED = 'noted';
-/** Where tasks stand in a file whose `tasks` is something else, such as the last run of a check of that name. */
+/** The key of tasks in a file whose `tasks` is something else, such as the last run of a check of that name. */
 const BESIDE = 'parleyTasks';
 /** A smaller number of ms would be in 1973 or earlier: it is one of seconds. */
 const FIRST_MS = 100_000_000_000;
@@ -34,13 +34,13 @@ export function readHeartbeatState(text: string): {
 } {
   const repairs: string[] = [];
   const bare = text.replace(/^\ufeff/, '').trim();
-  const json = bare === '' ? {} : parsedJson(bare);
+  const json = bare === '' ? {} : parseLenientJson(bare);
   const list = z.array(Fields).safeParse(json).data;
   const parsed = Fields.safeParse(list === undefined ? json : { tasks: list });
   if (!parsed.success) {
     repairs.push(`${STATE_FILE} is not an object in JSON; it starts again and keeps the old text.`);
   }
-  const file = parsed.data ?? { unread: parsedJson(bare) ?? bare };
+  const file = parsed.data ?? { unread: parseLenientJson(bare) ?? bare };
   const { [tasksKey(file)]: written = {}, ...more } = file;
   const tasks = new Map<string, TaskState>();
   for (const [name, value] of Object.entries(Fields.parse(written))) {
@@ -131,7 +131,7 @@ function checksOf({ [NOTED]: _, ...more }: Fields, depth = 1): Map<string, Check
     .flatMap(([key, written]): (readonly [string, Check])[] => {
       const fields = Fields.safeParse(Array.isArray(written) ? { ...written } : written).data ?? {};
       const time = Object.keys(fields).find((name) => TIME_KEY.test(name));
-      const lastRun = momentOf(time === undefined ? written : fields[time]) ?? 0;
+      const lastRun = readMoment(time === undefined ? written : fields[time]) ?? 0;
       const { name = fields.id ?? fields.task, cadenceMin } = fields;
       const title = typeof name === 'string' ? name : key;
       if (lastRun >= FIRST_CHECK_MS) return [[title, { lastRun, cadenceMin }]];
@@ -142,9 +142,9 @@ function checksOf({ [NOTED]: _, ...more }: Fields, depth = 1): Map<string, Check
 
 /** The key with the same words, else the one with the most words that are all in the name. */
 function keyFor(name: string, checks: ReadonlyMap<string, Check>): string | undefined {
-  const inName = new Set(wordsOf(name));
+  const inName = new Set(taskNameWords(name));
   const fitting = [...checks.keys()]
-    .map((key) => ({ key, words: wordsOf(key) }))
+    .map((key) => ({ key, words: taskNameWords(key) }))
     .filter(({ words }) => words.length > 0 && words.every((word) => inName.has(word)));
   return fitting.toSorted((a, b) => b.words.length - a.words.length)[0]?.key;
 }
@@ -161,7 +161,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** `memoryReview`, `memory_reviews` and `Memory review` are the same words; `last` and `check` say nothing. */
-function wordsOf(text: string): readonly string[] {
+function taskNameWords(text: string): readonly string[] {
   const spaced = text.replace(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ');
   const meant = MEANINGS.reduce((all, [words, meaning]) => all.replace(words, meaning), spaced);
   const words = meant.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -182,7 +182,7 @@ export function lastRunsOf({ tasks }: HeartbeatState): ReadonlyMap<string, numbe
 }
 
 /** Also with lines of comment and commas at the end, as people write it. */
-function parsedJson(text: string): unknown {
+function parseLenientJson(text: string): unknown {
   const lenient = text.replace(/^\s*\/\/.*$/gm, '').replace(/,(?=\s*[}\]])/g, '');
   for (const one of [text, lenient]) {
     try {
@@ -202,7 +202,7 @@ function readTask(name: string, value: unknown, repairs: string[]): TaskState {
   const fields = Fields.safeParse(value).data ?? { lastRun: value };
   const time = Object.keys(fields).find((key) => TIME_KEY.test(key));
   const { lastRun: run = time && fields[time], cadenceMin: cadence, ...more } = fields;
-  const lastRun = momentOf(run);
+  const lastRun = readMoment(run);
   const isCadence = typeof cadence === 'number' && Number.isInteger(cadence) && cadence > 0;
   const was = {
     ...(lastRun === undefined && { lastRun: run }),
@@ -219,7 +219,7 @@ function readTask(name: string, value: unknown, repairs: string[]): TaskState {
 }
 
 /** A moment as text or as a number of ms or s; null if empty, undefined if invalid. */
-function momentOf(written: unknown): number | null | undefined {
+function readMoment(written: unknown): number | null | undefined {
   if (written === null || written === undefined || written === '' || written === 0) return null;
   const isNumber =
     typeof written === 'number' ||
@@ -242,7 +242,7 @@ export function withLostRuns(
   runs: Iterable<readonly [name: string, run: Partial<TaskState>]>,
 ): HeartbeatState {
   // Without the line the file is new, or another program's: then it has no runs.
-  const noted = momentOf(state.more[NOTED]) ?? Number.NEGATIVE_INFINITY;
+  const noted = readMoment(state.more[NOTED]) ?? Number.NEGATIVE_INFINITY;
   let next = state;
   for (const [name, { lastRun = null, cadenceMin = null }] of runs) {
     if (lastRun === null || lastRun <= noted) continue;

@@ -5,24 +5,21 @@ import { DAY_MINUTES, type DayRule, type DayWindow, WHOLE_DAY } from '../zone-cl
 /** The standing tasks, and when each last ran (H02). */
 export const TASKS_FILE = 'HEARTBEAT.md';
 export const STATE_FILE = 'heartbeat-state.json';
-/** Where OpenClaw's agents keep it; read until there is one of Parley's own. */
+/** The file in which OpenClaw's agents keep it; read until there is one of Parley's own. */
 export const OPENCLAW_STATE_FILE = 'memory/heartbeat-state.json';
 
-/** What the owner says of themselves, also in which language they write. */
+/** The owner's file about themselves, with the language in which they write. */
 export const PROFILE_FILE = 'USER.md';
 
 /** The workspace files of a heartbeat: each becomes prompt text of its runs. */
 export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE, PROFILE_FILE];
 
-/**
- * How often a task is due: so many minutes after it last ran, or once on every so-many-th day within
- * its hours.
- */
+/** The cadence of a task: so many minutes after it last ran, or once on every so-many-th day within its hours. */
 export type Cadence =
   | { readonly kind: 'minutes'; readonly minutes: number }
   | { readonly kind: 'days'; readonly days: number };
 
-/** How often a task runs that does not say. */
+/** The cadence of a task that names none. */
 export const DEFAULT_CADENCE: Cadence = { kind: 'minutes', minutes: 30 };
 
 /** Minutes that must lie between two runs of a task (H01). */
@@ -57,7 +54,7 @@ export interface TaskProblem {
   readonly task?: string;
   readonly found: string;
   readonly expected: string;
-  /** What was most likely meant. */
+  /** The most likely meaning. */
   readonly nearest?: string;
   /** `task`: that task does not run. `note`: it runs, but perhaps not as it was meant. */
   readonly effect: 'task' | 'note';
@@ -74,20 +71,20 @@ export function describeTaskProblem(problem: TaskProblem): string {
 
 const MAX_NAME_LENGTH = 80;
 
-export function quoted(text: string): string {
+export function shortenName(text: string): string {
   const letters = [...text.trim()];
   return letters.length <= MAX_NAME_LENGTH
     ? letters.join('')
     : `${letters.slice(0, MAX_NAME_LENGTH - 1).join('')}…`;
 }
 
-/** What `every:` says: the cadence and, for `daily at 3:00`, from when on each day (minutes). */
+/** The content of `every:`: the cadence and, for `daily at 3:00`, from when on each day (minutes). */
 export interface WrittenCadence {
   readonly cadence: Cadence;
   readonly at?: number;
 }
 
-/** How often something happens, as it is written; `at`: at which time of the day, in minutes. */
+/** An interval as it is written; `at`: the time of the day, in minutes. */
 export interface WrittenInterval {
   /** `minutes` pass; `days` and `months` are counted on the calendar of a zone, whatever its clock does. */
   readonly unit: 'minutes' | 'days' | 'months';

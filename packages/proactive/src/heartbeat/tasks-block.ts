@@ -50,7 +50,7 @@ export function tasksBlock(written: readonly FileLine[]) {
       if (lead.includes('-')) entries.push({ line, fields: new Map() });
       key = name.toLowerCase();
       textIndent = /^[|>]/.test(value) ? lead.length : Number.POSITIVE_INFINITY;
-      entries.at(-1)?.fields.set(key, unquoted(value));
+      entries.at(-1)?.fields.set(key, readYamlValue(value));
     } else if (line.text.trim() === '' || (indent > 0 && key !== '')) {
       const fields = entries.at(-1)?.fields;
       fields?.set(key, `${fields.get(key) ?? ''}\n${line.text.trim()}`.trim());
@@ -79,7 +79,7 @@ function indentOf(line: string): number {
 }
 
 /** A value without quotes or a comment behind it; empty where it only introduces the lines below. */
-function unquoted(value: string): string {
+function readYamlValue(value: string): string {
   const [, quote, text = ''] = /^(["'])(.*?[^\\])\1(?:\s+#.*)?\s*$/.exec(value) ?? [];
   if (quote !== undefined) return quote === '"' ? text.replace(/\\(["\\])/g, '$1') : text;
   return value.replace(/^[|>][+-]?\s*$/, '').replace(/(?<!\s)\s+#.*$/, '');

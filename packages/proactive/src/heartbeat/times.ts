@@ -221,7 +221,7 @@ export function addTimes(all: Times, more: Times): Times {
 }
 
 /** Whether a line has a time that a task with the times `kept` does not follow. */
-export function isUnkept(line: string, kept: Times): boolean {
+export function hasUnkeptTime(line: string, kept: Times): boolean {
   const read = carriedTimes(line);
   if (read !== null)
     return !isDeepStrictEqual(

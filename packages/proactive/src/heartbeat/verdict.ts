@@ -89,7 +89,7 @@ function asWords(pattern: string): string {
 export function quietSpellings(written: string): readonly SpellingLocation[] {
   if (written.length < (FIRST + SECOND).length) return [];
   let text = '';
-  /** Where each unit of `text` came from. */
+  /** The origin of each unit of `text`. */
   const origins: SpellingLocation[] = [];
   for (const { 0: raw, index: start, groups = {} } of written.matchAll(CHARACTER)) {
     const plain = plainCharacter(groups, raw);
@@ -106,7 +106,7 @@ export function quietSpellings(written: string): readonly SpellingLocation[] {
 }
 
 /** As people read it: in its usual form, one kind of dash and of underscore, nothing for what is invisible. */
-function plainCharacter({ decimal, hex, name }: Groups, raw: string): string {
+function plainCharacter({ decimal, hex, name }: MatchGroups, raw: string): string {
   const code = Number.parseInt(decimal ?? hex ?? '', decimal === undefined ? 16 : 10);
   const named = name === undefined ? raw : (NAMED[name.toLowerCase()] ?? '');
   const character = code <= 0x10ffff ? String.fromCodePoint(code) : named;
@@ -118,9 +118,9 @@ function plainCharacter({ decimal, hex, name }: Groups, raw: string): string {
     .replace(/\p{Pc}/gu, '_');
 }
 
-type Groups = Readonly<Record<string, string | undefined>>;
+type MatchGroups = Readonly<Record<string, string | undefined>>;
 
-/** What a person could read: letters, digits and pictures, but not the mark of the system. */
+/** Characters that a person could read: letters, digits and pictures, but not the mark of the system. */
 const VISIBLE =
   /[[\p{L}\p{N}\p{RI}\p{Extended_Pictographic}]--[⚙\p{Default_Ignorable_Code_Point}]]/v;
 /** Marks or tags in pairs round what was taken out. */
@@ -142,7 +142,7 @@ function withoutSpellings(written: string): string {
     const between = [...places, { start: text.length, end: 0 }].map(({ start }, index) =>
       text.slice(places[index - 1]?.end ?? 0, start),
     );
-    text = tidied(withoutPairs(between.join('\0')));
+    text = tidyAlert(withoutPairs(between.join('\0')));
   }
   return text;
 }
@@ -153,7 +153,7 @@ function withoutPairs(text: string): string {
 }
 
 /** Lines that held nothing else go; in the others a space stays, and no stop at their beginning. */
-function tidied(text: string): string {
+function tidyAlert(text: string): string {
   const lines = text.split('\n').flatMap((line) => {
     if (!line.includes('\0')) return [line];
     if (!saysSomething(line)) return [];

@@ -1,12 +1,12 @@
 import { capUntrusted, frameUntrusted } from '@parley/prompt';
 
-/** What a program sent. */
+/** The event that a program sent. */
 export interface SentEvent {
   readonly contentType: string;
   readonly body: string;
 }
 
-interface Shown {
+interface ShownParts {
   /** Paths of the parts that are shown; all where they are absent. */
   readonly fields?: readonly string[] | undefined;
   readonly maxCharacters: number;
@@ -16,20 +16,20 @@ interface Shown {
  * An event as the model is shown it (P18): JSON and forms as JSON, anything else as it came, framed as data of
  * outsiders and cut at a bound that the cut names (P10).
  */
-export function eventText(sent: SentEvent, { fields, maxCharacters }: Shown): string {
+export function eventText(sent: SentEvent, { fields, maxCharacters }: ShownParts): string {
   const value = bodyValue(sent);
-  const text = typeof value === 'string' ? value : pretty(chosen(value, fields));
+  const text = typeof value === 'string' ? value : prettyJson(chosen(value, fields));
   return frameUntrusted(capUntrusted(text, maxCharacters));
 }
 
 /** A text where it is neither JSON nor a form; a sender that labels its JSON wrongly is understood, too. */
 function bodyValue({ contentType, body }: SentEvent): unknown {
-  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return formOf(body);
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return readForm(body);
   return jsonIn(body) ?? body;
 }
 
 /** GitHub sends the whole event as JSON in one field of a form where nothing else is chosen. */
-function formOf(body: string): unknown {
+function readForm(body: string): unknown {
   const fields = Object.fromEntries(new URLSearchParams(body));
   const names = Object.keys(fields);
   const payload = names.length === 1 ? jsonIn(fields.payload ?? '') : undefined;
@@ -46,7 +46,7 @@ function jsonIn(text: string): object | undefined {
   }
 }
 
-function pretty(value: unknown): string {
+function prettyJson(value: unknown): string {
   return JSON.stringify(value, null, 1);
 }
 
@@ -54,7 +54,7 @@ function pretty(value: unknown): string {
 function chosen(value: unknown, fields: readonly string[] | undefined): unknown {
   if (fields === undefined) return value;
   const found = fields.flatMap((path) => {
-    const part = at(value, stepsOf(path));
+    const part = valueAtPath(value, stepsOf(path));
     return part === undefined ? [] : [[path, part] as const];
   });
   return found.length === 0 ? value : Object.fromEntries(found);
@@ -64,14 +64,14 @@ function stepsOf(path: string): readonly string[] {
   return path.match(/[^.[\]]+/g) ?? [];
 }
 
-/** What is at a path; `*` is each item of a list, those without it left out. */
-function at(value: unknown, [step, ...rest]: readonly string[]): unknown {
+/** The value at a path; `*` is each item of a list; items without the path are left out. */
+function valueAtPath(value: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined) return value;
   if (step === '*') {
     if (!Array.isArray(value)) return undefined;
-    const parts = value.map((one) => at(one, rest)).filter((part) => part !== undefined);
+    const parts = value.map((one) => valueAtPath(one, rest)).filter((part) => part !== undefined);
     return parts.length === 0 ? undefined : parts;
   }
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
-  return at(Object.entries(value).find(([name]) => name === step)?.[1], rest);
+  return valueAtPath(Object.entries(value).find(([name]) => name === step)?.[1], rest);
 }

@@ -1,4 +1,5 @@
-import { silentLogger, silentMeter, silentRuntime } from '@parley/core';
+import { silentLogger, silentMeter } from '@parley/core';
+import { silentRuntime } from '@parley/core/testing';
 import type { AdmittedMessage } from '@parley/store';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -20,7 +21,7 @@ const PLACE = { channel: 'test', account: 'default' } as const;
 const TARGET = { dialect: 'plain', maxLength: 99, unit: 'utf16' } as const;
 
 let scene: HeartbeatScene;
-/** What was asked for a chat: whose, and the name that the hook names. */
+/** The requests for a chat: its agent, and the name in the hook. */
 let asked: string[];
 let made: number;
 beforeEach(async () => {

@@ -42,7 +42,7 @@ export type HookAnswer =
 /** A hook for lists, with its last events, the newest first. Never its token. */
 export interface HookView extends Pick<HookRules, 'action' | 'instruction' | 'task' | 'target'> {
   readonly name: string;
-  /** Whose work it is, as in the ids of its conversations; absent: the default agent's (F14). */
+  /** Its agent, as in the ids of its conversations; absent: the default one (F14). */
   readonly agent?: string | undefined;
   readonly events: readonly HookEventView[];
 }
@@ -66,7 +66,7 @@ export interface HookServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly newId: NewId;
 }
 
-/** What a hook needs of its agent (F14). */
+/** The services of a hook's agent (F14). */
 interface HookAgent {
   readonly owners: readonly string[];
   /** Finds the chat of a hook (H04); `choice` as in `heartbeat.notify`. */
@@ -105,7 +105,7 @@ export function createHooks(deps: HookServices) {
     async list(): Promise<readonly HookView[]> {
       return Promise.all(
         Object.entries(rules).map(async ([name, { agent, action, instruction, task, target }]) => {
-          const runs = await store.heartbeats.recent(agentOf(name), EVENTS_SHOWN);
+          const runs = await store.heartbeats.recent(hookAgentName(name), EVENTS_SHOWN);
           const events = runs.map(({ id, startedAt, state, reason, alert }) => ({
             ...{ id, at: startedAt, said: alert },
             outcome: reason === null ? OUTCOMES[state] : `${OUTCOMES[state]}: ${reason}`,
@@ -128,7 +128,7 @@ const OUTCOMES = {
   failed: 'failed',
 } as const;
 
-const agentOf = (name: string) => `${HOOK_AGENT}${name}`;
+const hookAgentName = (name: string) => `${HOOK_AGENT}${name}`;
 const laneOf = (name: string, { agent }: Pick<HookRules, 'agent'>) =>
   conversationOfAgent(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
 
@@ -177,7 +177,7 @@ async function wakeHeartbeat(
   const reason =
     outcome.kind === 'started' ? `the standing task ${outcome.task} began` : outcome.reason;
   // Last: if the process dies before, the sender sends the event again, and its id finds the run.
-  const note = { id, agent: agentOf(name), task: name, lane: laneOf(name, rule), reason };
+  const note = { id, agent: hookAgentName(name), task: name, lane: laneOf(name, rule), reason };
   const isNew = await store.heartbeats.note(note, now);
   log.info({ hook: name, event: id, reason }, 'an event came');
   return { kind: 'taken', id, isNew };
@@ -194,7 +194,7 @@ function eventOrder(
 ): HeartbeatOrder {
   const { instruction = '' } = rule;
   return orderIn(target, {
-    ...{ id, agent: agentOf(name), task: name, lane: laneOf(name, rule), now },
+    ...{ id, agent: hookAgentName(name), task: name, lane: laneOf(name, rule), now },
     ...(!target.isOwners && { sender: OPERATOR }),
     text: `⚙️ An event came from outside: do with it what the heartbeat part of your instructions says. This is the event.\n\n${eventText(event, rule)}`,
     reason: `the hook ${name} got an event`,

@@ -1,11 +1,6 @@
 import type { SenderNow } from '@parley/channels';
-import {
-  type CronAsker,
-  type CronFields,
-  type InboundMessage,
-  type ReplyRoute,
-  recordingLogger,
-} from '@parley/core';
+import type { CronAsker, CronFields, InboundMessage, ReplyRoute } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import type { ClaimedTurn, CronJob, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { createCron } from '../cron/cron.ts';

@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type InboundMessage, type ReplyRoute, recordingLogger } from '@parley/core';
+import type { InboundMessage, ReplyRoute } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { openWorkspace } from '@parley/workspace';

@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { LayerOptions, PromptContext, ToolNote } from '../layer.ts';
-import { contextOf, GUEST, OWNER, SKILLS, TOOLS, viewOf } from '../testing/example-turn.ts';
-import { abilityLayers, skillsLayer } from './abilities.ts';
+import {
+  builtInLayer,
+  contextOf,
+  GUEST,
+  OWNER,
+  SKILLS,
+  TOOLS,
+  viewOf,
+} from '../testing/example-turn.ts';
+import { abilityLayers } from './abilities.ts';
 import { abilitiesLayer, toolsLayer } from './tools.ts';
+
+const skillsLayer = builtInLayer('skills');
 
 interface Told {
   readonly tools?: readonly ToolNote[];

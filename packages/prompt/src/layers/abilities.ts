@@ -12,7 +12,7 @@ const SKILL_RULES = `Skills are documents, not tools: you cannot call one. Look 
 - Never read more than one up front. Open what else lies in a skill's folder only when the skill asks for it.`;
 
 /** The skills of the session (S04), and those whose whole text is in the prompt (S06). */
-export const skillsLayer: Layer = {
+const skillsLayer: Layer = {
   id: 'skills',
   volatility: 'session',
   placement: 'system',
@@ -52,7 +52,7 @@ const calledSkillsLayer: Layer = {
 };
 
 /** Connected browsers, desktops and servers; a lost one is no longer listed (G03). */
-export const connectorsLayer: Layer = {
+const connectorsLayer: Layer = {
   id: 'connectors',
   volatility: 'session',
   placement: 'system',
@@ -86,7 +86,7 @@ const mcpPromptsLayer: Layer = {
   },
 };
 
-/** What the agent can read on demand. */
+/** The resources that the agent can read on demand. */
 const resourcesLayer: Layer = {
   id: 'resources',
   volatility: 'session',
@@ -135,7 +135,7 @@ const mentionedFilesLayer: Layer = {
   },
 };
 
-/** Where commands run (G06). */
+/** The sandbox of commands (G06). */
 const sandboxLayer: Layer = {
   id: 'sandbox',
   volatility: 'session',
@@ -162,12 +162,12 @@ function filesText({ files = [], totalFileCharacters = files.length }: SandboxNo
   return ['\nFiles that are there besides Markdown:', ...lines, ...cut].join('\n');
 }
 
-/** What commands reach is the owner's. */
+/** The audience of the sandbox: files that commands reach are the owner's. */
 function audienceFor(reader: Reader): Audience {
   return reader.kind === 'owner' ? { kind: 'owner' } : forChat(reader, '', '').audience;
 }
 
-/** What the agent can use: tools, skills, connections, commands. */
+/** The layers of the agent's abilities: tools, skills, connections, commands. */
 export function abilityLayers(): readonly Layer[] {
   return [
     abilitiesLayer,

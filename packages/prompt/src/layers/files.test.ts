@@ -2,11 +2,12 @@ import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LayerPart, PromptContext } from '../layer.ts';
-import { mushroom } from '../layouts.ts';
-import { contextOf, cuttingView, OWNER, viewOf } from '../testing/example-turn.ts';
-import { workspaceContextLayer } from './files.ts';
+import { layoutNamed } from '../layouts.ts';
+import { builtInLayer, contextOf, cuttingView, OWNER, viewOf } from '../testing/example-turn.ts';
 
-const entry = mushroom.layers.find(({ layer }) => layer === 'workspace-context');
+const workspaceContextLayer = builtInLayer('workspace-context');
+
+const entry = layoutNamed('mushroom').layers.find(({ layer }) => layer === 'workspace-context');
 const NAMES = ['AGENTS.md', 'SOUL.md', 'IDENTITY.md'] as const;
 
 async function render(context: PromptContext, options = entry ?? {}): Promise<LayerPart> {
@@ -15,7 +16,7 @@ async function render(context: PromptContext, options = entry ?? {}): Promise<La
   return output;
 }
 
-/** How many characters of each file are shown, by counting letters that stand nowhere else. */
+/** The number of shown characters of each file, by counting letters that stand nowhere else. */
 const shownOf = (text: string): number[] =>
   ['ä', 'ö', 'ü'].map((letter) => text.split(letter).length - 1);
 

@@ -14,9 +14,9 @@ import {
 } from '../layer.ts';
 import { narrowestAudience } from '../text.ts';
 
-/** What Parley makes of a file of the workspace. */
+/** The use of a workspace file. */
 interface FileUse {
-  /** What the file is for, shown to the model. */
+  /** The purpose of the file, shown to the model. */
   readonly purpose: string;
   /** The prompt modes it is in (P07). */
   readonly modes: readonly PromptMode[];
@@ -95,8 +95,8 @@ export async function readContextFile(
 }
 
 /**
- * What stands in the place of a file that is there and cannot be read (W10): without it the model would act as if the
- * owner had written nothing.
+ * The note in place of a file that cannot be read (W10): without it the model would act as if the owner had written
+ * nothing.
  */
 function unreadableFile(
   { reader }: PromptContext,
@@ -145,7 +145,7 @@ export function withPurpose(
 }
 
 /** Several files of the workspace in one section, under limits for each and for all (P04, P07). */
-export const workspaceContextLayer: Layer = {
+const workspaceContextLayer: Layer = {
   id: 'workspace-context',
   volatility: 'session',
   placement: 'system',
@@ -217,7 +217,7 @@ const conflictOrderLayer: Layer = {
 };
 
 /** Whom the agent plays (P14); where none was chosen, the file that the layout names instead. */
-export const personaLayer: Layer = {
+const personaLayer: Layer = {
   id: 'persona',
   volatility: 'session',
   placement: 'system',
@@ -231,7 +231,7 @@ export const personaLayer: Layer = {
   },
 };
 
-/** Where a TOOLS.md wants the generated list (P06). */
+/** The placeholder for the generated list in a TOOLS.md (P06). */
 const PLACEHOLDER = '{tools_description}';
 
 /** The notes with the list in the place they have for it, or after the list where they have none. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Layer, LayerOptions, PromptContext, ToolNote } from '../layer.ts';
 import {
+  builtInLayer,
   contextOf,
   FACTS,
   GUEST,
@@ -9,17 +10,19 @@ import {
   OWNER_FEATURES,
   viewOf,
 } from '../testing/example-turn.ts';
-import { connectorsLayer } from './abilities.ts';
-import { personaLayer, workspaceContextLayer, workspaceFileLayer } from './files.ts';
-import {
-  conversationModeLayer,
-  heartbeatLayer,
-  messagingLayer,
-  outputFormatLayer,
-  responseFormatLayer,
-  silentRepliesLayer,
-} from './instructions.ts';
-import { memoryGuideLayer, profileLayer } from './memory.ts';
+import { workspaceFileLayer } from './files.ts';
+
+const connectorsLayer = builtInLayer('connectors');
+const conversationModeLayer = builtInLayer('conversation-mode');
+const heartbeatLayer = builtInLayer('heartbeat');
+const memoryGuideLayer = builtInLayer('memory-guide');
+const messagingLayer = builtInLayer('messaging');
+const outputFormatLayer = builtInLayer('output-format');
+const personaLayer = builtInLayer('persona');
+const profileLayer = builtInLayer('profile');
+const responseFormatLayer = builtInLayer('response-format');
+const silentRepliesLayer = builtInLayer('silent-replies');
+const workspaceContextLayer = builtInLayer('workspace-context');
 
 /** The text of a layer; empty where it is absent. */
 async function say(

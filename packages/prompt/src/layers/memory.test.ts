@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { contextOf, FACTS, GUEST, OWNER, viewOf } from '../testing/example-turn.ts';
-import { dailyNotesLayer, groupMemoryLayer } from './memory.ts';
+import { builtInLayer, contextOf, FACTS, GUEST, OWNER, viewOf } from '../testing/example-turn.ts';
+
+const dailyNotesLayer = builtInLayer('daily-notes');
+const groupMemoryLayer = builtInLayer('group-memory');
 
 describe('the daily notes', () => {
   it.each([

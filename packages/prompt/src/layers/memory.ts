@@ -14,7 +14,7 @@ import { listItem, narrowestAudience, quotedBlock, quoteUntrusted } from '../tex
 import { readContextFile } from './files.ts';
 
 /** The notes of the last days, `memory/YYYY-MM-DD.md`; in the main session alone (P08, W02). */
-export const dailyNotesLayer: Layer = {
+const dailyNotesLayer: Layer = {
   id: 'daily-notes',
   volatility: 'session',
   placement: 'system',
@@ -33,7 +33,7 @@ export const dailyNotesLayer: Layer = {
     );
     const found = read.flatMap(({ day, note }) => (note.kind === 'file' ? [{ day, note }] : []));
     if (found.length === 0) {
-      return absent(read.map(({ day, note }) => `${day}: ${reasonFor(note)}`).join('; '));
+      return absent(read.map(({ day, note }) => `${day}: ${noteReason(note)}`).join('; '));
     }
     const sections = found.map(({ day, note }) => `### ${note.source} (${day})\n${note.text}`);
     const notes = found.map(({ note }) => note);
@@ -53,12 +53,12 @@ function daysBefore(date: string, days: number): string {
   return day.toISOString().slice(0, 10);
 }
 
-function reasonFor(note: { readonly kind: string; readonly reason?: string }): string {
+function noteReason(note: { readonly kind: string; readonly reason?: string }): string {
   return note.reason ?? note.kind;
 }
 
-/** What the agent keeps about this group; no other chat sees it (W04). */
-export const groupMemoryLayer: Layer = {
+/** The agent's memory of this group; no other chat sees it (W04). */
+const groupMemoryLayer: Layer = {
   id: 'group-memory',
   volatility: 'session',
   placement: 'system',
@@ -87,7 +87,7 @@ const TYPES_AND_SCOPES = `- Types: a preference is what somebody likes, a fact w
  * When to remember and when to look things up (G13, G14), for readers with the tools for it, and the
  * memory itself where the layout names its file.
  */
-export const memoryGuideLayer: Layer = {
+const memoryGuideLayer: Layer = {
   id: 'memory-guide',
   volatility: 'session',
   placement: 'system',
@@ -109,17 +109,17 @@ export const memoryGuideLayer: Layer = {
 function guideFor(tools: readonly ToolNote[], guided: boolean): readonly string[] {
   const saving = guided ? [SAVE, TYPES_AND_SCOPES] : [SAVE];
   return [
-    ...(has(tools, 'search_memory') ? [SEARCH] : []),
-    ...(has(tools, 'save_memory') ? saving : []),
+    ...(hasTool(tools, 'search_memory') ? [SEARCH] : []),
+    ...(hasTool(tools, 'save_memory') ? saving : []),
   ];
 }
 
-function has(tools: readonly ToolNote[], name: string): boolean {
+function hasTool(tools: readonly ToolNote[], name: string): boolean {
   return tools.some((tool) => tool.name === name && tool.placeholder !== true);
 }
 
-/** What is known of the person and of what they work on (G14). */
-export const profileLayer: Layer = {
+/** The profile of the person and of their work (G14). */
+const profileLayer: Layer = {
   id: 'profile',
   volatility: 'session',
   placement: 'system',
@@ -128,12 +128,12 @@ export const profileLayer: Layer = {
     const { heading = '## Profile' } = options;
     const { userProfile, projectProfile, reader } = context;
     const file = await ownersFile(context, options);
-    const name = options.named === true ? nameOf(context) : null;
+    const name = options.named === true ? senderNamePart(context) : null;
     const parts = [
       ...(name === null ? [] : [{ part: name, text: name.text }]),
       ...(file === null ? [] : [{ part: file, text: file.text }]),
-      ...(userProfile === undefined ? [] : [summary('The person', userProfile)]),
-      ...(projectProfile === undefined ? [] : [summary('The project', projectProfile)]),
+      ...(userProfile === undefined ? [] : [summaryPart('The person', userProfile)]),
+      ...(projectProfile === undefined ? [] : [summaryPart('The project', projectProfile)]),
     ];
     if (parts.length === 0) return absent('nothing is known yet');
     return {
@@ -159,7 +159,7 @@ const NAME_IN_GROUP =
  * prompt, as data; names of others are with their messages alone (P18). In a group each message may be of another
  * person, so the text is the same for all.
  */
-function nameOf({ facts, reader, messages }: PromptContext): PromptPart | null {
+function senderNamePart({ facts, reader, messages }: PromptContext): PromptPart | null {
   const message = messages.findLast(({ trigger }) => trigger === undefined);
   if (message === undefined) return null;
   if (facts.chatType !== 'direct') return forEveryone(NAME_IN_GROUP, 'name');
@@ -178,7 +178,7 @@ async function ownersFile(
   return 'absent' in found ? null : found;
 }
 
-function summary(title: string, part: PromptPart): { part: PromptPart; text: string } {
+function summaryPart(title: string, part: PromptPart): { part: PromptPart; text: string } {
   return { part, text: `${title}, from what was saved:\n${quotedBlock(part.text)}` };
 }
 
@@ -251,7 +251,7 @@ const todosLayer: Layer = {
   },
 };
 
-/** What the agent knows from before. */
+/** The layers of the agent's memory. */
 export const memoryLayers: readonly Layer[] = [
   dailyNotesLayer,
   groupMemoryLayer,

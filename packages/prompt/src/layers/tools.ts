@@ -12,9 +12,8 @@ import { listItem, narrowestAudience } from '../text.ts';
 import { fillTools, readContextFile } from './files.ts';
 
 /**
- * What the agent can do here, generated from the registered tools (P11). Where the layout names a file
- * for it, the list goes where that file has `{tools_description}`, or before the file's own text (P06,
- * P08).
+ * The tools of the agent here, generated from the registered tools (P11). Where the layout names a file for it, the
+ * list goes where that file has `{tools_description}`, or before the file's own text (P06, P08).
  */
 export function toolsLayer(): Layer {
   const [describe, describeInDetail] = [toolDescriber(false), toolDescriber(true)];
@@ -29,7 +28,7 @@ export function toolsLayer(): Layer {
       const { tools, reader } = context;
       if (tools === undefined) return absent('it was not said which tools there are');
       const described = detailed ? describeInDetail(tools) : describe(tools);
-      const choice = guided ? choiceOf(tools) : [];
+      const choice = guided ? toolChoiceRules(tools) : [];
       const heading = choice.length === 0 ? title : [title, ...choice, ''].join('\n');
       const everyone = {
         source: countOf(tools.length, 'tool'),
@@ -100,8 +99,8 @@ const TIER_ORDER =
 const TODOS_OR_MEMORY =
   '`write_todos` holds the plan of this session and ends with it; `save_memory` keeps for good what people prefer and what matters.';
 
-/** How to choose among the tools (P06), in lines. */
-function choiceOf(tools: readonly ToolNote[]): readonly string[] {
+/** Instructions for choosing among the tools (P06), in lines. */
+function toolChoiceRules(tools: readonly ToolNote[]): readonly string[] {
   const usable = tools.filter(({ placeholder }) => placeholder !== true);
   const names = new Set(usable.map(({ name }) => name));
   return [
@@ -129,7 +128,7 @@ function parametersText(input: NonNullable<ToolNote['input']>): string {
   const named = Object.entries(properties).filter(([name]) => /^[\w.-]{1,64}$/.test(name));
   if (named.length === 0) return 'Parameters: none';
   const shown = named.slice(0, MAX_PARAMETERS).map(([name, parameter]) => {
-    return `${name} (${typeOf(parameter)}${required.includes(name) ? ', required' : ''})`;
+    return `${name} (${parameterType(parameter)}${required.includes(name) ? ', required' : ''})`;
   });
   const left = named.length - shown.length;
   const cut = left === 0 ? '' : ` [cut: ${shown.length} of ${named.length}]`;
@@ -138,13 +137,13 @@ function parametersText(input: NonNullable<ToolNote['input']>): string {
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
 
-function typeOf({ type, enum: choices, anyOf }: z.infer<typeof Parameter>): string {
+function parameterType({ type, enum: choices, anyOf }: z.infer<typeof Parameter>): string {
   const given = (Array.isArray(type) ? type : [type]).filter((one) => TYPES.includes(one));
   if (given.length > 0) return given.join(' or ');
   return Array.isArray(choices) ? 'choice' : Array.isArray(anyOf) ? 'several types' : 'any';
 }
 
-/** What people expect of an agent, and the tools that it takes. Checked against the tools that ship. */
+/** The abilities that people expect of an agent, and the tools that each takes. Checked against the tools that ship. */
 export const EXPECTED_ABILITIES: readonly (readonly [ability: string, tools: readonly string[]])[] =
   [
     ['read files', ['read']],
@@ -160,7 +159,7 @@ export const EXPECTED_ABILITIES: readonly (readonly [ability: string, tools: rea
     ['hand work on to a sub-agent', ['delegate_task']],
   ];
 
-/** What the agent can do here and what not, from its real tools, the mode and for whom it works (P06). */
+/** The abilities that the agent has here and those it lacks, from its real tools, the mode and the reader (P06). */
 export const abilitiesLayer: Layer = {
   id: 'abilities',
   volatility: 'session',

@@ -6,9 +6,20 @@ import { createAssembler } from '../assembler.ts';
 import type { GroupMessage, PromptContext } from '../layer.ts';
 import { builtInLayers, createLayerRegistry } from '../layout.ts';
 import { layoutNamed } from '../layouts.ts';
-import { contextOf, FACTS, GUEST, MESSAGE, OWNER, viewOf } from '../testing/example-turn.ts';
-import { runtimeFactsLayer } from './facts.ts';
-import { attachmentsLayer, messageContext, messageContextLayer } from './turn.ts';
+import {
+  builtInLayer,
+  contextOf,
+  FACTS,
+  GUEST,
+  MESSAGE,
+  OWNER,
+  viewOf,
+} from '../testing/example-turn.ts';
+import { messageContext } from './turn.ts';
+
+const attachmentsLayer = builtInLayer('attachments');
+const messageContextLayer = builtInLayer('message-context');
+const runtimeFactsLayer = builtInLayer('runtime-facts');
 
 const textOf = (mimeType: string, size: number): string => {
   const attachments = [{ kind: 'document', mimeType, size }];
@@ -95,7 +106,7 @@ const messageAssembler = createAssembler({
   layout: layoutNamed('parley'),
 });
 
-/** What the words of chat users become: the system prompt and the block in the user message. */
+/** The places of chat users' words: the system prompt and the block in the user message. */
 async function messagePrompt(words: {
   name?: string;
   title?: string;
@@ -327,7 +338,7 @@ describe('the clock of the system prompt', () => {
     },
   );
 
-  /** How each fact of F02 is written. */
+  /** The text of each fact of F02. */
   const WRITTEN: Readonly<Record<keyof RuntimeFacts, readonly string[]>> = {
     agent: ['- Agent: Mori (id main)'],
     user: ['- Person: telegram:42', '- person: {"name":"Bo \\u003cb\\u003e"}'],

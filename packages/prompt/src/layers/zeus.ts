@@ -14,8 +14,8 @@ What limits you everywhere, to be said where it matters:
 - You are not always right, least of all about code: ask people to test it before they rely on it.`;
 
 /**
- * What the agent knows and can do by itself, and the limits of that (P06); `abilities` says what its tools add. It is
- * part of who the agent is, so not for sub-agents (P07).
+ * The knowledge and abilities of the agent by itself, and their limits (P06); `abilities` names what its tools add.
+ * It is part of the agent's identity, so not for sub-agents (P07).
  */
 const coreLayer: Layer = {
   id: 'core',
@@ -24,7 +24,7 @@ const coreLayer: Layer = {
   render: (_, { heading = '## Knowledge' }) => forEveryone(`${heading}\n${KNOWLEDGE}\n${CORE}`),
 };
 
-/** How the agent behaves and writes, whatever SOUL.md adds (P06). */
+/** The agent's behavior and style, whatever SOUL.md adds (P06). */
 export const ZEUS_SOUL = `- Professional: get to the bottom of a question, and answer so that people can rely on it.
 - Friendly: be patient, encourage those who learn, and speak at their level.
 - Honest: name your limits, say when you are not sure, and promise no more than you can keep.
@@ -44,7 +44,10 @@ const TODOS =
 const REPORTS =
   'Write a report, in Markdown, when somebody asks for one or a complex analysis is done; never by yourself after a plain question or a change of code.';
 
-/** How to work: a few plain steps, and beside them the owner's own file where the layout names one and it exists. */
+/**
+ * Instructions for work: a few plain steps, and beside them the owner's own file where the layout names one and it
+ * exists.
+ */
 const workflowLayer: Layer = {
   id: 'workflow',
   volatility: 'session',
@@ -67,5 +70,5 @@ function canUse(tools: readonly ToolNote[] = [], wanted: string): boolean {
   return tools.some(({ name, placeholder }) => name === wanted && placeholder !== true);
 }
 
-/** What the house Zeus says of the agent and of its work. */
+/** The layers of the house Zeus about the agent and its work. */
 export const zeusLayers: readonly Layer[] = [coreLayer, workflowLayer];

@@ -11,7 +11,8 @@ import {
   type WorkspaceFile,
   type WorkspaceView,
 } from '@parley/workspace';
-import type { PromptContext, PromptFeatures, ToolNote } from '../layer.ts';
+import type { Layer, PromptContext, PromptFeatures, ToolNote } from '../layer.ts';
+import { builtInLayers } from '../layout.ts';
 
 /** An owner's direct chat on Telegram, and the message of it. */
 export { FACTS, MESSAGE };
@@ -127,7 +128,7 @@ export const TOOLS: readonly ToolNote[] = [
   },
 ];
 
-/** What anyone may use. */
+/** The tools that anyone may use. */
 export const GUEST_TOOLS: readonly ToolNote[] = TOOLS.filter(({ name }) =>
   ['current_time', 'search_memory', 'save_memory'].includes(name),
 );
@@ -157,7 +158,7 @@ export const SKILLS: SkillSnapshot = {
   audience: EVERYONE,
 };
 
-/** What sources fill in for the owner's direct chat. */
+/** The features that sources fill in for the owner's direct chat. */
 export const OWNER_FEATURES: PromptFeatures = {
   owners: ACCOUNTS,
   tools: TOOLS,
@@ -229,7 +230,7 @@ const {
   ...lasting
 } = present;
 
-/** What a heartbeat run takes of it: nothing of the talk and the memory, and no tool that it has no use for. */
+/** The features of a heartbeat run: nothing of the talk and the memory, and no tool that it has no use for. */
 export const HEARTBEAT_FEATURES: PromptFeatures = {
   ...lasting,
   tools: TOOLS.filter(({ name }) => !['message', 'write_todos', 'exec'].includes(name)).map(
@@ -237,7 +238,7 @@ export const HEARTBEAT_FEATURES: PromptFeatures = {
   ),
 };
 
-/** What they fill in for everyone else: nothing private is theirs to give. */
+/** The features that they fill in for everyone else, with nothing private. */
 export function guestFeatures(conversationId: string): PromptFeatures {
   const here: Audience = { kind: 'conversation', conversationId };
   return {
@@ -286,7 +287,7 @@ The till speaks to the server \`shop\`. Ask it before you promise a delivery dat
   'memory/2026-11-21.md': `- Mr Okafor asked for a signed first edition; Ann wants to call him back.`,
 };
 
-/** What a first start leaves behind. */
+/** The files that a first start leaves behind. */
 const NEW: Readonly<Record<string, string>> = {
   'AGENTS.md': `# How you work here
 
@@ -325,4 +326,11 @@ export async function exampleWorkspace(
     await writeFile(path, `${text}\n`);
   }
   return workspace;
+}
+
+/** A layer that comes with Parley, by its id. */
+export function builtInLayer(id: string): Layer {
+  const layer = builtInLayers().find((one) => one.id === id);
+  if (layer === undefined) throw new Error(`There is no layer ${id}.`);
+  return layer;
 }

@@ -16,7 +16,7 @@ export interface LaneScene {
   stop(chatId: string): Promise<void>;
   /** Takes the lane from its holder and releases it at once: the lease is lost. */
   loseLease(chatId: string): Promise<void>;
-  /** How each message of a chat ended, in the order of writing; null for one that waits. */
+  /** The outcome of each message of a chat, in the order of writing; null for one that waits. */
   outcomes(chatId: string): Promise<readonly (string | null)[]>;
   /** The deps of a lane whose turns are run by `runTurn`. */
   laneDeps(runTurn: RunTurn, change?: Partial<LaneDeps>): LaneDeps;

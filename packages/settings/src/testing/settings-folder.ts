@@ -40,7 +40,7 @@ function modelChoices(main: Model): ReadonlyMap<string, Model> {
 /** Two channels and a model. */
 export const settingsSchemas = { channelSchemas: { telegram, web }, modelSchema, modelChoices };
 
-/** What a test file loads with: a folder of its own, two channels, a model. */
+/** The surroundings of a test's settings: a folder of its own, two channels, a model. */
 export function settingsFolder() {
   let folder = '';
   beforeAll(() => {

@@ -1,55 +1,13 @@
 import { z } from 'zod';
+import { type Command, CommandForm } from './command-form.ts';
 import { invalidForm, type RestCall, unknown } from './request.ts';
-import type { Handler, Routes } from './routes.ts';
+import type { Handler, Routes } from './scene.ts';
 import type { Json } from './wire.ts';
 import type { World } from './world.ts';
 
 const LARGEST_SET = 100;
-/** Of one command with all its options. */
+/** The longest command with all its options. */
 const MAX_CHARACTERS = 8_000;
-
-const Option: z.ZodType<CommandOption> = z.lazy(() =>
-  z.looseObject({
-    type: z.number(),
-    name: z.string().regex(/^[-_'\p{L}\p{N}]{1,32}$/u),
-    description: z.string().min(1).max(100),
-    required: z.boolean().optional(),
-    options: z.array(Option).max(25).optional(),
-  }),
-);
-const CommandForm = z.looseObject({
-  name: z.string().regex(/^[-_'\p{L}\p{N}]{1,32}$/u, 'Command name is invalid'),
-  description: z.string().min(1).max(100),
-  type: z.number().default(1),
-  options: z.array(Option).max(25).default([]),
-  /** 0: for those who are in a guild with it, 1: for those who have it on their account; both when absent. */
-  integration_types: z
-    .array(z.union([z.literal(0), z.literal(1)]))
-    .min(1)
-    .optional(),
-  /** 0: guilds, 1: direct messages with the bot, 2: other private channels; all when absent. */
-  contexts: z
-    .array(z.union([z.literal(0), z.literal(1), z.literal(2)]))
-    .min(1)
-    .nullish(),
-});
-
-/** One parameter or subcommand of a command. */
-export interface CommandOption {
-  readonly type: number;
-  readonly name: string;
-  readonly description: string;
-  readonly required?: boolean | undefined;
-  readonly options?: readonly CommandOption[] | undefined;
-}
-
-/** A registered slash command. */
-export type Command = z.infer<typeof CommandForm> & {
-  readonly id: string;
-  readonly application_id: string;
-  readonly version: string;
-  readonly guild_id?: string;
-};
 
 /** Registering slash commands, for all guilds and for one. */
 export const COMMAND_ROUTES: Routes = Object.fromEntries(

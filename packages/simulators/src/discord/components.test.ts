@@ -1,6 +1,6 @@
 import { MessageFlags, type RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { endStages, type Stage, stage } from './discord-client.ts';
+import { endStages, type Stage, stage } from './testing/discord-client.ts';
 
 afterEach(endStages);
 

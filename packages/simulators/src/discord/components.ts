@@ -23,7 +23,7 @@ export const KIND = {
 /** Selects of any kind: texts, people, roles, both, channels. */
 const SELECTS: readonly number[] = [3, 5, 6, 7, 8];
 
-/** What may stand directly in a message of components, and in a container of one. */
+/** The components that may stand directly in a message of components, and in a container of one. */
 const IN_CONTAINER: readonly number[] = [1, 9, 10, 12, 13, 14];
 const AT_TOP: readonly number[] = [...IN_CONTAINER, KIND.container];
 
@@ -161,7 +161,7 @@ export function optionsOf({ options }: Json): readonly Json[] {
   return Array.isArray(options) ? options.filter(isObject) : [];
 }
 
-/** How many options of a select are chosen at once. */
+/** The number of options of a select that are chosen at once. */
 export function countsOf({ min_values, max_values }: Json): {
   readonly min: number;
   readonly max: number;
@@ -210,7 +210,7 @@ export function everyComponent(components: readonly Json[]): Json[] {
   });
 }
 
-/** What people read of a message: its text, or its text displays. */
+/** The visible text of a message: its own, or its text displays. */
 export function shownText({
   content,
   components,
@@ -222,4 +222,9 @@ export function shownText({
     type === KIND.text && typeof text === 'string' ? [text] : [],
   );
   return [content, ...displays].filter((text) => text !== '').join('\n');
+}
+
+/** The buttons of a message, in order. */
+export function buttonsOf(components: readonly Json[]): Json[] {
+  return everyComponent(components).filter(({ type }) => type === KIND.button);
 }

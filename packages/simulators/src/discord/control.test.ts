@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Typist } from './control.ts';
-import { endStages, stage } from './discord-client.ts';
+import { endStages, stage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);

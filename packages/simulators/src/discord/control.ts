@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
 import { answersControl, newest } from '../answer-control.ts';
+import { buttonsOf } from './components.ts';
 import type { DiscordDouble } from './discord-double.ts';
 import { Fault } from './faults.ts';
 import { Press, Slash, Submit } from './interacting.ts';
 import { MessageParts } from './message-parts.ts';
 import { PARTS_HELP, readPartsLine } from './parts-line.ts';
 import { Reacting } from './people.ts';
-import { buttonsOf, type VisibleMessage } from './transcript.ts';
+import type { VisibleMessage } from './transcript.ts';
 
 const Id = z.string();
 
@@ -147,7 +148,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain',
 };
 
-/** What can be typed besides words. */
+/** The commands that can be typed besides words. */
 export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name option=value is a slash command. Besides:
   !dm, !channel      where you write         !press LABEL     the button of the newest message that has it
   !thread NAME       open a thread and stay  !edit TEXT       change what you wrote last

@@ -1,6 +1,5 @@
-import { PERMISSION } from './permissions.ts';
 import type { Json } from './wire.ts';
-import { CHANNEL_TYPE, type Channel, type Guild, type World } from './world.ts';
+import { CHANNEL_TYPE, type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
 /** A channel as the interaction of a person describes it, which need not be one that the bot sees. */
 export function describeChannelTo(world: World, channel: Channel, userId: string): Json {

@@ -1,6 +1,6 @@
 import { GatewayIntentBits } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, newClient, stage, startDouble } from './discord-client.ts';
+import { endStages, newClient, stage, startDouble } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);

@@ -1,7 +1,7 @@
 import { Events } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, type Stage, stage } from './discord-client.ts';
 import type { GatewayFault } from './faults.ts';
+import { endStages, type Stage, stage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);

@@ -18,7 +18,7 @@ const kind = <K extends string>(name: K) => ({ kind: z.literal(name) });
 const ms = z.number();
 const guild = z.string();
 
-/** What goes wrong with a REST call that waits for it. */
+/** A fault of the next matching REST call. */
 const RestFault = z.discriminatedUnion('kind', [
   ...callFaults(aim),
   /** A refusal in Discord's own form. */
@@ -41,7 +41,7 @@ const RestFault = z.discriminatedUnion('kind', [
 ]);
 export type RestFault = z.infer<typeof RestFault>;
 
-/** What goes wrong with the gateway, at once. */
+/** A fault of the gateway, at once. */
 const GatewayFault = z.discriminatedUnion('kind', [
   /** The connection ends without a word. */
   z.strictObject(kind('drop')),
@@ -49,7 +49,7 @@ const GatewayFault = z.discriminatedUnion('kind', [
   z.strictObject(kind('silence')),
   /** As silence, and the servers hear nothing either, not even a good-bye. */
   z.strictObject(kind('freeze')),
-  /** What is sent on the connections of now arrives this much later, in order. */
+  /** Frames on the present connections arrive this much later, in order. */
   z.strictObject({ ...kind('lag'), ms }),
   /** Op 7. */
   z.strictObject(kind('reconnect')),
@@ -71,7 +71,7 @@ const GatewayFault = z.discriminatedUnion('kind', [
   z.strictObject({ ...kind('kicked'), guild }),
   /** The next events come twice. */
   z.strictObject({ ...kind('duplicate'), events: z.number() }),
-  /** Of the next pairs of events the later comes first. */
+  /** The next pairs of events are swapped. */
   z.strictObject({ ...kind('swap'), pairs: z.number() }),
 ]);
 export type GatewayFault = z.infer<typeof GatewayFault>;

@@ -7,7 +7,7 @@ import type { Channel, World } from './world.ts';
 
 /** The largest file without boosts. */
 const LARGEST_FILE_BYTES = 10 * 1024 * 1024;
-/** How long the address of a file is good. */
+/** The time for which the address of a file is valid. */
 const SIGNED_FOR_MS = 24 * 60 * 60 * 1000;
 
 /** A file somebody sends. */

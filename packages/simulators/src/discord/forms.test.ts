@@ -1,6 +1,6 @@
 import { Events, type Interaction, MessageFlags } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, type Stage, stage } from './discord-client.ts';
+import { endStages, type Stage, stage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 const BEN = '200000000000000502';

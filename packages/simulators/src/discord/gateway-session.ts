@@ -4,7 +4,7 @@ import { areIntents, forIntents, INTENT, intentFor, PRIVILEGED } from './permiss
 import type { Json } from './wire.ts';
 import type { WorldEvent } from './world.ts';
 
-/** What a connection asks its gateway for. */
+/** The services of the gateway for a connection. */
 export interface GatewayHost {
   readonly token: string;
   /** Privileged intents that are switched on in the portal, as bits. */
@@ -31,7 +31,7 @@ export interface Frame {
   readonly t: string | null;
 }
 
-/** What a bot asked for when it identified. */
+/** The request of a bot when it identified. */
 export interface Identity {
   readonly intents: number;
   /** Number of this shard and of all. */
@@ -207,17 +207,17 @@ interface Portal {
   isOff(intent: number): boolean;
 }
 
-/** How many events a session can catch up on; a longer gap makes RESUME fail. */
+/** The number of events that a session can catch up on; a longer gap makes RESUME fail. */
 const REPLAY_LIMIT = 5000;
 
-/** What outlives a connection: the numbered events of one shard. */
+/** The session that outlives a connection: the numbered events of one shard. */
 export class GatewaySession {
   readonly id: string;
   readonly identity: Identity;
   readonly #portal: Portal;
   readonly #frames: Frame[] = [];
   #seq = 0;
-  /** Where frames go now; undefined between two connections. */
+  /** Sends frames to the present connection; undefined between two. */
   send: ((frame: Frame) => void) | undefined;
 
   constructor(id: string, identity: Identity, portal: Portal) {
@@ -248,7 +248,7 @@ export class GatewaySession {
     this.send?.(frame);
   }
 
-  /** What came after a number, or undefined when that is not known any more. */
+  /** The frames after a number, or undefined when they are no longer known. */
   after(seq: number): Frame[] | undefined {
     const oldest = this.#seq - this.#frames.length;
     if (seq < oldest || seq > this.#seq) return undefined;

@@ -14,7 +14,7 @@ import { INTENT, PRIVILEGED } from './permissions.ts';
 import type { Json } from './wire.ts';
 import type { World, WorldEvent } from './world.ts';
 
-/** What can be set about the gateway. */
+/** The options of the gateway. */
 interface GatewayOptions {
   readonly token: string;
   readonly portalIntents: number;
@@ -40,7 +40,7 @@ export class Gateway implements GatewayHost {
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #sessions = new Map<string, GatewaySession>();
   readonly #totalStarts: number;
-  /** How often a bot identified. */
+  /** The number of times a bot identified. */
   identifies = 0;
   resumes = 0;
   /** Address of the gateway, set when the server listens. */
@@ -74,7 +74,7 @@ export class Gateway implements GatewayHost {
     });
   }
 
-  /** What `GET /gateway/bot` answers. */
+  /** The answer of `GET /gateway/bot`. */
   describe(): Json {
     return {
       url: this.url,
@@ -156,7 +156,7 @@ export class Gateway implements GatewayHost {
     this.#closingResumes = { code, count };
   }
 
-  /** How many RESUMEs wait for their answer. */
+  /** The number of RESUMEs that wait for their answer. */
   get waitingResumes(): number {
     return this.#heldResumes?.length ?? 0;
   }

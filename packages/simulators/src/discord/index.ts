@@ -1,12 +1,9 @@
 export { OPTIONAL } from '../optional-fields.ts';
-export {
-  type DiscordDouble,
-  type DiscordDoubleOptions,
-  startDiscordDouble,
-} from './discord-double.ts';
+export { buttonsOf } from './components.ts';
+export type { DiscordDouble, DiscordDoubleOptions } from './discord-double.ts';
 export type { GatewayFault, RestFault } from './faults.ts';
 export type { DiscordNode } from './markdown.ts';
 export { parseDiscordMarkdown, type RunFormat } from './parse-markdown.ts';
 export { REAL_LIMITS, WIDE_LIMITS } from './rate-limits.ts';
-export { buttonsOf } from './transcript.ts';
+export { startDiscordDouble } from './start-discord-double.ts';
 export type { ViolationKind } from './violations.ts';

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { type Command, type CommandOption, commandsOf } from './commands.ts';
+import type { Command, CommandOption } from './command-form.ts';
+import { commandsOf } from './commands.ts';
 import { countsOf, everyComponent, KIND, optionsOf } from './components.ts';
 import { describeChannelTo, describeMember } from './descriptions.ts';
 import type { Interaction, Interactions } from './interactions.ts';
 import { filledIn } from './modals.ts';
 import { join, SOMEBODY } from './people.ts';
-import { PERMISSION, permissionsIn } from './permissions.ts';
+import { permissionsIn } from './permissions.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
-import type { Channel, Guild, World } from './world.ts';
+import { type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
 /** Somebody uses a slash command. */
 export const Slash = z.strictObject({
@@ -26,7 +27,7 @@ export const Press = z.strictObject({
   from: z.string().optional(),
   message: z.string(),
   customId: z.string(),
-  /** What is chosen, in a menu. */
+  /** The values chosen in a menu. */
   values: z.array(z.string()).readonly().optional(),
 });
 export type Press = z.infer<typeof Press>;
@@ -40,7 +41,7 @@ export const Submit = z.strictObject({
 });
 export type Submit = z.infer<typeof Submit>;
 
-/** Where a command is used: in a guild, in direct messages with the bot, in another private channel. */
+/** The context of a command: in a guild, in direct messages with the bot, in another private channel. */
 function contextOf({ guildId, people }: Channel): 0 | 1 | 2 {
   if (guildId !== undefined) return 0;
   return people === undefined ? 1 : 2;
@@ -188,7 +189,7 @@ function begin(world: World, interactions: Interactions, start: Beginning, data:
   return interaction.id;
 }
 
-/** Who it was: in a guild with what they are there, the guild without its name. */
+/** The person of an interaction: in a guild as a member; the guild is sent without its name. */
 function whoIn(guild: Guild | undefined, user: WireUser): Json {
   if (guild === undefined) return { user };
   const permissions = permissionsOf(guild, user.id);
@@ -225,7 +226,7 @@ function fill(
   });
 }
 
-/** What a member may do; an administrator's rights come with the role of moderators. */
+/** The permissions of a member; an administrator's rights come with the role of moderators. */
 function permissionsOf({ permissions, moderators }: Guild, userId: string): string {
   return String(moderators.has(userId) ? permissions | PERMISSION.manageMessages : permissions);
 }

@@ -8,7 +8,7 @@ import {
   SlashCommandBuilder,
 } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, type Stage, stage } from './discord-client.ts';
+import { endStages, type Stage, stage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { inTerminal } from '../typed-lines.ts';
+import { buttonsOf } from './components.ts';
 import { PERSON, TYPED_HELP, Typist } from './control.ts';
-import { startDiscordDouble } from './discord-double.ts';
 import { REAL_LIMITS } from './rate-limits.ts';
-import { buttonsOf } from './transcript.ts';
+import { startDiscordDouble } from './start-discord-double.ts';
 
 const { values } = parseArgs({
   options: {

@@ -130,7 +130,7 @@ function readTarget(source: string, at: number): { url: string; end: number } | 
   return search(from);
 }
 
-/** What the client strips from the text of a link before it reads it for good. */
+/** Text that the client strips from the text of a link before it finally reads it. */
 const STRIPPED =
   /\p{Cf}|\p{Zl}|\p{Zp}|[^\P{Cc}\n]|[^\P{Zs} ]|[\u034f\u17b4\u17b5\u1160\u3164\uffa0]/gu;
 /** Invites and the like, which the client recognises without `https://`. */

@@ -7,7 +7,7 @@ import {
   type Rule,
 } from './markdown.ts';
 
-/** Where a mark's content ends and where reading goes on, or undefined: it is no mark. */
+/** The end of a mark's content and the place where reading continues, or undefined: it is no mark. */
 interface Extent {
   readonly contentEnd: number;
   readonly end: number;

@@ -37,7 +37,7 @@ export type DiscordNode =
 /** Formats on a stretch of text. */
 export type MarkType = 'bold' | 'italic' | 'underline' | 'strike' | 'spoiler';
 
-/** What Discord's client makes something clickable, fills in, or pings with. */
+/** Text that Discord's client makes clickable, fills in, or pings with. */
 export type LiveKind =
   | 'user'
   | 'role'
@@ -55,7 +55,7 @@ export type LiveKind =
 /** Tries to read something that begins exactly at `at`. */
 export type Rule = (source: string, at: number, state: ReadState, read: Read) => Taken | undefined;
 
-/** What a rule took from the source, up to `end`, and what it means. */
+/** The match of a rule in the source, up to `end`, and its meaning. */
 export interface Taken {
   readonly end: number;
   readonly nodes: readonly DiscordNode[];
@@ -64,9 +64,9 @@ export interface Taken {
 /** Reads a whole text with the rules that hold in this state. */
 export type Read = (source: string, state: ReadState) => DiscordNode[];
 
-/** Where in a message the reading stands. */
+/** The state of reading a message. */
 export interface ReadState {
-  /** What the last rule took; empty at the very start. Nested content begins with its parent's. */
+  /** The match of the last rule; empty at the very start. Nested content begins with its parent's. */
   readonly before: string;
   /** False only in a list item with empty lines: then marks work in paragraphs alone. */
   readonly inline: boolean;

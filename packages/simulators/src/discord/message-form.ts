@@ -45,7 +45,7 @@ const MessageForm = z.looseObject({
     )
     .nullish(),
 });
-/** What a bot sends to make or change a message, read and within the limits. */
+/** The form with which a bot makes or changes a message, read and within the limits. */
 export type MessageForm = z.infer<typeof MessageForm>;
 
 /**
@@ -113,7 +113,7 @@ export function checkNotEmpty(parts: {
     throw new Refusal(400, 50006, 'Cannot send an empty message');
 }
 
-/** What a message of components may not have. */
+/** The fields that a message of components may not have. */
 const LEGACY = ['content', 'embeds', 'poll', 'sticker_ids'] as const;
 
 function checkLegacyFields(form: MessageForm): void {

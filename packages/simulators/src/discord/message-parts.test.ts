@@ -1,7 +1,7 @@
 import { GatewayIntentBits } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, stage } from './discord-client.ts';
 import { readPartsLine } from './parts-line.ts';
+import { endStages, stage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { WireAttachment, WireMessage } from './wire.ts';
 import type { World } from './world.ts';
 
-/** What a message of a person or another bot has besides words and files. */
+/** The parts of a person's or another bot's message besides words and files. */
 export const MessageParts = z.strictObject({
   embeds: z.array(z.record(z.string(), z.unknown())).readonly().optional(),
   /** Old rows of buttons, or components v2. */

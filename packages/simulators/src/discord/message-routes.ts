@@ -4,13 +4,14 @@ import { checkNotEmpty, type MessageForm, readMessage } from './message-form.ts'
 import {
   changeMessage,
   type Draft,
-  findPings,
+  noteSent,
   removeMessage,
   routeOf,
   type Stored,
   storeMessage,
 } from './messages.ts';
 import { botMay, channelFor, hideContent, INTENT } from './permissions.ts';
+import { findPings } from './pings.ts';
 import {
   invalidForm,
   missingAccess,
@@ -18,12 +19,11 @@ import {
   Refusal,
   type RestCall,
 } from './request.ts';
-import type { Routes, Scene } from './routes.ts';
-import { noteSent } from './transcript.ts';
+import type { Routes, Scene } from './scene.ts';
 import type { WireMessage } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 
-/** How long a nonce is remembered; the documentation says "the past few minutes". */
+/** The time for which a nonce is remembered; the documentation says "the past few minutes". */
 const NONCE_MS = 5 * 60_000;
 
 /** Messages: making, changing, taking away, reading. */
@@ -72,7 +72,7 @@ export async function sendAsBot(
   return stored.message;
 }
 
-/** What a call carries as a message of the bot, with its files stored. */
+/** The message of the bot in a call, with its files stored. */
 export async function readDraft(
   world: World,
   channel: Channel,

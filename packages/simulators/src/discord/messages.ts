@@ -2,11 +2,12 @@ import { shownText } from './components.ts';
 import { describeChannel, describeMember } from './descriptions.ts';
 import { parseDiscordMarkdown } from './parse-markdown.ts';
 import { botMay } from './permissions.ts';
-import type { MessageRoute } from './transcript.ts';
+import { type AllowedMentions, findPings, type Pings } from './pings.ts';
+import type { MessageRoute, Sent, VisibleMessage } from './transcript.ts';
 import type { Json, WireAttachment, WireMessage, WireReaction, WireUser } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 
-/** What an author writes, checked already. */
+/** A checked message of an author. */
 export interface Draft {
   readonly author: WireUser;
   readonly content: string;
@@ -153,52 +154,6 @@ function replyFields(channel: Channel, replyTo: WireMessage): Partial<WireMessag
   };
 }
 
-/** Whom a message notifies. */
-export interface Pings {
-  readonly everyone: boolean;
-  readonly users: readonly string[];
-  readonly roles: readonly string[];
-  /** The author of the message it answers is notified. */
-  readonly repliedUser: boolean;
-}
-
-/** What the sender lets a message notify; `parse` names kinds, the lists single users and roles. */
-interface AllowedMentions {
-  readonly parse?: readonly string[] | undefined;
-  readonly users?: readonly string[] | undefined;
-  readonly roles?: readonly string[] | undefined;
-  readonly replied_user?: boolean | undefined;
-}
-
-/**
- * Whom a text notifies. Without `allowed` everything in it does, and so does the reply; with it only
- * what it names. Mentions in code notify nobody.
- */
-export function findPings(
-  content: string,
-  allowed: AllowedMentions | undefined,
-  mayPingEveryone: boolean,
-): Pings {
-  const { live } = parseDiscordMarkdown(content);
-  const kinds = new Set(allowed?.parse ?? (allowed === undefined ? ALL : []));
-  const ids = (kind: 'user' | 'role') => [
-    ...new Set(live.flatMap((node) => (node.kind === kind ? (node.text.match(/\d+/) ?? []) : []))),
-  ];
-  const permitted = (kind: 'users' | 'roles') => (id: string) =>
-    kinds.has(kind) || (allowed?.[kind]?.includes(id) ?? false);
-  return {
-    everyone:
-      mayPingEveryone &&
-      kinds.has('everyone') &&
-      live.some(({ kind }) => kind === 'everyone' || kind === 'here'),
-    users: ids('user').filter(permitted('users')),
-    roles: ids('role').filter(permitted('roles')),
-    repliedUser: allowed?.replied_user ?? allowed === undefined,
-  };
-}
-
-const ALL = ['everyone', 'users', 'roles'];
-
 type Emoji = WireReaction['emoji'];
 
 /** An emoji as the path writes it, `👍` or `name:id`; undefined when it is neither. */
@@ -247,7 +202,7 @@ export function react(
   world.emit(gone ? 'MESSAGE_REACTION_REMOVE' : 'MESSAGE_REACTION_ADD', data, channel.guildId);
 }
 
-/** Who has put this emoji below a message. */
+/** The people who have put this emoji below a message. */
 export function reactors(world: World, messageId: string, emoji: Emoji): Set<string> {
   const key = `${messageId} ${keyOf(emoji)}`;
   const who = world.reactors.get(key) ?? new Set<string>();
@@ -262,7 +217,7 @@ function keyOf({ id, name }: Emoji): string {
 /** HAS_THREAD */
 const HAS_THREAD = 1 << 5;
 
-/** What a thread begins with. */
+/** The fields of a new thread. */
 interface NewThread {
   readonly name: string;
   readonly ownerId: string;
@@ -305,4 +260,47 @@ function announce(world: World, parent: Channel, thread: Channel, ownerId: strin
     allowedMentions: { parse: [] },
     extra: { message_reference: { type: 0, channel_id: thread.id, ...guild } },
   });
+}
+
+/** Writes down what the bot sent: where, whom it notified, and what people see of it. */
+export function noteSent(
+  world: World,
+  kind: Sent['kind'],
+  route: MessageRoute,
+  { message, pings }: Stored,
+): void {
+  const replyTo = message.message_reference?.message_id;
+  world.transcript.sent({
+    kind,
+    route,
+    messageId: message.id,
+    content: message.content,
+    visible: parseDiscordMarkdown(shownText(message)).visible,
+    pings,
+    attachments: message.attachments,
+    ...(replyTo === undefined ? {} : { replyTo }),
+    ...(message.nonce === undefined ? {} : { nonce: message.nonce }),
+    message,
+  });
+}
+
+/** The visible messages of a channel, thread or direct message, oldest first. */
+export function conversationIn(world: World, channelId: string): VisibleMessage[] {
+  return [...world.channel(channelId).messages.values()].map((message) => seen(world, message));
+}
+
+/** One message as people see it. */
+export function seen(world: World, message: WireMessage): VisibleMessage {
+  const replyTo = message.message_reference?.message_id;
+  return {
+    id: message.id,
+    from: message.author.id === world.bot.id ? 'bot' : message.author.id,
+    content: message.content,
+    visible: parseDiscordMarkdown(shownText(message)).visible,
+    edited: message.edited_timestamp !== null,
+    ...(replyTo === undefined ? {} : { replyTo }),
+    attachments: message.attachments,
+    reactions: message.reactions ?? [],
+    message,
+  };
 }

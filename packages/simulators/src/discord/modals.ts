@@ -66,10 +66,7 @@ function checkInput({ custom_id, style, min_length, max_length, value }: Json, p
   if (value != null) checkLength(value, most, `${path}.value`);
 }
 
-/**
- * What a client sends of a filled-in form.
- * @throws Error for values that the client of a person would not send
- */
+/** The filled-in form as a client sends it. @throws Error for values that the client of a person would not send */
 export function filledIn(modal: Json, values: Readonly<Record<string, string>>): Json {
   const inputs = everyInput(modal);
   for (const name of Object.keys(values))

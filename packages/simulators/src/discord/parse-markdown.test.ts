@@ -2,15 +2,16 @@ import { parse } from 'discord-markdown-parser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type FormatRun, parseDiscordMarkdown } from './parse-markdown.ts';
+import { parseDiscordMarkdown } from './parse-markdown.ts';
 
 /** Every stretch as `formats:text`, those without a format as they are. */
-const seen = (text: string) => parseDiscordMarkdown(text).runs.map(shown).join('|');
-
-function shown({ marker, text, formats }: FormatRun): string {
-  const names = [...formats].join(' ');
-  return marker + (names === '' ? text : `${names}:${text}`);
-}
+const seen = (text: string) =>
+  parseDiscordMarkdown(text)
+    .runs.map(({ marker, text, formats }) => {
+      const names = [...formats].join(' ');
+      return marker + (names === '' ? text : `${names}:${text}`);
+    })
+    .join('|');
 
 const marks: [text: string, seen: string][] = [
   [
@@ -185,7 +186,7 @@ describe('a message as Discord shows it', () => {
     expect(new Set(runs.map(({ link }) => link))).toEqual(new Set([{ url: 'https://e.org' }]));
   });
 
-  /** What the other reader knows too and sees by the same rules: no lists, headings, bare links. */
+  /** The syntax that the other reader reads by the same rules: no lists, headings, bare links. */
   const sign = fc.constantFrom('**', '*', '_', '__', '~~', '||', '`', '``', '```', '\\');
   const word = fc.constantFrom('a', 'b', 'c d', 'é', '.', '\n', '\n> e', '<@100000000000000000>');
   const text = fc
@@ -244,7 +245,7 @@ const FORMAT: Readonly<Record<string, string>> = {
   blockQuote: 'quote',
 };
 
-/** What the package `discord-markdown-parser` sees: written by others, from the same sources. */
+/** The runs that the package `discord-markdown-parser` reads: written by others, from the same sources. */
 function readSecondOpinion(text: string): SeenRun[] {
   return z
     .array(Node)

@@ -37,7 +37,7 @@ import { findViolations, type Violation } from './violations.ts';
 /** A Discord message as people see it. */
 interface DiscordMessage {
   readonly tree: readonly DiscordNode[];
-  /** What people see: without marks, with `• ` and numbers before list items. */
+  /** The visible text: without marks, with `• ` and numbers before list items. */
   readonly visible: string;
   /** The same text in stretches of equal format, without bullets and numbers. */
   readonly runs: readonly FormatRun[];
@@ -48,7 +48,7 @@ interface DiscordMessage {
 }
 
 /** Text with one set of formats. Line ends stand where people see a new line. */
-export interface FormatRun {
+interface FormatRun {
   /** `• ` or `1. ` with the indent of its level, where this run begins a list item; else empty. */
   readonly marker: string;
   readonly text: string;
@@ -103,7 +103,7 @@ const RULES: readonly Rule[] = [
   readText,
 ];
 
-/** What is read in the text of a masked link. */
+/** The rules for the text of a masked link. */
 const LINK_RULES: readonly Rule[] = [
   readMark,
   readCode,

@@ -24,7 +24,7 @@ export interface Saying {
   readonly replyTo?: string | undefined;
   readonly files?: readonly NewFile[] | undefined;
   readonly embeds?: readonly Json[] | undefined;
-  /** What the message has besides words and files: a poll, stickers, another message. */
+  /** The parts of the message besides words and files: a poll, stickers, another message. */
   readonly parts?: MessageParts | undefined;
   /** The author is another bot. */
   readonly bot?: boolean | undefined;
@@ -32,7 +32,7 @@ export interface Saying {
   readonly webhook?: string | undefined;
 }
 
-/** Where a person puts or removes an emoji. */
+/** An emoji that a person puts below a message or removes. */
 export const Reacting = z.strictObject({
   channel: z.string(),
   message: z.string(),

@@ -1,33 +1,12 @@
 import { missingAccess, missingPermissions } from './request.ts';
 import { isObject, type Json } from './wire.ts';
-import type { Channel, World, WorldEvent } from './world.ts';
-
-/** Permission bits that the double looks at. */
-export const PERMISSION = {
-  react: 1n << 6n,
-  view: 1n << 10n,
-  send: 1n << 11n,
-  manageMessages: 1n << 13n,
-  attach: 1n << 15n,
-  history: 1n << 16n,
-  pingEveryone: 1n << 17n,
-  manageThreads: 1n << 34n,
-  openThread: 1n << 35n,
-  sendInThread: 1n << 38n,
-  /** What a bot is usually invited with: all of the above except managing and pinging everyone. */
-  usual:
-    (1n << 6n) |
-    (1n << 10n) |
-    (1n << 11n) |
-    (1n << 14n) |
-    (1n << 15n) |
-    (1n << 16n) |
-    (1n << 35n) |
-    (1n << 38n),
-} as const;
-
-/** One of the named permissions. */
-export type PermissionName = Exclude<keyof typeof PERMISSION, 'usual'>;
+import {
+  type Channel,
+  PERMISSION,
+  type PermissionName,
+  type World,
+  type WorldEvent,
+} from './world.ts';
 
 /** Whether the bot may do something in a channel; in a direct message it may do everything. */
 export function botMay(world: World, channel: Channel, permission: PermissionName): boolean {
@@ -35,7 +14,7 @@ export function botMay(world: World, channel: Channel, permission: PermissionNam
   return (permissionsIn(world, channel) & PERMISSION[permission]) !== 0n;
 }
 
-/** What the bot may do in a channel of a guild; nothing where it is no member. */
+/** The permissions of the bot in a channel of a guild; none where it is no member. */
 export function permissionsIn(world: World, channel: Channel): bigint {
   const guild = world.guildOf(channel);
   if (guild === undefined || guild.left) return 0n;

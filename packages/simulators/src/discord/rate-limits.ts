@@ -30,7 +30,7 @@ export const REAL_LIMITS: RateLimits = {
   global: { count: 50, windowMs: 1000 },
 };
 
-/** What the limits say about one call. */
+/** The decision of the limits about one call. */
 export interface Verdict {
   readonly headers: Readonly<Record<string, string>>;
   /** Set when the call is refused. */

@@ -3,7 +3,8 @@ import { type Answer, broken, json, sleep, write } from '../loopback.ts';
 import type { RestFault, RestFaults } from './faults.ts';
 import { type RateLimiter, refuse, type Verdict } from './rate-limits.ts';
 import { type ReadBody, Refusal, RestCall, readBody } from './request.ts';
-import { type Match, matchRoute, type Scene } from './routes.ts';
+import { type Match, matchRoute } from './routes.ts';
+import type { Scene } from './scene.ts';
 import type { Lost } from './transcript.ts';
 
 /** A refusal has Discord's number beside the body, for the transcript. */

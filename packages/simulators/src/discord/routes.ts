@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { COMMAND_ROUTES } from './commands.ts';
 import { describeChannel, describeGuild, describeMember } from './descriptions.ts';
-import type { Gateway } from './gateway.ts';
-import { INTERACTION_ROUTES, type Interactions } from './interactions.ts';
+import { INTERACTION_ROUTES } from './interaction-routes.ts';
 import { readMessage } from './message-form.ts';
 import { MESSAGE_ROUTES, sendAsBot } from './message-routes.ts';
 import { openThread, react, reactors, readEmoji } from './messages.ts';
@@ -15,21 +14,9 @@ import {
   RestCall,
   unknown,
 } from './request.ts';
+import type { Handler, Routes, Scene } from './scene.ts';
 import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Guild, type World } from './world.ts';
-
-/** What routes work on. */
-export interface Scene {
-  readonly world: World;
-  readonly gateway: Gateway;
-  readonly interactions: Interactions;
-}
-
-/** Answers one call; undefined becomes 204. */
-export type Handler = (scene: Scene, call: RestCall) => unknown;
-
-/** `GET /channels/:channel` to what answers it. Names with a colon match one part of the path. */
-export type Routes = Readonly<Record<string, Handler>>;
 
 /** A route that fits, and its named parts. */
 export interface Match {

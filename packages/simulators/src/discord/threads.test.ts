@@ -1,6 +1,6 @@
 import { ChannelType, Events } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, stage } from './discord-client.ts';
+import { endStages, stage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);

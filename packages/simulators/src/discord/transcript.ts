@@ -1,11 +1,8 @@
 import { Changes } from '../changes.ts';
-import { everyComponent, KIND, shownText } from './components.ts';
-import type { Pings, Stored } from './messages.ts';
-import { parseDiscordMarkdown } from './parse-markdown.ts';
-import type { Json, WireAttachment, WireMessage, WireReaction } from './wire.ts';
-import type { World } from './world.ts';
+import type { Pings } from './pings.ts';
+import type { WireAttachment, WireMessage, WireReaction } from './wire.ts';
 
-/** Where a message stands: server, channel and thread, or the person of a direct message. */
+/** The place of a message: server, channel and thread, or the person of a direct message. */
 export interface MessageRoute {
   readonly guildId?: string;
   /** The channel people find it in; for a thread, the channel above it. */
@@ -30,7 +27,7 @@ export interface Sent {
   readonly messageId: string;
   /** The source as it was sent. */
   readonly content: string;
-  /** What people see of it. */
+  /** The visible text. */
   readonly visible: string;
   readonly pings: Pings;
   readonly attachments: readonly WireAttachment[];
@@ -45,7 +42,7 @@ export interface VisibleMessage {
   readonly from: 'bot' | string;
   /** The source as it was sent. */
   readonly content: string;
-  /** What people see of it. */
+  /** The visible text. */
   readonly visible: string;
   readonly edited: boolean;
   readonly replyTo?: string;
@@ -54,7 +51,7 @@ export interface VisibleMessage {
   readonly message: WireMessage;
 }
 
-/** What happens instead of an answer. */
+/** The fault in place of an answer. */
 export type Lost = 'reset' | 'hang-up' | 'hang';
 
 /** One call of the REST interface. */
@@ -70,7 +67,7 @@ export interface RecordedCall {
   readonly code?: number;
 }
 
-/** What the bot did, in order, and who waits for more of it. */
+/** The record of the bot's actions, in order, with those who wait for more. */
 export class Transcript {
   readonly changes = new Changes(() => this.#summary());
   readonly #sends: Sent[] = [];
@@ -108,52 +105,4 @@ export class Transcript {
     const calls = this.#calls.slice(-10).map(({ call, outcome }) => `${call} ${outcome}`);
     return `Last calls: ${calls.join(' | ')}`;
   }
-}
-
-/** Writes down what the bot sent: where, whom it notified, and what people see of it. */
-export function noteSent(
-  world: World,
-  kind: Sent['kind'],
-  route: MessageRoute,
-  { message, pings }: Stored,
-): void {
-  const replyTo = message.message_reference?.message_id;
-  world.transcript.sent({
-    kind,
-    route,
-    messageId: message.id,
-    content: message.content,
-    visible: parseDiscordMarkdown(shownText(message)).visible,
-    pings,
-    attachments: message.attachments,
-    ...(replyTo === undefined ? {} : { replyTo }),
-    ...(message.nonce === undefined ? {} : { nonce: message.nonce }),
-    message,
-  });
-}
-
-/** What people see in a channel, thread or direct message now, oldest first. */
-export function conversationIn(world: World, channelId: string): VisibleMessage[] {
-  return [...world.channel(channelId).messages.values()].map((message) => seen(world, message));
-}
-
-/** One message as people see it. */
-export function seen(world: World, message: WireMessage): VisibleMessage {
-  const replyTo = message.message_reference?.message_id;
-  return {
-    id: message.id,
-    from: message.author.id === world.bot.id ? 'bot' : message.author.id,
-    content: message.content,
-    visible: parseDiscordMarkdown(shownText(message)).visible,
-    edited: message.edited_timestamp !== null,
-    ...(replyTo === undefined ? {} : { replyTo }),
-    attachments: message.attachments,
-    reactions: message.reactions ?? [],
-    message,
-  };
-}
-
-/** The buttons of a message, in order. */
-export function buttonsOf(components: readonly Json[]): Json[] {
-  return everyComponent(components).filter(({ type }) => type === KIND.button);
 }

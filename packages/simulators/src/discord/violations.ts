@@ -1,6 +1,6 @@
 import { allNodes, type DiscordNode, isPlainText } from './markdown.ts';
 
-/** What can be wrong with a message that Discord nevertheless accepts. */
+/** The faults of a message that Discord nevertheless accepts. */
 export type ViolationKind =
   /** Nothing to see: Discord refuses it. */
   | 'empty'
@@ -33,7 +33,7 @@ const PING = /<@[!&]?\d+>|@everyone|@here/g;
 const TABLE = /^.*\|.*\n *\|? *:?-+:? *(?:\| *:?-+:? *)*\|? *$/m;
 const DEEP_HEADING = /(?:^|\n) *#{4,6} /;
 
-/** What is wrong with this message, given as it is sent and as it is read. Length is not looked at. */
+/** Finds the faults of a message, given as it is sent and as it is read. Length is not looked at. */
 export function findViolations(source: string, tree: readonly DiscordNode[]): Violation[] {
   const nodes = [...allNodes(tree)];
   const found: Violation[] = [];
@@ -56,7 +56,7 @@ export function findViolations(source: string, tree: readonly DiscordNode[]): Vi
   return found;
 }
 
-/** What the servers may take for a mention: they know no escapes, only code and addresses. */
+/** Finds text that the servers may take for a mention: they know no escapes, only code and addresses. */
 function pings(source: string, nodes: readonly DiscordNode[]): string[] {
   const code = nodes.flatMap((node) => {
     if (node.type === 'link') return [...node.url.matchAll(PING)];

@@ -22,7 +22,7 @@ export interface WireAttachment {
   readonly proxy_url: string;
   readonly content_type?: string;
   readonly description?: string;
-  /** Of a recording: its length, and a picture of its sound. */
+  /** For a recording: its length, and a picture of its sound. */
   readonly duration_secs?: number;
   readonly waveform?: string;
 }

@@ -1,10 +1,36 @@
 import { type Optional, sentWith } from '../optional-fields.ts';
-import type { Command } from './commands.ts';
+import type { Command } from './command-form.ts';
 import { NEVER_NULL, OPTIONAL_FIELDS } from './optional-fields.ts';
-import { PERMISSION } from './permissions.ts';
 import { unknown } from './request.ts';
 import type { Transcript } from './transcript.ts';
 import { isObject, type Json, type WireMessage, type WireUser } from './wire.ts';
+
+/** Permission bits that the double looks at. */
+export const PERMISSION = {
+  react: 1n << 6n,
+  view: 1n << 10n,
+  send: 1n << 11n,
+  manageMessages: 1n << 13n,
+  attach: 1n << 15n,
+  history: 1n << 16n,
+  pingEveryone: 1n << 17n,
+  manageThreads: 1n << 34n,
+  openThread: 1n << 35n,
+  sendInThread: 1n << 38n,
+  /** The usual permissions of an invited bot: all of the above except managing and pinging everyone. */
+  usual:
+    (1n << 6n) |
+    (1n << 10n) |
+    (1n << 11n) |
+    (1n << 14n) |
+    (1n << 15n) |
+    (1n << 16n) |
+    (1n << 35n) |
+    (1n << 38n),
+} as const;
+
+/** One of the named permissions. */
+export type PermissionName = Exclude<keyof typeof PERMISSION, 'usual'>;
 
 /** The channel types that the double has. */
 export const CHANNEL_TYPE = {
@@ -51,7 +77,7 @@ export interface Guild {
   readonly moderatorRoleId: string;
   /** The role that came with the bot and has its name; people mention it instead of the bot. */
   readonly botRoleId: string;
-  /** What the bot may do, as bits. */
+  /** The permissions of the bot, as bits. */
   permissions: bigint;
   available: boolean;
   /** The bot is no member: it was never invited, or has been thrown out. */
@@ -92,7 +118,7 @@ export class World {
   readonly closedToDms = new Set<string>();
   /** Base address of files, set when the server listens. */
   fileBase = '';
-  /** How optional fields are sent. */
+  /** The form in which optional fields are sent. */
   optional: Optional = 'present';
   #listener: (event: WorldEvent) => void = () => {};
 

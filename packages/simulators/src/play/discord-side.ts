@@ -5,10 +5,11 @@ import {
   optionsOf as menuOptions,
   shownText,
 } from '../discord/components.ts';
-import { type DiscordDouble, startDiscordDouble } from '../discord/discord-double.ts';
+import type { DiscordDouble } from '../discord/discord-double.ts';
 import { parseDiscordMarkdown } from '../discord/parse-markdown.ts';
 import { describeParts, readPartsLine } from '../discord/parts-line.ts';
 import { REAL_LIMITS } from '../discord/rate-limits.ts';
+import { startDiscordDouble } from '../discord/start-discord-double.ts';
 import type { VisibleMessage } from '../discord/transcript.ts';
 import type { Json } from '../discord/wire.ts';
 import { drawDiscord } from './draw/discord.ts';
@@ -191,7 +192,7 @@ class DiscordSide implements PlatformSide {
     return z.array(Command).safeParse(last).data ?? [];
   }
 
-  /** What is in the channel, and what single people see there; ids of Discord grow with time. */
+  /** The messages of the channel and those that only single people see; ids of Discord grow with time. */
   #all(chat: string): (VisibleMessage & { readonly onlyFor?: string })[] {
     const here = this.#interactions.filter((one) => one.chat === chat);
     const alone = here.flatMap(({ id, from }) =>

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Simulator } from './simulator.ts';
 import { Act, type SimulatedMessage, type SimulatedWorld } from './world.ts';
 
-/** What people see of one message of the bot. What is left out is not compared. */
+/** The visible part of one message of the bot. Absent fields are not compared. */
 const Shown = z.strictObject({
   chat: z.string(),
   /** Such as `bot:2`: the second one of the bot in this chat. */
@@ -25,7 +25,7 @@ const at = z.number().min(0).optional();
 const SceneLine = z.union([z.strictObject({ at, act: Act }), z.strictObject({ at, shown: Shown })]);
 export type SceneLine = z.infer<typeof SceneLine>;
 
-/** What players did, in order, and what the bot showed before each next act. */
+/** The acts of players in order, with the bot's messages before each next act. */
 export type Scene = readonly SceneLine[];
 
 /** Reads JSON lines; empty ones and those that begin with `#` are skipped. Throws with the number of a wrong line. */
@@ -99,13 +99,13 @@ export function recordScene(
   };
 }
 
-/** How to play a scene; everything has a default. */
+/** The options of playing a scene; everything has a default. */
 export interface PlayOptions {
-  /** How long a message is waited for, in ms; 30 s when absent. */
+  /** The time for which a message is awaited, in ms; 30 s when absent. */
   readonly patienceMs?: number;
   /** A message that is not as recorded counts as finished after so long without a change, in ms; 2 s when absent. */
   readonly settleMs?: number;
-  /** What differs each time, such as codes and times; it is left out of both texts. */
+  /** Text that differs each time, such as codes and times; it is left out of both texts. */
   readonly ignore?: readonly RegExp[];
 }
 

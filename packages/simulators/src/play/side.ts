@@ -5,7 +5,7 @@ import type { Abilities, FaultName, Platform, SimulatedCall } from './world.ts';
 export interface PlatformSide {
   readonly platform: Platform;
   readonly bot: string;
-  /** What the settings of an account of Parley need to connect here. */
+  /** The settings with which an account of Parley connects here. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly changes: Changes;
   readonly can: Abilities;
@@ -24,7 +24,7 @@ export interface PlatformSide {
   clearFaults(): void;
   messages(chat: string): readonly MessageOnPlatform[];
   isTyping(chat: string): boolean;
-  /** What one person was shown about the last button that they pressed there, beside the messages. */
+  /** The notice that one person got about their last press there, beside the messages. */
   notice?(chat: string): NoticeOnPlatform | undefined;
   commands(): readonly { readonly name: string; readonly description: string }[];
   calls(): readonly SimulatedCall[];
@@ -91,5 +91,5 @@ export interface MessageOnPlatform {
   readonly violations: readonly string[];
 }
 
-/** How many calls are shown. */
+/** The number of calls that are shown. */
 export const SHOWN_CALLS = 80;

@@ -4,7 +4,7 @@ import { Act, type ActOf, type SimulatedMessage, type SimulatedWorld } from './w
 /** A platform with people, played by acts. */
 export interface Simulator {
   readonly platform: SimulatedWorld['platform'];
-  /** What the settings of an account of Parley need to connect here: token and address. */
+  /** The settings with which an account of Parley connects here: token and address. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** The owner as `owners` in the settings names them, and the group that is there from the start. */
   readonly owner: string;
@@ -334,7 +334,7 @@ class Play implements Simulator {
     };
   }
 
-  /** Of a person of the platform; the platform's id where the play does not know them. */
+  /** The key of a person of the platform; the platform's id where the play does not know them. */
   #keyOf(id: string): string {
     for (const person of this.#people.values()) if (person.id === id) return person.key;
     return id;

@@ -2,7 +2,7 @@ import type { PlatformSide } from './side.ts';
 import { createPlayClock, createSimulator, type PlayClock, type Simulator } from './simulator.ts';
 import type { Platform } from './world.ts';
 
-/** How to start a simulator; everything has a default. */
+/** The options of a simulator; everything has a default. */
 export interface SimulatorOptions {
   /** Loopback port of the platform; a free one when absent. */
   readonly port?: number;
@@ -14,7 +14,7 @@ export interface SimulatorOptions {
 export interface StartedSimulator extends Simulator {
   /** The phone of the account scans a code that a client shows; other platforms need no such thing. */
   scan?(code: string): void;
-  /** Of the host of files, in PEM: a client has to trust it. */
+  /** The certificate of the host of files, in PEM: a client has to trust it. */
   readonly certificate?: string;
 }
 

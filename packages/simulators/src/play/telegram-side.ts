@@ -1,6 +1,7 @@
 import { REAL_LIMITS } from '../telegram/faults.ts';
 import type { FileKind } from '../telegram/files.ts';
-import { startTelegramDouble, type TelegramDouble } from '../telegram/telegram-double.ts';
+import { startTelegramDouble } from '../telegram/start-telegram-double.ts';
+import type { TelegramDouble } from '../telegram/telegram-double.ts';
 import type { VisibleMessage } from '../telegram/transcript.ts';
 import { drawTelegram } from './draw/telegram.ts';
 import {

@@ -1,8 +1,9 @@
-import type { Attachment } from '../whatsapp/content.ts';
 import type { Person } from '../whatsapp/people.ts';
 import { hushLibsignal } from '../whatsapp/quiet.ts';
+import type { Attachment } from '../whatsapp/read-content.ts';
+import { startWhatsAppDouble } from '../whatsapp/start-whatsapp-double.ts';
 import type { VisibleMessage } from '../whatsapp/transcript.ts';
-import { startWhatsAppDouble, type WhatsAppDouble } from '../whatsapp/whatsapp-double.ts';
+import type { WhatsAppDouble } from '../whatsapp/whatsapp-double.ts';
 import { drawWhatsApp } from './draw/whatsapp.ts';
 import {
   type FileOnPlatform,
@@ -46,7 +47,7 @@ class Side implements WhatsAppSide {
   readonly #clock: PlayClock;
   readonly #unhush: () => void;
   readonly #people: Person[] = [];
-  /** How many signs of typing and messages there were, and when the last sign was seen. */
+  /** The counts of typing signs and messages, and the time of the last sign. */
   readonly #typing = new Map<string, { readonly signs: number; readonly at: number }>();
   readonly #files = new Map<string, FileOnPlatform>();
 

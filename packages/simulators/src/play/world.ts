@@ -7,14 +7,14 @@ export type Platform = (typeof PLATFORMS)[number];
 /** Everything there is to see on one platform at a moment, in the same form for all of them. */
 export interface SimulatedWorld {
   readonly platform: Platform;
-  /** What people call the bot. */
+  /** The name of the bot for people. */
   readonly bot: string;
   /** `you` is the owner of the bot. */
   readonly people: readonly SimulatedPerson[];
   readonly chats: readonly SimulatedChat[];
   /** The menu that the bot has registered. */
   readonly commands: readonly { readonly name: string; readonly description: string }[];
-  /** What people of this platform can do to a message, and what can go wrong here. */
+  /** The abilities of people of this platform, and the faults it can have. */
   readonly can: Abilities;
   readonly faults: readonly FaultName[];
   /** The newest calls of the bot, oldest first. */
@@ -37,14 +37,14 @@ export interface SimulatedChat {
   readonly title: string;
   /** As the platform writes it. */
   readonly id: string;
-  /** Of a thread: the group that it is in. */
+  /** For a thread: its group. */
   readonly parent?: string | undefined;
   /** Keys of people. */
   readonly members: readonly string[];
   /** Out: kicked from the group, or blocked by the person. */
   readonly isBotIn: boolean;
   readonly isTyping: boolean;
-  /** What one person was shown about a button that they pressed, beside the messages. */
+  /** The notice that one person got about a button they pressed, beside the messages. */
   readonly notice?: { readonly to: string; readonly text: string; readonly at: number } | undefined;
   readonly messages: readonly SimulatedMessage[];
 }
@@ -55,7 +55,7 @@ export interface SimulatedMessage {
   /** `bot`, or the key of a person. */
   readonly from: string;
   readonly at: number;
-  /** What people read. */
+  /** The visible text. */
   readonly text: string;
   /** The same as the platform draws it; everything in it is escaped. */
   readonly html: string;
@@ -80,7 +80,7 @@ export interface SimulatedCall {
   readonly isTrouble: boolean;
 }
 
-/** What not every platform has. */
+/** The abilities that not every platform has. */
 export interface Abilities {
   readonly delete: boolean;
   readonly press: boolean;
@@ -89,7 +89,7 @@ export interface Abilities {
   readonly block: boolean;
 }
 
-/** What can go wrong with the next thing that the bot sends, or with its connection. */
+/** The faults of the bot's next message or of its connection. */
 export const FAULT_NAMES = [
   'rate-limit',
   'server-error',
@@ -113,7 +113,7 @@ const act = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) =>
 /** The largest flood, in messages. */
 export const MAX_OF_A_FLOOD = 500;
 
-/** What a player does. Chats, people and messages are named by their keys. */
+/** An act of a player. Chats, people and messages are named by their keys. */
 export const Act = z.discriminatedUnion('kind', [
   /** On Discord a text that begins with `/` and the name of a command is that command. */
   act('say', {

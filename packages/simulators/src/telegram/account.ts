@@ -1,5 +1,4 @@
 import type { Optional } from '../optional-fields.ts';
-import type { BusinessAccount, GuestQuery } from './elsewhere.ts';
 import type { FloodControl } from './faults.ts';
 import { Files, type LocalServer } from './files.ts';
 import { badRequest, forbidden } from './request.ts';
@@ -28,7 +27,7 @@ export interface BotAccount {
   readonly transcript: Transcript;
   readonly flood: FloodControl;
   readonly clock: () => number;
-  /** What setMyCommands stored, by scope and language. */
+  /** The commands that setMyCommands stored, by scope and language. */
   readonly commands: Map<string, unknown>;
   readonly files: Files;
   /** The sizes of its picture, as `PhotoSize`; null: it has none. */
@@ -97,7 +96,7 @@ export interface ChatRecord {
   info: WireChat;
   /** By message id, oldest first; deleted messages are gone. */
   readonly messages: Map<number, WireMessage>;
-  /** What one person and the bot see, by numbers of its own. */
+  /** The messages that only one person and the bot see, with numbers of their own. */
   readonly ephemeral: Map<number, WireMessage>;
   lastEphemeral: number;
   /** By topic: who writes to the channel that these direct messages are of. */
@@ -197,4 +196,20 @@ function namedAfterId(id: number): WireChat {
   if (id > 0) return { id, type: 'private', first_name: `User ${id}` };
   const type = id <= -1_000_000_000_000 ? 'supergroup' : 'group';
   return { id, type, title: `Group ${-id}` };
+}
+
+/** An account of a person that lets the bot answer its customers. */
+export interface BusinessAccount {
+  readonly user: WireUser;
+  /** Its chats have ids and numbers of their own, apart from those of the bot. */
+  readonly chats: Chats;
+  canReply: boolean;
+  isEnabled: boolean;
+}
+
+/** A question of a person in a chat that the bot is no member of. */
+export interface GuestQuery {
+  readonly chatId: number;
+  /** The answer of the bot; undefined: none yet. */
+  answer: string | undefined;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PLACES, runLine } from './control.ts';
-import { endDoubles, refusal, start } from './telegraf-client.ts';
+import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
 
 afterEach(endDoubles);
 

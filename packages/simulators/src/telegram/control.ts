@@ -128,7 +128,7 @@ const KINDS: Readonly<Record<string, { readonly kind: FileKind; readonly type: s
   '.pdf': { kind: 'document', type: 'application/pdf' },
 };
 
-/** What can be typed besides words. */
+/** The commands that can be typed besides words. */
 export const TYPED_HELP = `Write to talk to the bot. Besides words:
   !group TEXT        in a group              !press LABEL     the button of the newest message that has it
   !file PATH [WORDS] a file of your disk     !edit TEXT       change what you wrote last

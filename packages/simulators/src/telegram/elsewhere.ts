@@ -1,21 +1,12 @@
-import { type BotAccount, type ChatRecord, Chats } from './account.ts';
+import { type BotAccount, type BusinessAccount, type ChatRecord, Chats } from './account.ts';
 import { readText } from './content.ts';
 import { badRequest, isRecord, RequestParams } from './request.ts';
-import type { Known, WireMessage, WireUser } from './wire.ts';
+import type { Known, WireMessage } from './wire.ts';
 
-/** An account of a person that lets the bot answer its customers. */
-export interface BusinessAccount {
-  readonly user: WireUser;
-  /** Its chats have ids and numbers of their own, apart from those of the bot. */
-  readonly chats: Chats;
-  canReply: boolean;
-  isEnabled: boolean;
-}
-
-/** How a person connects the bot to their account, changes what it may do, or ends that. */
+/** A person's connection of the bot to their account, its change, or its end. */
 export interface Connecting {
   readonly id: string;
-  /** Who; user 2001 when absent. */
+  /** The person; user 2001 when absent. */
   readonly user?: Known | undefined;
   readonly canReply?: boolean | undefined;
   readonly isEnabled?: boolean | undefined;
@@ -69,11 +60,11 @@ export function deleteBusinessMessages(account: BotAccount, params: RequestParam
   return true;
 }
 
-/** Where a call writes. */
+/** The chat to which a call writes. */
 export interface Home {
   readonly chats: Chats;
   readonly chat: ChatRecord;
-  /** What the message has besides, because it is there. */
+  /** The additional fields of a message there. */
   readonly beside: Partial<WireMessage>;
 }
 
@@ -109,13 +100,6 @@ function businessHome(account: BotAccount, connection: string, params: RequestPa
     business_connection_id: connection,
   };
   return { chats: found.chats, chat, beside };
-}
-
-/** A question of a person in a chat that the bot is no member of. */
-export interface GuestQuery {
-  readonly chatId: number;
-  /** What the bot answered; undefined: nothing yet. */
-  answer: string | undefined;
 }
 
 /** answerGuestQuery: once for each query, with one text. */

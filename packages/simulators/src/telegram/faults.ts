@@ -12,7 +12,7 @@ const aim = {
   after: z.boolean().optional(),
 };
 
-/** What goes wrong with a call that waits for it. */
+/** A fault of the next matching call. */
 export const Fault = z.discriminatedUnion('kind', [
   ...callFaults(aim),
   /** A refusal in the Bot API's own form. */
@@ -46,7 +46,7 @@ interface Rate {
   readonly perSecond: number;
 }
 
-/** What is counted: one private chat, one group, and the bot as a whole. Absent means no limit. */
+/** The limits of one private chat, one group, and the bot as a whole. Absent means no limit. */
 export interface FloodLimits {
   readonly chat?: Rate;
   readonly group?: Rate;

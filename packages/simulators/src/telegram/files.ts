@@ -9,7 +9,7 @@ export interface SentFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly name?: string | undefined;
   readonly type?: string | undefined;
-  /** What the servers claim of its size, if it shall not be the truth. */
+  /** The size that the servers claim, if not the true one. */
   readonly claimedSize?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface LocalServer {
 }
 
 const MB = 1024 * 1024;
-/** How long an address given by getFile is good. */
+/** The time for which an address of getFile is valid. */
 const GOOD_FOR_MS = 60 * 60 * 1000;
 
 interface Stored {

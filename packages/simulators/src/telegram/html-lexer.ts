@@ -113,7 +113,7 @@ export function isSpace(character: string | undefined): boolean {
   return character !== undefined && SPACE.test(character);
 }
 
-/** Where `at` is in UTF-8 bytes, the unit of the refusals. */
+/** The offset `at` in UTF-8 bytes, the unit of the refusals. */
 export function bytes(html: string, at: number): number {
   return new TextEncoder().encode(html.slice(0, at)).length;
 }

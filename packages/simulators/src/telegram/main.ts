@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { inTerminal } from '../typed-lines.ts';
 import { PLACES, runLine, TYPED_HELP } from './control.ts';
 import { REAL_LIMITS } from './faults.ts';
-import { startTelegramDouble } from './telegram-double.ts';
+import { startTelegramDouble } from './start-telegram-double.ts';
 
 const PERSON = PLACES.person;
 

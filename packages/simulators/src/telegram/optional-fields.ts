@@ -31,7 +31,7 @@ type AllKeys<T> = T extends unknown ? keyof T : never;
 type OptionalIn<T> = T extends unknown
   ? { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T]
   : never;
-/** Of each field that is optional, or that some kinds of this object lack: a value that it may have. */
+/** A sample value of each field that is optional, or that some kinds of this object lack. */
 type Samples<T> = Readonly<Record<OptionalIn<T> | Exclude<AllKeys<T>, keyof T>, unknown>>;
 
 const ANN = { id: 501, is_bot: false, first_name: 'Ann' };
@@ -316,7 +316,7 @@ const UPDATES: Readonly<Record<Exclude<AllKeys<Update>, 'update_id'>, null>> = {
   ...{ chat_member: null, chat_join_request: null, chat_boost: null, removed_chat_boost: null },
 };
 
-/** What may be left out of an event that says something else; all other fields are what it says, and stay. */
+/** The optional fields of an event about something else; all other fields are its content and stay. */
 const BESIDE: ReadonlySet<string> = new Set([
   ...Object.keys(OPTIONAL_FIELDS.User),
   ...['title', 'is_forum', 'entities', 'caption', 'caption_entities', 'via_bot', 'quote'],

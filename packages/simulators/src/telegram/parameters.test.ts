@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { endDoubles, refusal, start } from './telegraf-client.ts';
+import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
 
 const ANN = 501;
 const draft = { chat_id: ANN, draft_id: 1, text: 'x' };

@@ -7,7 +7,7 @@ type Parameters<Method extends keyof ApiMethods<unknown>> = ApiMethods<unknown>[
   ? keyof Args
   : never;
 
-/** Of all methods that send a message. */
+/** The parameters of all methods that send a message. */
 const PLACE = [
   'business_connection_id',
   'chat_id',

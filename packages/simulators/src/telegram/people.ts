@@ -5,10 +5,10 @@ import type { SentFile } from './files.ts';
 import type { HtmlEntity } from './parse-html.ts';
 import { buttonsOf, type Known, type WireMessage, type WireUser } from './wire.ts';
 
-/** What a person writes. Ids alone make a private chat, group or supergroup of their kind. */
+/** A message of a person. Ids alone make a private chat, group or supergroup of their kind. */
 export interface Saying {
   readonly chat: number | Known;
-  /** Who; in a private chat its only person, elsewhere user 1001 when absent. */
+  /** The author; when absent, the only person of a private chat, elsewhere user 1001. */
   readonly from?: number | Known | undefined;
   readonly text?: string | undefined;
   /** A picture, recording or document; the text becomes its caption. */
@@ -141,7 +141,7 @@ export interface Press {
   readonly message: number;
   /** The number of a message that one person sees; `message` is 0 then. */
   readonly ephemeral?: number | undefined;
-  /** What is written on it. */
+  /** The text on it. */
   readonly label: string;
   readonly from?: number | Known | undefined;
   /** The message is too old to be told: the update has its place and number only. */
@@ -193,7 +193,7 @@ export function stopDraft(account: BotAccount, chatId: number): number {
   return draft.draftId;
 }
 
-/** What a person, or who speaks as a chat, reacts with. */
+/** The reaction of a person, or of one who speaks as a chat. */
 export interface Reaction {
   readonly chat: number;
   readonly message: number;
@@ -247,7 +247,7 @@ export function migrate(account: BotAccount, chatId: number): number {
   return newId;
 }
 
-/** Who acts where nobody is named. */
+/** The person who acts where none is named. */
 const SOMEBODY: WireUser = { id: 1001, is_bot: false, first_name: 'User 1001' };
 
 /** Whether the bot may be in a chat, and write there. */
@@ -299,7 +299,10 @@ function userOf(saying: Pick<Saying, 'chat' | 'from'>, chat: ChatRecord): WireUs
   return { is_bot: false, first_name: `User ${given.id}`, language_code: 'en', ...given };
 }
 
-/** Who speaks for a chat is shown as that chat; beside it stands a user that is the same everywhere. */
+/**
+ * The author of a message. One who speaks for a chat is shown as that chat, beside a user that is the same
+ * everywhere.
+ */
 function speakerOf(saying: Saying, chat: ChatRecord, from: WireUser): Partial<WireMessage> {
   if (chat.info.type === 'channel') return { sender_chat: chat.info };
   if (saying.as === undefined) return { from };

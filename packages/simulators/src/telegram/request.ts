@@ -70,7 +70,7 @@ export async function readParams(
   });
 }
 
-/** What goes beside a refusal, where a program can act on it. */
+/** The parameters beside a refusal, on which a program can act. */
 export const RefusalParameters = z.strictObject({
   /** Seconds to wait. */
   retry_after: z.number().optional(),

@@ -28,7 +28,7 @@ const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   ...{ table: ['bordered', 'striped', 'compact'], details: ['open'], 'tg-math-block': [] },
 };
 
-/** What is a part of one block alone. */
+/** The tags that are parts of one block alone. */
 const PARTS: Readonly<Record<string, readonly [parent: string, attributes: readonly string[]]>> = {
   tr: ['table', []],
   th: ['tr', ['colspan', 'rowspan', 'align', 'valign']],

@@ -173,7 +173,7 @@ function richText(nodes: readonly RichNode[]): unknown {
   return texts.length === 1 ? texts[0] : texts;
 }
 
-/** What people see of blocks, texts or HTML, a line for each block, row and item. */
+/** The visible text of blocks, texts or HTML, a line for each block, row and item. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) {

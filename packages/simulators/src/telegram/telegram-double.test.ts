@@ -1,6 +1,6 @@
 import { Telegraf } from 'telegraf';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endDoubles, refusal, start } from './telegraf-client.ts';
+import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
 
 const ANN = 501;
 afterEach(endDoubles);

@@ -1,30 +1,13 @@
-import { createServer } from 'node:http';
-import { end, listen } from '../loopback.ts';
 import type { Optional } from '../optional-fields.ts';
-import { type Draft, newAccount } from './account.ts';
-import { type Connecting, connectBusiness } from './elsewhere.ts';
-import { type Fault, Faults, FloodControl, type FloodLimits } from './faults.ts';
+import type { Draft } from './account.ts';
+import type { Connecting } from './elsewhere.ts';
+import type { Fault, FloodLimits } from './faults.ts';
 import type { LocalServer } from './files.ts';
-import {
-  type Access,
-  deleteInBusiness,
-  migrate,
-  type Press,
-  press,
-  type Reaction,
-  react,
-  reword,
-  type Saying,
-  say,
-  setAccess,
-  setTopic,
-  stopDraft,
-} from './people.ts';
-import { BotApiServer } from './server.ts';
-import { type RecordedCall, Transcript, type VisibleMessage } from './transcript.ts';
+import type { Access, Press, Reaction, Saying } from './people.ts';
+import type { RecordedCall, Transcript, VisibleMessage } from './transcript.ts';
 import type { WireMessage, WireUpdate, WireUser } from './wire.ts';
 
-/** How to start a double; everything has a default. */
+/** The options of a double; everything has a default. */
 export interface TelegramDoubleOptions {
   /** Loopback port; a free one when absent. */
   readonly port?: number;
@@ -33,9 +16,9 @@ export interface TelegramDoubleOptions {
   readonly limits?: FloodLimits;
   /** Milliseconds since 1970; decides dates and flood limits, not how long a poll waits. */
   readonly clock?: () => number;
-  /** Where a webhook's calls really go: it must name an https address, which loopback has not. */
+  /** The real target of a webhook's calls: it must name an https address, which loopback has not. */
   readonly webhookTarget?: string;
-  /** How what the Bot API calls optional is sent; with its values when absent. */
+  /** The form in which optional fields of the Bot API are sent; with its values when absent. */
   readonly optional?: Optional;
   /** It behaves as a server of one's own in local mode. */
   readonly localServer?: LocalServer;
@@ -59,7 +42,7 @@ export interface TelegramDouble {
   connectBusiness(wish: Connecting): void;
   /** A person deletes messages in a chat of a business account. */
   deleteInBusiness(connection: string, chatId: number, messageIds: readonly number[]): void;
-  /** What the bot has answered as a guest. */
+  /** The bot's answer as a guest. */
   guestAnswer(query: string): string | undefined;
   /** A person reacts to a message, or takes that back. */
   react(reaction: Reaction): void;
@@ -73,9 +56,9 @@ export interface TelegramDouble {
   update(kind: string, content: unknown): number;
   /** Updates no poll has confirmed yet. */
   pendingUpdates(): readonly WireUpdate[];
-  /** What people see in a chat now, both ways, oldest first. */
+  /** The visible messages of a chat, both ways, oldest first. */
   conversation(chatId: number, business?: string): VisibleMessage[];
-  /** What the bot did, oldest first. */
+  /** The calls of the bot, oldest first. */
   calls(method?: string): RecordedCall[];
   /** Unfinished texts shown by sendMessageDraft. */
   drafts(): readonly Draft[];
@@ -97,84 +80,4 @@ export interface TelegramDouble {
   /** Resolves with the first answer of `look` that is neither undefined nor false. */
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
   close(): Promise<void>;
-}
-
-const DEFAULT_TOKEN = '7000000001:double-token-for-tests-and-trying-out';
-
-/**
- * Starts a Telegram Bot API server for one bot on loopback: plain http, the real wire, the limits and
- * refusals of the servers, and faults on request. `/control/…` does over http what the handle does.
- */
-export async function startTelegramDouble(
-  options: TelegramDoubleOptions = {},
-): Promise<TelegramDouble> {
-  const token = options.botToken ?? DEFAULT_TOKEN;
-  const clock = options.clock ?? Date.now;
-  const transcript = new Transcript(clock);
-  const flood = new FloodControl(options.limits ?? {}, clock);
-  const account = newAccount(token, {
-    transcript,
-    flood,
-    clock,
-    webhookTarget: options.webhookTarget,
-    optional: options.optional,
-    localServer: options.localServer,
-    bytesOfPicture: options.picture,
-  });
-  const faults = new Faults();
-  const api = new BotApiServer(account, token, faults);
-  const prefix = options.pathPrefix ?? '';
-
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://double');
-    const failed = (error: unknown) => response.writeHead(500).end(String(error));
-    if (url.pathname.startsWith('/control/')) {
-      import('./control.ts')
-        .then(({ handleControl }) => handleControl(double, request, response, url))
-        .catch(failed);
-    } else if (url.pathname.startsWith(`${prefix}/`)) {
-      api.handle(request, response, url).catch(failed);
-    } else {
-      response.writeHead(404).end();
-    }
-  });
-  server.keepAliveTimeout = 60_000;
-  const port = await listen(server, options.port ?? 0);
-
-  const double: TelegramDouble = {
-    apiRoot: `http://127.0.0.1:${port}${prefix}`,
-    token,
-    me: account.me,
-    transcript,
-    say: (saying) => say(account, saying),
-    reword: (chatId, messageId, text, business) =>
-      reword(account, chatId, messageId, text, business),
-    connectBusiness: (wish) => connectBusiness(account, wish),
-    deleteInBusiness: (connection, chatId, ids) =>
-      deleteInBusiness(account, connection, chatId, ids),
-    guestAnswer: (query) => account.guests.get(query)?.answer,
-    react: (reaction) => react(account, reaction),
-    press: (wish) => press(account, wish),
-    stopDraft: (chatId) => stopDraft(account, chatId),
-    pressAnswered: (id) => account.queries.get(id)?.answered ?? false,
-    update: (kind, content) => account.updates.push(kind, content),
-    pendingUpdates: () => account.updates.pending,
-    conversation: (chatId, business) => transcript.messages(chatId, business),
-    calls: (method) => transcript.calls(method),
-    drafts: () => account.drafts,
-    migrate: (chatId) => migrate(account, chatId),
-    setAccess: (chatId, access) => setAccess(account, chatId, access),
-    setTopic: (chatId, thread, state) => setTopic(account, chatId, thread, state),
-    promote: (id, userId) => void account.chats.open({ id }).administrators.add(userId),
-    fault: (fault) => faults.arm(fault),
-    clearFaults: () => faults.clear(),
-    endPoll: () => account.updates.endPoll(),
-    dropConnections: () => server.closeAllConnections(),
-    waitFor: (look, timeoutMs = 30_000) => transcript.changes.waitFor(look, timeoutMs),
-    close: () => {
-      account.webhook.call('', '');
-      return end(server);
-    },
-  };
-  return double;
 }

@@ -32,15 +32,15 @@ export interface VisibleMessage {
   /** The business account whose chat it is. */
   readonly business?: string;
   readonly replyTo?: number;
-  /** What the bot sent; files of people are in the updates. */
+  /** The file that the bot sent; files of people are in the updates. */
   readonly file?: VisibleFile;
   /** Labels of the buttons below it. */
   readonly buttons?: readonly string[];
   /** It is a rich message, with these blocks; `text` is what older clients would be missing. */
   readonly rich?: unknown;
-  /** What the bot reacted with. */
+  /** The reaction of the bot. */
   readonly reaction?: string;
-  /** How often its text was replaced. */
+  /** The number of times its text was replaced. */
   readonly edits: number;
 }
 
@@ -87,7 +87,7 @@ function subChatOf({
   };
 }
 
-/** What happened, in order, and who waits for more of it. */
+/** The record of events, in order, with those who wait for more. */
 export class Transcript {
   readonly changes = new Changes(() => this.#summary());
   readonly #calls: RecordedCall[] = [];

@@ -4,7 +4,7 @@ import { updateSent } from './optional-fields.ts';
 import { conflict } from './request.ts';
 import type { WireUpdate } from './wire.ts';
 
-/** What one getUpdates asks for; `timeout` in seconds. */
+/** The request of one getUpdates; `timeout` in seconds. */
 interface PollRequest {
   readonly offset: number;
   readonly limit: number;
@@ -31,7 +31,7 @@ export class UpdateQueue {
   #allowed: ReadonlySet<string> | undefined;
   #waiting: Waiting | undefined;
   #webhook = '';
-  /** How optional fields are sent. */
+  /** The form in which optional fields are sent. */
   optional: Optional = 'present';
 
   readonly #changed: () => void;
@@ -97,7 +97,7 @@ export class UpdateQueue {
     return waiting !== undefined;
   }
 
-  /** What a webhook's call brought was taken: that update does not come again. */
+  /** Notes that the update of a webhook's call was taken: it does not come again. */
   taken(updateId: number): void {
     this.#updates = this.#updates.filter(({ update_id }) => update_id !== updateId);
     this.#changed();
@@ -134,7 +134,7 @@ export class UpdateQueue {
   }
 }
 
-/** How long after a refused call the next one comes, in ms; the servers wait longer each time. */
+/** The delay of the next call after a refused one, in ms; the servers wait longer each time. */
 const RETRY_DELAY_MS = 20;
 
 /**
@@ -156,7 +156,7 @@ export class WebhookCaller {
     this.#target = target;
   }
 
-  /** What getWebhookInfo tells of the last call that failed. */
+  /** The last failed call, as getWebhookInfo reports it. */
   get lastError(): object {
     return this.#lastError;
   }

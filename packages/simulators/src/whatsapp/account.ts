@@ -26,7 +26,7 @@ export interface Account {
   companion: Companion | undefined;
 }
 
-/** How long messages of a chat stay. */
+/** The time for which messages of a chat stay. */
 export interface Timer {
   /** 0: until somebody deletes them. */
   readonly seconds: number;
@@ -34,7 +34,7 @@ export interface Timer {
   readonly setAt: number;
 }
 
-/** Where something is said. */
+/** The chat of a message. */
 export type Chat =
   | { readonly kind: 'direct'; readonly id: string; readonly person: Person }
   | { readonly kind: 'group'; readonly id: string; readonly group: Group }
@@ -72,7 +72,7 @@ export function seconds(account: Account): number {
 /** Attributes of a stanza; those without a value are left out. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Where a message comes from; beside the identity used stands the other one, when the bot may know it. */
+/** The origin of a message; the other identity stands beside the used one, when the bot may know it. */
 export function messageRoute(chat: Chat, person: Person): Attributes {
   if (chat.kind === 'newsletter')
     return { from: chat.id, server_id: randomBytes(2).readUInt16BE() };
@@ -87,15 +87,15 @@ export function messageRoute(chat: Chat, person: Person): Attributes {
 }
 
 /**
- * Where a receipt or a sign of typing comes from.
- * @param address the address the bot wrote to: in a direct chat a phone answers under it.
+ * The origin of a receipt or a sign of typing. @param address the address the bot wrote to: in a direct chat a phone
+ * answers under it.
  */
 export function receiptRoute(chat: Chat, person: Person, address?: string): Attributes {
   if (chat.kind !== 'direct') return { from: chat.id, participant: person.lid };
   return { from: address === undefined ? directJid(person) : jidNormalizedUser(address) };
 }
 
-/** What a person is called in a chat, by others and in mentions: direct chats may use numbers. */
+/** The name of a person in a chat, by others and in mentions: direct chats may use numbers. */
 export function nameIn(chat: Chat, person: Person): string {
   if (chat.kind !== 'direct') return person.lid;
   return chat.person.addressing === 'pn' ? (person.pn ?? person.lid) : person.lid;
@@ -141,7 +141,7 @@ export class Companion {
     return this.#published.promise;
   }
 
-  /** How many one-time keys others may still take. */
+  /** The number of one-time keys that others may still take. */
   get keysLeft(): number {
     return this.#oneTime.length;
   }
@@ -157,8 +157,8 @@ export class Companion {
   }
 
   /**
-   * What one needs to write to it; each one-time key is given out once.
-   * @throws Error before it has published keys.
+   * Takes the keys for writing to it; each one-time key is given out once. @throws Error before it has published
+   * keys.
    */
   take(): KeyBundle {
     if (this.#keys === undefined) throw new Error('The client has not published its keys yet');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { freshAuth, type Scene, startScene } from './test-scene.ts';
+import { freshAuth, type Scene, startScene } from './testing/test-scene.ts';
 
 const Created = z.object({ id: z.string() });
 const Group = z.object({ jid: z.string() });

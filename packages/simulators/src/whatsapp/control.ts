@@ -2,7 +2,7 @@ import { proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { answersControl, newest } from '../answer-control.ts';
 import { Fault } from './faults.ts';
-import { GroupChange, GroupOptions } from './groups.ts';
+import { GroupChange, GroupOptions } from './group-acts.ts';
 import { PersonOptions } from './people.ts';
 import type { RecordedSend, VisibleMessage } from './transcript.ts';
 import type { WhatsAppDouble } from './whatsapp-double.ts';

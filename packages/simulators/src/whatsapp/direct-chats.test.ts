@@ -1,6 +1,6 @@
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { startOpenScene } from './test-scene.ts';
+import { startOpenScene } from './testing/test-scene.ts';
 import { child, children } from './wire.ts';
 
 describe('texts in a direct chat', () => {

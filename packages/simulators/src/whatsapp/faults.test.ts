@@ -1,6 +1,6 @@
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { startOpenScene, startScene } from './test-scene.ts';
+import { startOpenScene, startScene } from './testing/test-scene.ts';
 
 describe('a connection that ends', () => {
   it('reports the reason to the client, and accepts it again', async () => {

@@ -39,7 +39,7 @@ const DeliveryFault = z.discriminatedUnion('kind', [
 ]);
 export type DeliveryFault = z.infer<typeof DeliveryFault>;
 
-/** What a person's phone sealed cannot be opened. */
+/** A message sealed by a person's phone cannot be opened. */
 const SealFault = fault('garble');
 
 /** A query of the bot goes wrong. */

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { downloadMediaMessage, type WAMessage } from '@whiskeysockets/baileys';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startOpenScene } from './test-scene.ts';
+import { startOpenScene } from './testing/test-scene.ts';
 
 /** An open client that trusts the double's media host. */
 async function startFileScene() {

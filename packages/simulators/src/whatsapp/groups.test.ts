@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Scene, startOpenScene } from './test-scene.ts';
+import { type Scene, startOpenScene } from './testing/test-scene.ts';
 
 /** A group of Ann, Bob and the bot. */
 function friends({ double }: Scene) {

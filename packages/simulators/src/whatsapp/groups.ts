@@ -1,12 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { BinaryNode } from '@whiskeysockets/baileys';
-import { z } from 'zod';
-import { type Account, seconds } from './account.ts';
-import type { Person } from './people.ts';
 import { node } from './wire.ts';
 
-/** Who belongs to a group: people, and the bot's account when it was let in. */
-interface Member {
+/** A member of a group: a person, or the bot's account when it was let in. */
+export interface Member {
   readonly lid: string;
   readonly pn?: string;
 }
@@ -66,11 +62,6 @@ export function isMember(group: Group, { lid }: { readonly lid: string }): boole
   return group.members.some((member) => member.lid === lid);
 }
 
-/** A person as a member. */
-function asMember({ lid, pn }: Person): Member {
-  return pn === undefined ? { lid } : { lid, pn };
-}
-
 /** The `<group>` that describes a group. */
 export function groupNode(group: Group): BinaryNode {
   const { creator, jid, subject, createdAt, members, admins } = group;
@@ -98,119 +89,7 @@ export function groupNode(group: Group): BinaryNode {
 }
 
 /** The `<participant>` for a member. */
-function participantNode(member: Member, admins: ReadonlySet<string>): BinaryNode {
+export function participantNode(member: Member, admins: ReadonlySet<string>): BinaryNode {
   const type = admins.has(member.lid) ? 'admin' : undefined;
   return node('participant', { jid: member.lid, phone_number: member.pn, type });
-}
-
-/** How to make a group. */
-export const GroupOptions = z.strictObject({
-  subject: z.string(),
-  /** People in any form; the bot is `double.me`. The first one makes the group and is its admin. */
-  members: z.array(z.string()).readonly(),
-  /** Only admins may write. */
-  announce: z.boolean().optional(),
-  /** Seconds after which messages disappear. */
-  ephemeral: z.number().optional(),
-});
-
-export type GroupOptions = z.infer<typeof GroupOptions>;
-
-const by = z.string().optional();
-const who = z.array(z.string()).readonly();
-
-/** A change of a group, and who makes it; its creator when absent. */
-export const GroupChange = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.enum(['add', 'remove', 'promote', 'demote']), who, by }),
-  z.strictObject({ kind: z.literal('subject'), subject: z.string(), by }),
-  z.strictObject({ kind: z.literal('announce'), on: z.boolean(), by }),
-  /** Seconds after which messages disappear; 0: they stay. */
-  z.strictObject({ kind: z.literal('ephemeral'), seconds: z.number(), by }),
-]);
-
-export type GroupChange = z.infer<typeof GroupChange>;
-
-/** What people do with groups; the bot hears of it where it is a member. */
-export class GroupActs {
-  readonly #account: Account;
-
-  constructor(account: Account) {
-    this.#account = account;
-  }
-
-  add({ subject, members, announce = false, ephemeral = 0 }: GroupOptions): Group {
-    const people = members.map((jid) => this.#account.people.get(jid));
-    const [creator] = people;
-    if (creator === undefined) throw new Error('A group needs a member');
-    const group = this.#account.groups.add({
-      subject,
-      createdAt: this.#account.clock(),
-      creator: asMember(creator),
-      members: people.map(asMember),
-      admins: new Set([creator.lid]),
-      announce,
-      ephemeral,
-    });
-    if (people.includes(this.#account.me)) this.#tell(group, creator, createNode(group));
-    return group;
-  }
-
-  change(jid: string, change: GroupChange): Group {
-    const { groups, people, me } = this.#account;
-    const before = groups.get(jid);
-    const by = people.get(change.by ?? before.creator.lid);
-    const after = groups.change(jid, this.#applied(before, change));
-    if (!isMember(before, me) && isMember(after, me)) this.#tell(after, by, createNode(after));
-    else if (isMember(before, me)) this.#tell(after, by, this.#node(change));
-    return after;
-  }
-
-  #applied(group: Group, change: GroupChange): Partial<Omit<Group, 'jid'>> {
-    if (change.kind === 'subject') return { subject: change.subject };
-    if (change.kind === 'announce') return { announce: change.on };
-    if (change.kind === 'ephemeral') return { ephemeral: change.seconds };
-    const who = this.#people(change.who).map(asMember);
-    const lids = who.map(({ lid }) => lid);
-    if (change.kind === 'promote') return { admins: new Set([...group.admins, ...lids]) };
-    const others = new Set([...group.admins].filter((lid) => !lids.includes(lid)));
-    if (change.kind === 'demote') return { admins: others };
-    const rest = group.members.filter(({ lid }) => !lids.includes(lid));
-    return change.kind === 'remove'
-      ? { members: rest, admins: others }
-      : { members: [...rest, ...who] };
-  }
-
-  #node(change: GroupChange): BinaryNode {
-    if (change.kind === 'subject') return node('subject', { subject: change.subject });
-    if (change.kind === 'announce') return node(change.on ? 'announcement' : 'not_announcement');
-    if (change.kind === 'ephemeral') {
-      const { seconds: expiration } = change;
-      return expiration > 0 ? node('ephemeral', { expiration }) : node('not_ephemeral');
-    }
-    const none = new Set<string>();
-    const who = this.#people(change.who).map((person) => participantNode(asMember(person), none));
-    return node(change.kind, {}, who);
-  }
-
-  #tell(group: Group, by: Person, change: BinaryNode): void {
-    const attrs = {
-      from: group.jid,
-      type: 'w:gp2',
-      id: randomBytes(4).readUInt32BE(),
-      t: seconds(this.#account),
-      participant: by.lid,
-      participant_pn: by.pn,
-      notify: by.name,
-      addressing_mode: 'lid',
-    };
-    this.#account.mailbox.put(node('notification', attrs, [change]), group.jid);
-  }
-
-  #people(jids: readonly string[]): Person[] {
-    return jids.map((jid) => this.#account.people.get(jid));
-  }
-}
-
-function createNode(group: Group): BinaryNode {
-  return node('create', { type: 'new' }, [groupNode(group)]);
 }

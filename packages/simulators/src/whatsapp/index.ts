@@ -11,9 +11,6 @@ export {
 export type { Person } from './people.ts';
 export { hushLibsignal } from './quiet.ts';
 export { selfSignedCertificate } from './self-signed-certificate.ts';
+export { startWhatsAppDouble } from './start-whatsapp-double.ts';
 export type { VisibleMessage } from './transcript.ts';
-export {
-  startWhatsAppDouble,
-  type WhatsAppDouble,
-  type WhatsAppDoubleOptions,
-} from './whatsapp-double.ts';
+export type { WhatsAppDouble, WhatsAppDoubleOptions } from './whatsapp-double.ts';

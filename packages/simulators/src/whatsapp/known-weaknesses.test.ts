@@ -8,7 +8,7 @@ import {
   WA_CERT_DETAILS,
 } from '@whiskeysockets/baileys';
 import { describe, expect, it, vi } from 'vitest';
-import { type Scene, startOpenScene, startScene, textOf } from './test-scene.ts';
+import { type Scene, startOpenScene, startScene, textOf } from './testing/test-scene.ts';
 
 /** An open client and a person who have written to each other, so that both use one session. */
 async function acquainted() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startOpenScene, startScene } from './test-scene.ts';
+import { startOpenScene, startScene } from './testing/test-scene.ts';
 
 describe('messages while the client is away', () => {
   it('keeps them, and gives them out in order at the next login, as mail that waited', async () => {

@@ -8,7 +8,7 @@ interface Letter {
   readonly chat: string;
 }
 
-/** What for the client is kept until it confirms it, through broken connections and restarts. */
+/** The stanzas for the client, kept until it confirms them, through broken connections and restarts. */
 export class Mailbox {
   #letters: Letter[] = [];
   #link: ClientLink | undefined;

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { inTerminal } from '../typed-lines.ts';
 import { hushLibsignal } from './quiet.ts';
-import { startWhatsAppDouble } from './whatsapp-double.ts';
+import { startWhatsAppDouble } from './start-whatsapp-double.ts';
 
 const Status = z.object({
   channels: z.array(z.object({ state: z.looseObject({ code: z.string().optional() }) })),
@@ -81,9 +81,8 @@ async function link(code: string): Promise<void> {
 }
 
 /**
- * What a phone would read: the pasted text of a code, or what a Parley shows whose page's address, as
- * `parley start` prints it, was pasted.
- * @throws Error when that Parley shows no code
+ * The text of a code: pasted itself, or read from the Parley whose page's address, as `parley start` prints it, was
+ * pasted. @throws Error when that Parley shows no code
  */
 async function codeToScan(pasted: string): Promise<string> {
   const page = URL.canParse(pasted) ? new URL(pasted) : undefined;

@@ -15,17 +15,17 @@ import {
 } from '@whiskeysockets/baileys';
 import { end, listen } from '../loopback.ts';
 import { type Account, seconds } from './account.ts';
-import type { Attachment } from './content.ts';
+import type { Attachment } from './read-content.ts';
 import { type SelfSigned, selfSignedCertificate } from './self-signed-certificate.ts';
 import { child, node } from './wire.ts';
 
-/** What a client has to show to upload; it gets it from the `media_conn` query. */
+/** The token for uploads; a client gets it from the `media_conn` query. */
 export const UPLOAD_AUTH = 'double-upload';
 
-/** Where WhatsApp's files lie, sealed: https on loopback with a certificate of its own. */
+/** The host of WhatsApp's sealed files: https on loopback with a certificate of its own. */
 export class MediaHost {
   readonly #files = new Map<string, Buffer>();
-  /** What phones still have of files that the host has thrown away. */
+  /** Files that phones still have after the host has removed them. */
   readonly #onPhones = new Map<string, Buffer>();
   readonly #redirects = new Map<string, string>();
   readonly #asked: string[] = [];
@@ -194,8 +194,8 @@ async function messageOf(host: MediaHost, draft: FileDraft): Promise<proto.IMess
 }
 
 /**
- * What a person finds in a file that the bot sent.
- * @throws Error when it is not on the host, or was changed there.
+ * The content of a file that the bot sent, as a person opens it. @throws Error when it is not on the host, or was
+ * changed there.
  */
 export function openAttachment(host: MediaHost, attachment: Attachment): Promise<Buffer> {
   const { kind, directPath = '', mediaKey } = attachment;

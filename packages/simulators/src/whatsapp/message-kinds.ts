@@ -56,7 +56,7 @@ function valueFor<Fields>(codec: Codec<Fields>, name: string): { [name: string]:
   throw new Error(`No value fits the field ${name}`);
 }
 
-/** What clients read of messages, with every field there is. */
+/** The messages that clients read, with every field there is. */
 export const MESSAGE_KINDS: readonly MessageKind[] = [
   kindOf<proto.IMessage>(proto.Message, (message) => message)(
     'conversation senderKeyDistributionMessage imageMessage contactMessage',

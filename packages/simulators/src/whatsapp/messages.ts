@@ -1,9 +1,10 @@
 import type { BinaryNode, proto } from '@whiskeysockets/baileys';
 import { type Account, type Chat, findChat, linked, seconds } from './account.ts';
-import { readContent } from './content.ts';
+import { askAgain, tellDelivered } from './acts.ts';
 import type { SendFault } from './faults.ts';
 import { type Group, isMember } from './groups.ts';
-import { askAgain, type Person, tellDelivered } from './people.ts';
+import type { Person } from './people.ts';
+import { readContent } from './read-content.ts';
 import { bytes, type ClientLink, child, children, node } from './wire.ts';
 
 /** A message of the bot: people's phones open it, people see it, then the server answers. */
@@ -112,7 +113,7 @@ async function openForAll(account: Account, chat: Chat, stanza: BinaryNode): Pro
   return openInGroup(account, chat.group, author, bytes(forAll));
 }
 
-/** What was sealed for single devices. Sent again to one device, the seal stands in the message itself. */
+/** The seals for single devices. In a message sent again to one device, the seal stands in the message itself. */
 function sealsOf(stanza: BinaryNode): { readonly jid: string; readonly enc: BinaryNode }[] {
   const listed = children(child(stanza, 'participants'), 'to').flatMap((to) =>
     children(to, 'enc').map((enc) => ({ jid: to.attrs.jid ?? '', enc })),

@@ -11,7 +11,7 @@ import {
   WA_CERT_DETAILS,
 } from '@whiskeysockets/baileys';
 
-/** What a client has proved and said at the end of the handshake. */
+/** The proven identity and the hello of a client at the end of the handshake. */
 export interface Login {
   /** The Noise key that the client proved to hold: it is how WhatsApp knows a device again. */
   readonly clientKey: Uint8Array;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freshAuth, startScene } from './test-scene.ts';
+import { freshAuth, startScene } from './testing/test-scene.ts';
 
 describe('linking a client', () => {
   it('goes from a code over the scan and the restart to an open connection', async () => {

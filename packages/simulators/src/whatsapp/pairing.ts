@@ -30,9 +30,9 @@ interface Scanned {
 /** A client that is not linked yet: it shows codes until a phone scans one, or one is typed on the phone. */
 export class Pairing {
   readonly link: ClientLink;
-  /** What the codes begin with; the client shows one after the other. */
+  /** The beginnings of the codes; the client shows one after the other. */
   readonly refs: readonly string[];
-  /** Whose phone the code to type is for. */
+  /** The number whose phone takes the code to type. */
   phone: string | undefined;
   readonly #account: Account;
   readonly #noiseKey: Uint8Array;
@@ -185,7 +185,7 @@ export class Pairing {
 
 const PRE_KEYS = 30;
 
-/** What a client that was linked long ago has stored. */
+/** The stored credentials of a client that was linked long ago. */
 export interface LinkedCredentials {
   readonly creds: AuthenticationCreds;
   readonly keys: SignalDataSet;

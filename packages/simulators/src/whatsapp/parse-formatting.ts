@@ -39,7 +39,7 @@ export function parseWhatsApp(text: string, meant = ''): Formatted {
   return { lines, visible: visibleText(lines), runs: runs.flat(), violations };
 }
 
-/** What a stretch of text is shown as. */
+/** The format of a stretch of text. */
 export type Format =
   | 'bold'
   | 'italic'
@@ -77,7 +77,7 @@ function inlineRuns(inline: Inline, formats: readonly Format[]): FormatRun[] {
   }
 }
 
-/** What people see of all lines. */
+/** The visible text of all lines. */
 function visibleText(lines: readonly FormattedLine[]): string {
   return lines
     .map((line) => {
@@ -154,10 +154,7 @@ const MARKDOWN: readonly (readonly [Violation['kind'], RegExp])[] = [
   ['marker', /(?<![\p{L}\p{N}~])~~(?![\s~])[^~\n]+~~(?![\p{L}\p{N}~])/gu],
 ];
 
-/**
- * What is wrong with a text; see `parseWhatsApp`.
- * @param lines what people see of each.
- */
+/** Finds the faults of a text; see `parseWhatsApp`. @param lines the visible text of each. */
 function findViolations(
   text: string,
   lines: readonly (readonly FormatRun[])[],

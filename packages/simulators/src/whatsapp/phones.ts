@@ -9,8 +9,8 @@ import {
   newId,
   seconds,
 } from './account.ts';
-import { type Attachment, readContent } from './content.ts';
 import type { Person } from './people.ts';
+import { type Attachment, readContent } from './read-content.ts';
 import type { KeyBundle } from './signal.ts';
 import { node } from './wire.ts';
 
@@ -30,7 +30,7 @@ interface Posting {
   readonly at?: number | undefined;
 }
 
-/** What a phone remembers of a message, for a client that could not open it. */
+/** The copy of a message that a phone keeps for a client that could not open it. */
 interface Remembered {
   readonly posting: Posting;
   readonly attrs: Attributes;

@@ -11,7 +11,7 @@ type Answer = (account: Account, query: BinaryNode) => BinaryNode;
 const MEDIA_TTL_SECONDS = 3600;
 const PRIVACY = ['last', 'online', 'profile', 'status', 'groupadd', 'calladd', 'messages'];
 
-/** What the servers answer, by the namespace of the query. */
+/** The answers of the servers, by the namespace of the query. */
 const ANSWERS: Readonly<Record<string, Answer>> = {
   abt: (_account, query) => result(query, [node('props', { hash: 'double', refresh: 86_400 })]),
   blocklist: (_account, query) => result(query, [node('list', { dhash: 'none' })]),
@@ -38,7 +38,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   'w:sync:app:state': answerStateQuery,
 };
 
-/** What the account may do, as the web client asks: everything. */
+/** The rights of the account for the web client: all. */
 const UNRESTRICTED = {
   xwa2_fetch_account_reachout_timelock: { is_active: false },
   xwa2_message_capping_info: { capping_status: 'NONE' },

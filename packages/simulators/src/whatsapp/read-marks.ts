@@ -1,4 +1,4 @@
-/** How a line is drawn. */
+/** The kind of a line. */
 type LineKind =
   | { readonly kind: 'paragraph' | 'quote' | 'bullet' }
   | { readonly kind: 'number'; readonly number: string };
@@ -15,7 +15,7 @@ export interface Found {
   readonly lines: readonly Line[];
   readonly opaque: readonly Opaque[];
   readonly pairs: readonly Pair[];
-  /** Where a triple backtick without a partner stands. */
+  /** The position of a triple backtick without a partner. */
   readonly unpaired: number | undefined;
 }
 
@@ -155,7 +155,7 @@ function isCode(line: string, open: number, close: number, reading: Reading): bo
 /** A pair of markers in one line; offsets in the whole text. */
 interface Pair {
   readonly type: 'bold' | 'italic' | 'strike';
-  /** Of the opening marker. */
+  /** The position of the opening marker. */
   readonly from: number;
   /** Behind the closing marker. */
   readonly to: number;

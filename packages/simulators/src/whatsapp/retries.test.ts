@@ -1,6 +1,6 @@
 import type { WAMessageKey } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { startOpenScene } from './test-scene.ts';
+import { startOpenScene } from './testing/test-scene.ts';
 
 describe('messages that cannot be opened', () => {
   it('sends a direct message again when the receiver lost its session', async () => {

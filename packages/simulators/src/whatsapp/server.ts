@@ -21,7 +21,7 @@ import {
 /** A client puts it before its next introduction, so that it comes to the same place again. */
 const ROUTING_INFO = Buffer.from('double');
 
-/** What the servers do with the clients of one account. */
+/** The servers' handling of the clients of one account. */
 export class Server implements LinkHandler {
   readonly #account: Account;
   readonly #phones: Phones;
@@ -259,8 +259,8 @@ function lastWords(code: number): BinaryNode {
 }
 
 /**
- * What the phone tells a client that it has just linked: here is the history, none. Without it a
- * client holds back everything it gets for 20 seconds.
+ * The phone's message to a client that it has just linked: here is the history, none. Without it a client holds back
+ * everything it gets for 20 seconds.
  */
 function historyNotice(): proto.IMessage {
   const { INITIAL_BOOTSTRAP } = proto.HistorySync.HistorySyncType;

@@ -9,14 +9,12 @@ import {
   KEY_BUNDLE_TYPE,
   proto,
   type SignalCreds,
-  type SignalDataSet,
-  type SignalDataTypeMap,
-  type SignalKeyStore,
   type SignalRepositoryWithLIDStore,
   signedKeyPair,
   unpadRandomMax16,
   writeRandomPadMax16,
 } from '@whiskeysockets/baileys';
+import { MemoryKeyStore } from './memory-key-store.ts';
 import { silentLogger } from './quiet.ts';
 import { bigEndian, bytes, child, children, node } from './wire.ts';
 
@@ -26,7 +24,7 @@ interface Sealed {
   readonly ciphertext: Uint8Array;
 }
 
-/** What libsignal keeps of one device, whatever Baileys' types say. */
+/** The record that libsignal keeps of one device, whatever Baileys' types say. */
 interface SessionRecord {
   readonly _sessions: Record<string, { readonly indexInfo: { readonly used: number } }>;
 }
@@ -51,7 +49,7 @@ export class SignalParty {
     this.#repository = makeSignalRepository({ creds: this.creds, keys }, logger);
   }
 
-  /** What others need to write to this device, with a one-time key of its own. */
+  /** The keys with which others write to this device, with a one-time key of its own. */
   bundle(): KeyBundle {
     this.#lastPreKey += 1;
     const oneTime = Curve.generateKeyPair();
@@ -195,7 +193,7 @@ export interface NumberedKey {
   readonly key: Uint8Array;
 }
 
-/** What one needs to begin a Signal session with a device. */
+/** The keys with which a Signal session with a device begins. */
 export interface KeyBundle {
   readonly registrationId: number;
   /** 32 bytes. */
@@ -255,62 +253,6 @@ function readKey(holder: BinaryNode | undefined): NumberedKey {
 /** A public key of 32 bytes with the type byte that Signal puts in front. */
 export function withTypeByte(key: Uint8Array): Buffer {
   return Buffer.from(generateSignalPubKey(key));
-}
-
-type Rooms = { readonly [Kind in keyof SignalDataTypeMap]: Map<string, SignalDataTypeMap[Kind]> };
-
-/** Signal keys in memory: for the people of the double, and for clients in its tests. */
-export class MemoryKeyStore implements SignalKeyStore {
-  readonly #rooms: Rooms = {
-    'pre-key': new Map(),
-    session: new Map(),
-    'sender-key': new Map(),
-    'sender-key-memory': new Map(),
-    'app-state-sync-key': new Map(),
-    'app-state-sync-version': new Map(),
-    'lid-mapping': new Map(),
-    'device-list': new Map(),
-    tctoken: new Map(),
-    'identity-key': new Map(),
-  };
-
-  get<Kind extends keyof SignalDataTypeMap>(
-    kind: Kind,
-    ids: string[],
-  ): { [id: string]: SignalDataTypeMap[Kind] } {
-    const found: { [id: string]: SignalDataTypeMap[Kind] } = {};
-    for (const id of ids) {
-      const value = this.#rooms[kind].get(id);
-      if (value !== undefined) found[id] = value;
-    }
-    return found;
-  }
-
-  set(data: SignalDataSet): void {
-    for (const kind of this.kinds()) this.#put(kind, data[kind] ?? {});
-  }
-
-  /** Forgets everything of some kinds, as a phone that lost its sessions. */
-  forget(kinds: readonly (keyof SignalDataTypeMap)[]): void {
-    for (const kind of kinds) this.#rooms[kind].clear();
-  }
-
-  /** Every kind of key there is. */
-  kinds(): (keyof SignalDataTypeMap)[] {
-    return Object.keys(this.#rooms).filter(
-      (kind): kind is keyof SignalDataTypeMap => kind in this.#rooms,
-    );
-  }
-
-  #put<Kind extends keyof SignalDataTypeMap>(
-    kind: Kind,
-    entries: { [id: string]: SignalDataTypeMap[Kind] | null },
-  ): void {
-    for (const [id, value] of Object.entries(entries)) {
-      if (value === null) this.#rooms[kind].delete(id);
-      else this.#rooms[kind].set(id, value);
-    }
-  }
 }
 
 /** A message as it is before its seal: with some bytes more, so that its length says nothing. */

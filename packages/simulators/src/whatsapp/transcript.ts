@@ -1,7 +1,7 @@
 import type { BinaryNode, proto } from '@whiskeysockets/baileys';
 import { Changes } from '../changes.ts';
-import type { Attachment, Content, Shown } from './content.ts';
 import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
+import type { Attachment, Content, Shown } from './read-content.ts';
 
 /** UTF-16 units that phones show of a text, as told by users of real clients; the rest is lost. */
 const MAX_TEXT = 65_536;
@@ -25,12 +25,12 @@ export interface VisibleMessage {
   readonly attachment?: Attachment;
   /** Phones remove it after so many seconds; absent: it stays. */
   readonly expiration?: number;
-  /** How often its text was replaced. */
+  /** The number of times its text was replaced. */
   readonly edits: number;
   readonly deleted: boolean;
-  /** Who reacted, with what; a reaction taken back is gone. */
+  /** The reactions by person; a reaction taken back is gone. */
   readonly reactions: ReadonlyMap<string, string>;
-  /** Who has read it: the bot what people wrote, people what the bot wrote. */
+  /** The readers: the bot of people's messages, people of the bot's. */
   readonly readBy: ReadonlySet<string>;
 }
 
@@ -48,20 +48,20 @@ export interface RecordedSend {
   /** People who had to ask for it again. */
   readonly unreadable: readonly string[];
   readonly attrs: Readonly<Record<string, string>>;
-  /** What was in it; absent when nobody could read it. */
+  /** Its content; absent when nobody could read it. */
   readonly message?: proto.IMessage;
-  /** What the server did about it. */
+  /** The server's reaction to it. */
   readonly outcome: 'acked' | 'no-ack' | 'dropped' | number;
 }
 
-/** Where something is said, by whom, under which id. */
+/** The chat, author and id of a message. */
 interface Source {
   readonly chat: string;
   readonly from: string;
   readonly id: string;
 }
 
-/** What happened, in order. */
+/** The record of events, in order. */
 export class Transcript {
   readonly changes = new Changes(() => this.#summary());
   readonly #messages: VisibleMessage[] = [];

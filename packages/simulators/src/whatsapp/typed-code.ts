@@ -22,13 +22,13 @@ const KEY = 32;
 const DISPLAY =
   /^(Chrome|Edge|Firefox|IE|Opera|Safari) \((Android|Linux|Mac OS|Ubuntu|Windows|iOS)\)$/;
 
-/** What the phone knows once it has taken a code that was typed. */
+/** The state of the phone once it has taken a typed code. */
 interface Taken {
   readonly companionKey: Uint8Array;
   readonly ephemeral: KeyPair;
 }
 
-/** What a client asks for that shows a code to type, and what the phone of its number answers. */
+/** The linking by a typed code: the requests of the client that shows it, and the answers of the phone. */
 export class TypedCode {
   readonly #account: Account;
   readonly #noiseKey: Uint8Array;
@@ -44,7 +44,7 @@ export class TypedCode {
     this.#wrapped = bytes(child(hello, 'link_code_pairing_wrapped_companion_ephemeral_pub'));
   }
 
-  /** What the servers refuse a client for; undefined for nothing. */
+  /** The reason for which the servers refuse a client; undefined for none. */
   refusal(hello: BinaryNode): string | undefined {
     if (!/^\d{7,15}@s\.whatsapp\.net$/.test(hello.attrs.jid ?? '')) return 'bad-request';
     if (!DISPLAY.test(bytes(child(hello, 'companion_platform_display')).toString()))
@@ -55,7 +55,7 @@ export class TypedCode {
     return undefined;
   }
 
-  /** What the servers answer a client that asks. */
+  /** The servers' answer to a client that asks. */
   accepted(): BinaryNode {
     return node(TAG, { stage: 'companion_hello' }, [node('link_code_pairing_ref', {}, this.#ref)]);
   }

@@ -32,7 +32,7 @@ export function child(parent: BinaryNode | undefined, tag: string): BinaryNode |
   return children(parent, tag)[0];
 }
 
-/** What a stanza carries as bytes. Short texts come off the wire as strings. */
+/** The content of a stanza as bytes. Short texts come off the wire as strings. */
 export function bytes(holder: BinaryNode | undefined): Buffer {
   const content = holder?.content;
   if (content === undefined || Array.isArray(content)) return Buffer.alloc(0);
@@ -61,7 +61,7 @@ export function refusal(query: BinaryNode, code: number, text: string): BinaryNo
 /** Closing at once would overtake the last words in the client. */
 const LINGER_MS = 500;
 
-/** What the double does about a client. Promises are awaited: the next stanza waits for them. */
+/** The double's handling of a client. Promises are awaited: the next stanza waits for them. */
 export interface LinkHandler {
   /** Before a client's first message is answered; false leaves it without an answer. */
   greets(): boolean;
@@ -78,7 +78,7 @@ export class ClientLink {
   readonly #reader = new FrameReader();
   readonly #responder: NoiseResponder;
   #greeted = false;
-  /** What waits while the connection is stalled. */
+  /** The data that waits while the connection is stalled. */
   #stalled:
     | { readonly toClient: Buffer[]; readonly fromClient: PromiseWithResolvers<void> }
     | undefined;

@@ -364,7 +364,7 @@ function canary(table: string): string {
   return `canaryof${table.replaceAll('_', '')}`;
 }
 
-/** Of the tables that have text. */
+/** A row with a canary for each table that has text. */
 function canaries(): readonly string[] {
   return leftOut()
     .filter((table) => table !== 'retention_run')
@@ -429,7 +429,7 @@ function run(path: string, ...queries: readonly string[]): void {
   sqlite.close();
 }
 
-/** Of the database and its log. */
+/** The size of the database and its log. */
 function bytesOf(path: string): Buffer {
   return Buffer.concat(
     [path, `${path}-wal`].map((file) => {

@@ -5,9 +5,9 @@ import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS, refuseUnknown } from '../migrate.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { namesOf, TABLE_LIST } from '../tables.ts';
-import { quoted } from './rows.ts';
+import { quoteIdentifier } from './rows.ts';
 
-/** What a copy says of itself. */
+/** The description of a copy. */
 interface DatabaseCopy {
   /** The numbers of the migrations that it has seen. */
   readonly steps: readonly number[];
@@ -51,7 +51,7 @@ function writeBackup(whole: string, target: string, name: string): DatabaseCopy 
   try {
     // Nothing of this file outlives the backup, so it needs no journal.
     sqlite.exec('pragma journal_mode = off');
-    const steps = readSteps(sqlite, name);
+    const steps = readMigrationNumbers(sqlite, name);
     for (const [name, table] of TABLE_LIST) {
       // The migrations say how a restore reads the others.
       if (table.notInBackup === undefined || name === 'parley_migration') continue;
@@ -65,7 +65,7 @@ function writeBackup(whole: string, target: string, name: string): DatabaseCopy 
   }
 }
 
-function readSteps(sqlite: DatabaseSync, name: string): readonly number[] {
+function readMigrationNumbers(sqlite: DatabaseSync, name: string): readonly number[] {
   const rows = sqlite
     .prepare('select number, parley_version from parley_migration order by number')
     .all()
@@ -81,7 +81,7 @@ function deleteAll(sqlite: DatabaseSync, table: string): void {
   const deletion =
     table === 'search_entry'
       ? "insert into search_entry (search_entry) values ('delete-all')"
-      : `delete from ${quoted(table)}`;
+      : `delete from ${quoteIdentifier(table)}`;
   sqlite.exec(deletion);
 }
 

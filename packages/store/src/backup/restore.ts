@@ -12,7 +12,7 @@ import {
   settleUnfinished,
 } from './settle-unfinished.ts';
 
-/** What a backup of 0.1.0, which has rows and no file of SQLite, says of its database. */
+/** The schema in a backup of 0.1.0, which has rows and no file of SQLite. */
 export interface BackupSchema {
   /** The numbers of the migrations it has seen. */
   readonly steps: readonly number[];
@@ -85,7 +85,7 @@ export async function prepareRestored(
   }
 }
 
-/** What a database calls itself in `store_state` after a restore. */
+/** The name of a database in `store_state` after a restore. */
 export function restoredName(clock: Clock): string {
   return `restored_${clock()}`;
 }

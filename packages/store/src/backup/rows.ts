@@ -35,14 +35,14 @@ export async function insertRows(
       });
       return `(${names.join(', ')})`;
     });
-    const columns = table.columns.map(quoted).join(', ');
-    const insert = `insert into ${quoted(table.name)} (${columns}) values ${lines.join(', ')}`;
+    const columns = table.columns.map(quoteIdentifier).join(', ');
+    const insert = `insert into ${quoteIdentifier(table.name)} (${columns}) values ${lines.join(', ')}`;
     await sql.run(dynamicStatement(insert), values);
   }
 }
 
 /** A name within a query. */
-export function quoted(name: string): string {
+export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 

@@ -1,6 +1,6 @@
 import { dynamicStatement, type Sql, statement } from '../database.ts';
 
-/** What was held back, for people. `turns` and `parts` are dead letters now, `jobs` are paused. */
+/** The held work, for people. `turns` and `parts` are dead letters now, `jobs` are paused. */
 export interface HeldBack {
   readonly parts: number;
   readonly turns: number;
@@ -17,9 +17,9 @@ const REASON =
   'it was not finished in the state that the database has gone back to, and may have been since';
 
 /**
- * What a database that has gone back in time has to do with its unfinished work, whether a backup was restored or a
- * failover lost rows: since then its waiting messages may have been answered and its parts sent, and doing it once
- * more would repeat it. So it becomes dead letters, which an operator can replay. Turns that run are fenced.
+ * Settles the unfinished work of a database that has gone back in time, whether a backup was restored or a failover
+ * lost rows: since then its waiting messages may have been answered and its parts sent, and doing it once more would
+ * repeat it. So it becomes dead letters, which an operator can replay. Turns that run are fenced.
  */
 export async function settleUnfinished(
   sql: Sql,
@@ -52,7 +52,7 @@ const FREE_SUMMARIES = statement(
 
 const FORGET = statement('delete from adapter_state where channel = :channel and kind = :kind');
 
-/** What waits gets a turn, where it has none, and each of these turns has failed. */
+/** Gives waiting messages a turn, where they have none, and marks each of these turns as failed. */
 async function holdMessages(sql: Sql, now: number): Promise<number> {
   sql.send(GIVE_TURNS, { before: `restored-${now}-`, now });
   sql.send(FAIL_MESSAGES, { now });

@@ -17,7 +17,7 @@ import { INTRODUCE } from '../store-state.ts';
 import { TABLES, TABLES_IN_BACKUP } from '../tables.ts';
 import { FILE_TABLE } from './files.ts';
 import { restoredName } from './restore.ts';
-import { type BackupTable, type Cell, insertRows, quoted } from './rows.ts';
+import { type BackupTable, type Cell, insertRows, quoteIdentifier } from './rows.ts';
 
 /** Throws StoreError `store-not-empty` for a PostgreSQL that has data of Parley: nothing there is overwritten. */
 export async function refuseUsedPostgres(url: string): Promise<void> {
@@ -84,8 +84,8 @@ async function copyTable(
   table: BackupTable,
 ): Promise<void> {
   const hasNumbers = table.columns.includes('seq');
-  const names = table.columns.map(quoted).join(', ');
-  const query = `select ${names} from ${quoted(table.name)}${hasNumbers ? ' order by seq' : ''}`;
+  const names = table.columns.map(quoteIdentifier).join(', ');
+  const query = `select ${names} from ${quoteIdentifier(table.name)}${hasNumbers ? ' order by seq' : ''}`;
   let rows: (readonly Cell[])[] = [];
   for (const row of source.prepare(query).iterate()) {
     const cells = table.columns.map((column) => cellOf(row[column]));
@@ -113,7 +113,7 @@ async function setCounter(sql: Sql, source: DatabaseSync, table: string): Promis
   const row = source.prepare('select seq from sqlite_sequence where name = ?').get(table);
   const last = Number(row?.seq ?? 0);
   const set = `select setval(pg_get_serial_sequence(:table, 'seq'), ${Math.max(last, 1)}, ${last > 0})`;
-  await sql.run(dynamicStatement(set), { table: quoted(table) });
+  await sql.run(dynamicStatement(set), { table: quoteIdentifier(table) });
 }
 
 async function copyFilesOf(database: Database, sql: Sql, path: string): Promise<void> {

@@ -4,7 +4,7 @@ import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS } from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Table } from '../tables/table.ts';
-import { keyOf, TABLE_LIST, TABLES, type TableName } from '../tables.ts';
+import { primaryKeyColumns, TABLE_LIST, TABLES, type TableName } from '../tables.ts';
 import { copyFiles } from './files.ts';
 import type { ForgottenValues } from './settle-unfinished.ts';
 
@@ -21,7 +21,7 @@ export type CarriedOver =
     }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** How to treat the replaced database; the values of `forget` are read from it, which has the newest. */
+/** The options for the replaced database; the values of `forget` are read from it, which has the newest. */
 interface MigrationOrder {
   /** `go-on`: nothing is carried over, and unfinished work that the backup lacks is refused. */
   readonly unfinished: 'hold' | 'go-on';
@@ -52,7 +52,7 @@ interface CarriedRows {
   readonly values?: Readonly<Record<string, string>>;
 }
 
-/** What people still wait for, by table. */
+/** The rows that people still wait for, by table. */
 const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
   conversation: {
     where: `id in (select conversation_id from live.inbox where ${MESSAGES_OF_TURNS}
@@ -131,7 +131,7 @@ async function migratePendingWork(
   sql: Sql,
   { unfinished, forget }: MigrationOrder,
 ): Promise<CarriedOver> {
-  if ((await count(sql, 'parley_migration')) !== MIGRATIONS.length) {
+  if ((await countLiveRows(sql, 'parley_migration')) !== MIGRATIONS.length) {
     return { kind: 'unreadable', reason: 'it is the database of an older Parley' };
   }
   if (unfinished === 'go-on') {
@@ -145,12 +145,12 @@ async function migratePendingWork(
   const letters = await dropDeadLetters(sql);
   const open = `settled is null and subject in ${TURNS}`;
   await carryRows(sql, 'dead_letter', { where: open, key: null });
-  const messages = await count(sql, 'inbox', MESSAGES);
-  return { kind: 'carried', messages, parts: await count(sql, 'outbox', PARTS), letters };
+  const messages = await countLiveRows(sql, 'inbox', MESSAGES);
+  return { kind: 'carried', messages, parts: await countLiveRows(sql, 'outbox', PARTS), letters };
 }
 
 /** Rows of the replaced database. */
-async function count(sql: Sql, table: string, where = '1 = 1'): Promise<number> {
+async function countLiveRows(sql: Sql, table: string, where = '1 = 1'): Promise<number> {
   const query = dynamicStatement(`select count(*) as n from live.${table} old where ${where}`);
   return (await sql.get(query.rows<{ readonly n: number }>()))?.n ?? 0;
 }
@@ -160,8 +160,8 @@ async function refuseUnknownWork(sql: Sql): Promise<void> {
   const same = MESSAGE_KEY.map((column) => `known.${column} = old.${column}`).join(' and ');
   const unknown = (table: string, is: string) =>
     `not exists (select 1 from main.${table} known where ${is})`;
-  const messages = await count(sql, 'inbox', `${MESSAGES} and ${unknown('inbox', same)}`);
-  const parts = await count(
+  const messages = await countLiveRows(sql, 'inbox', `${MESSAGES} and ${unknown('inbox', same)}`);
+  const parts = await countLiveRows(
     sql,
     'outbox',
     `${PARTS} and ${unknown('outbox', 'known.id = old.id')}`,
@@ -177,7 +177,12 @@ async function refuseUnknownWork(sql: Sql): Promise<void> {
 async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefined): Promise<void> {
   if (rows === undefined) return;
   const described: Table = TABLES[table];
-  const { where, key = described.unique ?? keyOf(described), known, values = {} } = rows;
+  const {
+    where,
+    key = described.unique ?? primaryKeyColumns(described),
+    known,
+    values = {},
+  } = rows;
   const all = Object.keys(described.columns);
   const columns = all.filter((column) => column !== 'seq');
   const update = `update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;

@@ -3,20 +3,20 @@ import { type Approval, type ListedRow, readApprovalRow } from '../approval-rows
 import type { ChatKey } from '../conversations.ts';
 import { OF_CHAT } from '../conversations.ts';
 import { type Sql, statement } from '../database.ts';
-import { personalMessage, titleOf } from './list.ts';
+import { chatTitle, personalMessage } from './list.ts';
 import { readSaid } from './messages.ts';
 
 /** A question about a tool call with the names that people know. Texts are private and whole. */
 export interface ShownApproval extends Approval {
   /** Lists continue behind it. */
   readonly seq: number;
-  /** Who wrote the message that led to the call; null: Parley itself, such as a job, or it is forgotten. */
+  /** The author of the message that led to the call; null: Parley itself, such as a job, or it is forgotten. */
   readonly asker: string | null;
-  /** What the message says. */
+  /** The text of the message. */
   readonly text: string;
   /** The chat of the message; null: the message is forgotten. */
   readonly chat: (ChatKey & { readonly title: string; readonly chatType: ChatType }) | null;
-  /** Who decided, where their message is known. */
+  /** The person who decided, where their message is known. */
   readonly decider: string | null;
 }
 
@@ -34,14 +34,14 @@ export async function showApprovals(
   for (const { seq, ...row } of rows) {
     const approval = readApprovalRow(row);
     const asked = await sql.get(ASKED, { turnId: approval.turnId });
-    shown.push({ ...approval, seq, ...(await namesOf(sql, approval, asked)) });
+    shown.push({ ...approval, seq, ...(await readApprovalNames(sql, approval, asked)) });
   }
   return shown;
 }
 
 type Names = Pick<ShownApproval, 'asker' | 'text' | 'chat' | 'decider'>;
 
-async function namesOf(
+async function readApprovalNames(
   sql: Sql,
   { conversationId, decidedAt }: Approval,
   asked: AskedRow | undefined,
@@ -59,7 +59,7 @@ async function namesOf(
     text: said?.typed ?? said?.text ?? '',
     chat: {
       ...{ channel, account, chatId },
-      title: titleOf(person) ?? chatId,
+      title: chatTitle(person) ?? chatId,
       chatType: person?.chat.type ?? 'direct',
     },
     decider: decided === undefined ? null : (readSaid(decided.message)?.sender.name ?? null),

@@ -44,16 +44,19 @@ export async function listConversations(
   { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<readonly ShownConversation[]> {
   const values = { before: before ?? Number.MAX_SAFE_INTEGER, limit };
-  return shown(sql, await sql.all(LIST, { ...values, ...NO_PEOPLE }));
+  return toShownConversations(sql, await sql.all(LIST, { ...values, ...NO_PEOPLE }));
 }
 
 /** One conversation of the list; null when there is none. */
 export async function findConversation(sql: Sql, id: string): Promise<ShownConversation | null> {
-  const [found] = await shown(sql, await sql.all(ONE, { id }));
+  const [found] = await toShownConversations(sql, await sql.all(ONE, { id }));
   return found ?? null;
 }
 
-async function shown(sql: Sql, rows: readonly ListRow[]): Promise<readonly ShownConversation[]> {
+async function toShownConversations(
+  sql: Sql,
+  rows: readonly ListRow[],
+): Promise<readonly ShownConversation[]> {
   const list: ShownConversation[] = [];
   for (const row of rows) list.push(conversationOf(row, await personalMessage(sql, row)));
   return list;
@@ -75,46 +78,51 @@ function conversationOf(row: ListRow, said: SaidMessage | null): ShownConversati
   return {
     ...{ id, channel, account, chatId, mode, model, waiting, newest },
     chatType: said?.chat.type ?? 'direct',
-    title: titleOf(said) ?? chatId,
-    state: stateOf(row),
+    title: chatTitle(said) ?? chatId,
+    state: conversationState(row),
     runningSince: row.runningSince,
-    failure: failureOf(row),
+    failure: lastFailure(row),
     last: lastOf(row),
   };
 }
 
-/** What a chat is called: by its title, or in a direct chat by the name of the person. */
-export function titleOf(said: SaidMessage | null): string | null {
+/** The title of a chat, or in a direct chat the name of the person. */
+export function chatTitle(said: SaidMessage | null): string | null {
   if (said === null) return null;
   const { chat, sender } = said;
   const title = chat.type === 'direct' ? sender.name : chat.title;
   return title === undefined || title.trim() === '' ? null : title;
 }
 
-function stateOf({ runningSince, awaits, asks, waiting }: ListRow): ShownConversation['state'] {
+function conversationState({
+  runningSince,
+  awaits,
+  asks,
+  waiting,
+}: ListRow): ShownConversation['state'] {
   if (asks || (runningSince !== null && awaits !== null)) return 'asks';
   if (runningSince !== null) return 'running';
   return waiting > 0 ? 'waiting' : 'idle';
 }
 
-function failureOf(row: ListRow): ShownConversation['failure'] {
+function lastFailure(row: ListRow): ShownConversation['failure'] {
   if (row.outcome === 'failed') {
     return { at: row.finishedAt ?? row.at, reason: row.reason ?? 'The turn failed.' };
   }
   if (row.partState !== 'failed' && row.partState !== 'unknown') return null;
-  if (!isHere(row)) return null;
+  if (!isSameThread(row)) return null;
   const unknown = 'It may not have arrived.';
   return { at: row.sentAt ?? row.at, reason: row.error ?? unknown };
 }
 
 /** The last part of the chat is none of another thread of it. */
-function isHere({ route, partRoute }: ListRow): boolean {
+function isSameThread({ route, partRoute }: ListRow): boolean {
   return partRoute !== null && threadOf(route) === threadOf(partRoute);
 }
 
 function lastOf(row: ListRow): ShownConversation['last'] {
   const { at, sentAt, body } = row;
-  if (body !== null && sentAt !== null && sentAt >= at && isHere(row)) {
+  if (body !== null && sentAt !== null && sentAt >= at && isSameThread(row)) {
     return { direction: 'out', at: sentAt, text: readSent(body)?.plain ?? '' };
   }
   const said = readSaid(row.message);
@@ -190,7 +198,7 @@ const BY_PERSON = statement(`
   select message from inbox where conversation_id = :id and message not like :trigger
   order by seq desc limit 1`).rows<{ readonly message: string }>();
 
-/** What is known of one conversation besides its messages. */
+/** The facts of one conversation besides its messages. */
 export interface ConversationDetails extends ShownConversation {
   /** The model that answered last; null: none did. */
   readonly answeredBy: string | null;

@@ -11,7 +11,7 @@ import type { PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
 import { answersOf } from './answers.ts';
 
-/** Where two lists that are merged go on: behind these numbers of messages and of parts. */
+/** The place at which two merged lists continue: behind these numbers of messages and of parts. */
 export interface PageMark {
   readonly inbox: number;
   readonly outbox: number;
@@ -28,23 +28,23 @@ interface ShownFile {
   readonly name: string | null;
 }
 
-/** What was said, by one side or the other. Times in ms; texts are private and whole. */
+/** A message of either side. Times in ms; texts are private and whole. */
 export interface ShownMessage {
   /** Unique in the conversation. */
   readonly id: string;
   readonly direction: 'in' | 'out';
   readonly at: number;
-  /** Who wrote it; null: the agent, or Parley itself. */
+  /** Its author; null: the agent, or Parley itself. */
   readonly from: string | null;
   readonly text: string;
   readonly files: readonly ShownFile[];
   /** Parley itself wrote it for the agent, such as a job whose time has come. */
   readonly trigger: string | null;
-  /** Of a message: waits, is being answered, or how it ended. Of a part: whether it was sent. */
+  /** For a message: waiting, being answered, or its outcome. For a part: whether it was sent. */
   readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
   /** Why a part did not arrive. */
   readonly error: string | null;
-  /** What `why/message` is asked about it; null: it answers nothing that has a story. */
+  /** The question for `why/message` about it; null: it answers nothing that has a story. */
   readonly why: string | null;
   /** Of a part: its text in the dialect of its platform, and the turn that it answers. */
   readonly sent?: {
@@ -82,12 +82,12 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
     limit,
   });
   const sent: SentRow[] = [];
-  for (const place of await placesOf(sql, conversationId, before.inbox)) {
+  for (const place of await findChats(sql, conversationId, before.inbox)) {
     sent.push(...(await sql.all(SENT, { ...place, before: before.outbox, until, limit })));
   }
   sent.sort((a, b) => b.seq - a.seq);
-  const { taken, older } = newestFirst(said, sent, before, limit);
-  const messages = taken.map(messageOf).reverse();
+  const { taken, older } = mergeNewestFirst(said, sent, before, limit);
+  const messages = taken.map(toShownMessage).reverse();
   const turns = new Set(messages.flatMap((one) => one.sent?.turnId ?? []));
   return { messages, answers: await answersOf(sql, [...turns]), older };
 }
@@ -102,7 +102,7 @@ interface Merged {
  * Takes the younger of both heads until the page is full; each list stays in its own order. `older` is null where
  * both lists are shorter than a page and are on it.
  */
-export function newestFirst<A extends Merged, B extends Merged>(
+export function mergeNewestFirst<A extends Merged, B extends Merged>(
   one: readonly A[],
   other: readonly B[],
   before: PageMark,
@@ -127,7 +127,7 @@ export function newestFirst<A extends Merged, B extends Merged>(
 }
 
 /** Chats and threads that a conversation is led in: one, or those of a person with linked accounts. */
-async function placesOf(sql: Sql, conversationId: string, before: number) {
+async function findChats(sql: Sql, conversationId: string, before: number) {
   const lately = { conversationId, before, newest: RECENT_MESSAGES };
   const rows = await sql.all(PLACES, lately);
   const found = rows.length > 0 ? rows : await sql.all(PLACES, { ...lately, before: EVER });
@@ -141,10 +141,10 @@ async function placesOf(sql: Sql, conversationId: string, before: number) {
 
 const RECENT_MESSAGES = 200;
 
-const messageOf = (row: SaidRow | SentRow): ShownMessage =>
-  row.direction === 'in' ? incoming(row) : outgoing(row);
+const toShownMessage = (row: SaidRow | SentRow): ShownMessage =>
+  row.direction === 'in' ? toIncoming(row) : toOutgoing(row);
 
-function incoming(row: SaidRow): ShownMessage {
+function toIncoming(row: SaidRow): ShownMessage {
   const said = readSaid(row.message);
   const files = (said?.attachments ?? []).map(({ kind, name = null }) => ({ kind, name }));
   const trigger = said?.trigger ?? null;
@@ -158,16 +158,16 @@ function incoming(row: SaidRow): ShownMessage {
     trigger,
     state: row.state === 'waiting' ? 'waiting' : (row.outcome ?? 'running'),
     error: null,
-    why: whyOf(row),
+    why: whyName(row),
   };
 }
 
 /** Accounts of the settings have neither a colon nor a slash; a name that has is found by the id alone. */
-function whyOf({ channel, account, chatId, messageId }: SaidRow): string {
+function whyName({ channel, account, chatId, messageId }: SaidRow): string {
   return /[:/]/.test(account) ? messageId : `${channel}/${account}:${chatId}/${messageId}`;
 }
 
-function outgoing(row: SentRow): ShownMessage {
+function toOutgoing(row: SentRow): ShownMessage {
   const part = readSent(row.body);
   const file = part?.file;
   const target = targetOf(row.route);
@@ -245,7 +245,7 @@ const Said = InboundMessage.pick({
   trigger: true,
 });
 
-/** What is shown of a message that came in. */
+/** The shown fields of an inbound message. */
 export type SaidMessage = z.infer<typeof Said>;
 
 const Part = z.object({
@@ -256,24 +256,24 @@ const Part = z.object({
 
 /** A message as it is stored; null where it cannot be read. */
 export function readSaid(stored: string): SaidMessage | null {
-  return z.object(Said.shape).safeParse(parsed(stored)).data ?? null;
+  return z.object(Said.shape).safeParse(parseStoredJson(stored)).data ?? null;
 }
 
 /** A part as it is stored: its text without markup, and its file. */
 export function readSent(stored: string): z.infer<typeof Part> | null {
-  return Part.safeParse(parsed(stored)).data ?? null;
+  return Part.safeParse(parseStoredJson(stored)).data ?? null;
 }
 
 /** The thread of a route, empty without one. */
 export function threadOf(route: string): string {
-  return z.object(ReplyRoute.shape).safeParse(parsed(route)).data?.threadId ?? '';
+  return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.threadId ?? '';
 }
 
 function targetOf(route: string): RenderTarget | undefined {
-  return z.object(ReplyRoute.shape).safeParse(parsed(route)).data?.target;
+  return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.target;
 }
 
-/** What a person wrote; null for what Parley itself put into a conversation. */
+/** The text of a person; null for messages that Parley itself put into a conversation. */
 export function textOfMessage(stored: string): string | null {
   const said = readSaid(stored);
   return said === null || said.trigger !== undefined ? null : (said.typed ?? said.text);
@@ -283,7 +283,7 @@ export function textOfPart(stored: string): string | null {
   return readSent(stored)?.plain ?? null;
 }
 
-function parsed(text: string): unknown {
+function parseStoredJson(text: string): unknown {
   try {
     return fromJson(text);
   } catch {

@@ -46,7 +46,7 @@ export async function catchUp(database: Database, clock: Clock, budgetMs: number
   return missing;
 }
 
-/** Where the next rows are: behind `after`, as long as the stored number is `reach`. */
+/** The place of the next rows: behind `after`, as long as the stored number is `reach`. */
 interface From {
   readonly reach: number;
   readonly after: number;
@@ -67,7 +67,7 @@ async function addSome(
     const rows = await sql.all(SOME[source], { after, limit: BATCH });
     const entries = rows.map(({ seq, text }) => [
       2 * seq + ODD[source],
-      wordsIn(source, text, database.dialect),
+      indexedWords(source, text, database.dialect),
     ]);
     if (entries.length > 0) sql.send(PUT, { entries: toJson(entries) });
     const young = rows.findIndex(
@@ -83,9 +83,9 @@ async function addSome(
 }
 
 /** The words as the database takes them. */
-function wordsIn(source: Source, stored: string, dialect: Database['dialect']): string {
+function indexedWords(source: Source, stored: string, dialect: Database['dialect']): string {
   const text = source === 'inbox' ? textOfMessage(stored) : textOfPart(stored);
-  const words = wordsOf(text ?? '');
+  const words = searchWords(text ?? '');
   if (dialect === 'sqlite') return words.join(' ');
   return words.map((word, nth) => `'${word}':${nth + 1}`).join(' ');
 }
@@ -115,14 +115,14 @@ export async function* removeOrphans(
     const ids = (await database.read((sql) => sql.all(ENTRIES, { after: last, limit: STEP }))).map(
       ({ id }) => id,
     );
-    const removed = await database.write((sql) => dropGone(sql, ids), 'process');
+    const removed = await database.write((sql) => removeGoneRows(sql, ids), 'process');
     yield { removed, tookMs: systemTime.monotonic() - began };
     if (ids.length < STEP || !(thorough || removed > 0)) return;
     after = ids.at(-1) ?? after;
   }
 }
 
-async function dropGone(sql: Sql, ids: readonly number[]): Promise<number> {
+async function removeGoneRows(sql: Sql, ids: readonly number[]): Promise<number> {
   const there = new Set<number>();
   for (const source of SOURCES) {
     const own = ids.filter((id) => id % 2 === ODD[source]);
@@ -220,7 +220,7 @@ interface PlacedWord {
   readonly at: number;
 }
 
-/** What a person types into the search: each term has to be found; its words follow each other. */
+/** The terms of a search: each term has to be found; its words follow each other. */
 export type SearchTerms = readonly (readonly string[])[];
 
 /** Scripts without spaces between words: there each character counts as a word, and a word is a phrase. */
@@ -245,7 +245,7 @@ function placedWords(text: string): readonly PlacedWord[] {
   const found: PlacedWord[] = [];
   let characters = 0;
   for (const { 0: piece, index: at } of text.matchAll(WORDS)) {
-    const word = folded(piece);
+    const word = foldWord(piece);
     characters += word.length;
     if (found.length === MAX_WORDS || characters > MAX_CHARACTERS) break;
     if (word !== '') found.push({ word, at });
@@ -254,14 +254,14 @@ function placedWords(text: string): readonly PlacedWord[] {
 }
 
 /** The words of a text, in their order. */
-export function wordsOf(text: string): readonly string[] {
+export function searchWords(text: string): readonly string[] {
   return placedWords(text).map(({ word }) => word);
 }
 
 /** Marks that Latin, Greek and Cyrillic letters carry; those of other scripts make other letters. */
 const ACCENTS = /[\u0300-\u036f]/g;
 
-function folded(piece: string): string {
+function foldWord(piece: string): string {
   return piece
     .normalize('NFKD')
     .replace(ACCENTS, '')
@@ -276,7 +276,7 @@ function folded(piece: string): string {
 export function termsOf(typed: string): SearchTerms {
   return typed
     .split(/\s+/)
-    .map(wordsOf)
+    .map(searchWords)
     .filter((words) => words.length > 0)
     .slice(0, MAX_TERMS);
 }
@@ -284,7 +284,7 @@ export function termsOf(typed: string): SearchTerms {
 /** Whether each term is in a text; the last word of a term may be the beginning of one there. */
 export function isFoundIn(text: string, terms: SearchTerms): boolean {
   const words = placedWords(text);
-  return terms.every((term) => placeOf(words, term) !== null);
+  return terms.every((term) => findTerm(words, term) !== null);
 }
 
 /** Characters on each side of the place that was found. */
@@ -293,7 +293,7 @@ const AROUND = 80;
 /** The part of a text in which the first term is found, and its beginning where none is. */
 export function excerptOf(text: string, terms: SearchTerms): string {
   const words = placedWords(text);
-  const places = terms.flatMap((term) => placeOf(words, term) ?? []);
+  const places = terms.flatMap((term) => findTerm(words, term) ?? []);
   const at = places.length === 0 ? 0 : Math.min(...places);
   // Half of a character outside the basic plane, at either end, is left out.
   const from = at <= AROUND ? 0 : at - AROUND;
@@ -305,7 +305,7 @@ export function excerptOf(text: string, terms: SearchTerms): string {
   return `${start}${piece.replaceAll(/\s+/g, ' ').trim()}${to < text.length ? '…' : ''}`;
 }
 
-function placeOf(words: readonly PlacedWord[], term: readonly string[]): number | null {
+function findTerm(words: readonly PlacedWord[], term: readonly string[]): number | null {
   const last = term.length - 1;
   const nth = words.findIndex((_, start) =>
     term.every((wanted, offset) => {

@@ -1,8 +1,8 @@
 import { type Sql, statement } from '../database.ts';
 import { findConversation, hasPeople, NO_PEOPLE } from './list.ts';
 import {
+  mergeNewestFirst,
   NEWEST,
-  newestFirst,
   type PageMark,
   readSaid,
   textOfMessage,
@@ -13,7 +13,7 @@ import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './search-index.
 /** A message or a part in which all terms are found. */
 export interface SearchHit {
   readonly conversationId: string;
-  /** What the conversation is called. */
+  /** The title of the conversation. */
   readonly title: string;
   readonly channel: string;
   /** The `id` of the message in its conversation. */
@@ -21,13 +21,13 @@ export interface SearchHit {
   readonly direction: 'in' | 'out';
   /** In ms. */
   readonly at: number;
-  /** Who wrote it; null: the agent. */
+  /** Its author; null: the agent. */
   readonly from: string | null;
   /** The place in its text. Private. */
   readonly excerpt: string;
 }
 
-/** What was typed, and where an earlier page ended (null: at the beginning). */
+/** The typed words, and the end of an earlier page (null: the beginning). */
 export interface SearchQuery {
   readonly typed: string;
   readonly before: PageMark | null;
@@ -57,7 +57,7 @@ export async function searchMessages(
     ...{ query, before: before.outbox, limit },
     ...NO_PEOPLE,
   });
-  const { taken, older } = newestFirst(said, sent, before, limit);
+  const { taken, older } = mergeNewestFirst(said, sent, before, limit);
   const titles = new Map<string, string>();
   const hits: SearchHit[] = [];
   for (const row of taken) {

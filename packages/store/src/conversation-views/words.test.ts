@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excerptOf, isFoundIn, termsOf, wordsOf } from './search-index.ts';
+import { excerptOf, isFoundIn, searchWords, termsOf } from './search-index.ts';
 
 describe('the words of a text', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('the words of a text', () => {
     ['🦜 ½ ﬁn', ['12', 'fin']],
     ['', []],
   ])('[U08] of %j are compared without case and accents', (text, words) => {
-    expect(wordsOf(text)).toEqual(words);
+    expect(searchWords(text)).toEqual(words);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 /**
- * Where the bytes of files are: outside of the rows, which name them by an id. A row names an id only after `put` has
+ * The store of files' bytes: outside of the rows, which name them by an id. A row names an id only after `put` has
  * resolved, so what a row names is complete; what no row names was left by a crash and may be removed.
  */
 export interface ByteStore {

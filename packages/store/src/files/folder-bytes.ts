@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewId } from '@parley/core';
+import { isMissingFile } from '@parley/core';
 import { IN_MEMORY, type StoreAddress } from '../database.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
@@ -52,7 +53,7 @@ export function folderBytes(folder: string, newId: NewId): ByteStore {
         const bytes = await readFile(pathOf(id));
         return bytes.byteLength === size ? bytes : null;
       } catch (reason) {
-        if (isMissing(reason)) return null;
+        if (isMissingFile(reason)) return null;
         throw explainSqliteFailure(folder, reason);
       }
     },
@@ -60,7 +61,7 @@ export function folderBytes(folder: string, newId: NewId): ByteStore {
       FILE_ID.test(id) && (await stat(pathOf(id)).catch(ignoreMissing))?.size === size,
     async list() {
       const names = await readdir(folder).catch((reason: unknown) => {
-        if (isMissing(reason)) return [];
+        if (isMissingFile(reason)) return [];
         throw explainSqliteFailure(folder, reason);
       });
       return [...new Set(names.map((name) => name.replace(/\.(part|gone)$/, '')))].filter((id) =>
@@ -76,22 +77,22 @@ export function folderBytes(folder: string, newId: NewId): ByteStore {
   };
 }
 
-/** What a folder holds. */
+/** The content of a folder. */
 export interface FolderUse {
   readonly files: number;
   readonly bytes: number;
 }
 
-/** What is in a folder of files. */
+/** Counts the files of a folder. */
 export async function folderUse(folder: string): Promise<FolderUse> {
   const names = await readdir(folder).catch(() => []);
   let bytes = 0;
-  for (const name of names) bytes += await sizeOf(join(folder, name));
+  for (const name of names) bytes += await storedFileSize(join(folder, name));
   return { files: names.length, bytes };
 }
 
 /** 0 for a file that is gone meanwhile. */
-function sizeOf(path: string): Promise<number> {
+function storedFileSize(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,
     () => 0,
@@ -156,12 +157,8 @@ async function overwrite(path: string): Promise<void> {
   await rm(gone, { force: true });
 }
 
-function isMissing(reason: unknown): boolean {
-  return reason instanceof Error && 'code' in reason && reason.code === 'ENOENT';
-}
-
 function ignoreMissing(reason: unknown): undefined {
-  if (!isMissing(reason)) throw reason;
+  if (!isMissingFile(reason)) throw reason;
   return undefined;
 }
 

@@ -16,7 +16,7 @@ import { answer, claim, hold, message, part, routeTo } from '../testing/messages
 const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', ref: 'p' };
 const BYTES = Uint8Array.from([0, 255, 1, 128, 39, 92]);
 const FILE = { kind: 'document', name: 'report.pdf', mimeType: 'application/pdf' } as const;
-/** What no row names is left alone for less than this, in ms. */
+/** Unnamed files younger than this are left alone, in ms. */
 const MINUTES = 60_000;
 
 function withFile(id: string, chatId = 'c1'): AdmittedMessage {
@@ -215,7 +215,7 @@ describe('files beside a database of SQLite', () => {
     child.kill('SIGKILL');
     await ended;
   };
-  /** What the next process finds: the attachment is still to be fetched, and what was left is swept. */
+  /** The state that the next process finds: the attachment is still to be fetched, and what was left is swept. */
   const expectAsBefore = async () => {
     const store = await openStore({ url: database.url(), clock: () => 0 });
     const [photo] = await store.attachments.due('web', 'default', 0, 1);

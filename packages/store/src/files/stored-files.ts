@@ -6,8 +6,8 @@ import { folderBytes } from './folder-bytes.ts';
 import { pieceBytes } from './piece-bytes.ts';
 
 /**
- * What a row says of its bytes. Parley 0.1.0 kept them in the row (`bytes`), where they stay until they are dropped;
- * since then the row names them (`fileId`).
+ * The fields of a row about its bytes. Parley 0.1.0 kept them in the row (`bytes`), where they stay until they are
+ * dropped; since then the row names them (`fileId`).
  */
 export interface BytesOfRow {
   readonly bytes: Uint8Array | null;
@@ -18,7 +18,7 @@ export interface BytesOfRow {
 /** Condition: the row has its bytes. Written out as in the partial indexes, which serve nothing else. */
 export const HAS_BYTES = '(bytes is not null or file_id is not null)';
 
-/** What no row names is removed when it was found so long ago, in ms: by then each `put` has ended and has its row. */
+/** Unnamed files are removed this long after they were found, in ms: by then each `put` has ended and has its row. */
 const UNNAMED_MS = 5 * PUT_TIMEOUT_MS;
 
 /** The bytes of files in rows of `attachment` and `agent_file`, which are written outside of the transactions. */
@@ -87,7 +87,7 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
       ),
     /** All that rows name, to `release` what they name no more after rows were removed. */
     named: (): Promise<readonly Pick<FileRef, 'id'>[]> => database.read((sql) => sql.all(NAMED)),
-    /** How many files that rows name are not there, or not whole; for `parley doctor`. */
+    /** The number of files that rows name and that are missing or incomplete; for `parley doctor`. */
     async missing(): Promise<number> {
       const named = await database.read((sql) => sql.all(NAMED_SIZES));
       let missing = 0;

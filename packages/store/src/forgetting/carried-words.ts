@@ -3,7 +3,7 @@ import { deleteRows, dropDeadLetters, forgetInPrompts, removeWords } from './cop
 import { forgottenTable } from './forgotten-tables.ts';
 import { phraseRedactor } from './phrase-redactor.ts';
 
-/** Whose words are looked for: those of turns, of messages (by their `seq`), and of people (`telegram:42`). */
+/** The words to look for: those of turns, of messages (by their `seq`), and of people (`telegram:42`). */
 export interface Words {
   readonly turns: readonly string[];
   readonly seqs: readonly number[];
@@ -84,22 +84,24 @@ const IN_PARTS = 'in (select value from json_each(:parts))';
 
 const IS_PART = `id ${IN_PARTS}`;
 
-/** What the next turn learns of a message of Parley is kept under the part's id, or under the key of its post. */
+/**
+ * The ids under which the next turn's knowledge of Parley's messages is kept: the part's id, or the key of its post.
+ */
 const NOTES = `message_id in (select 'own ' || value from json_each(:parts)
   union all select 'own ' || substr(value, 6, length(value) - 7) from json_each(:parts)
     where value like 'post:%.0')`;
 
-/** Where turns asked people outside of their own conversations, and what they showed there. */
-export interface AskedElsewhere {
+/** Questions of turns to people outside of their own conversations, with the text shown there. */
+export interface OutsideQuestions {
   readonly conversations: readonly string[];
   readonly shown: readonly string[];
 }
 
-export async function askedElsewhere(
+export async function findOutsideQuestions(
   database: Database,
   turns: readonly string[],
   own: readonly string[],
-): Promise<AskedElsewhere> {
+): Promise<OutsideQuestions> {
   const rows = await database.read((sql) => sql.all(ASKED, { turns: toJson(turns) }));
   const elsewhere = rows.filter(({ askedIn }) => !own.includes(askedIn));
   return {
@@ -116,9 +118,9 @@ const ASKED = statement(`
 }>();
 
 /** Takes what was shown elsewhere, and a person's texts, out of the prompts that were recorded there. */
-export async function forgetElsewhere(
+export async function forgetOutside(
   database: Database,
-  { conversations, shown }: AskedElsewhere,
+  { conversations, shown }: OutsideQuestions,
   texts: readonly string[],
   mark: string,
 ): Promise<number> {

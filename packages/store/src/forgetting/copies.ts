@@ -9,12 +9,12 @@ import {
   toJson,
   type Values,
 } from '../database.ts';
-import { hashed, hashesOf } from '../prompt-rows.ts';
-import { keyOf, TABLES, type TableName } from '../tables.ts';
+import { hashesOf, hashText } from '../prompt-rows.ts';
+import { primaryKeyColumns, TABLES, type TableName } from '../tables.ts';
 import { type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import { type Redact, textRedactor } from './phrase-redactor.ts';
 
-/** What an adapter keeps of a message it has sent, to send it once more. */
+/** The copy that an adapter keeps of a sent message, to send it once more. */
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
 
 /**
@@ -72,18 +72,18 @@ async function dropCopies(sql: Sql, { where, values }: Rows): Promise<void> {
   // The parts of one person may have gone through several accounts.
   for (const account of new Map(rows.map((row) => [`${row.channel} ${row.account}`, row])).values())
     await dropWhere(sql, account, (value) => {
-      const copy = Copy.safeParse(parsed(value));
+      const copy = Copy.safeParse(parseJsonOrNull(value));
       return copy.success && ids.has(copy.data.id ?? '');
     });
 }
 
 function holdsPhrase(value: string, without: Redact): boolean {
-  const copy = Copy.safeParse(parsed(value));
+  const copy = Copy.safeParse(parseJsonOrNull(value));
   const text = copy.success ? Buffer.from(copy.data.content, 'base64').toString('utf8') : value;
   return without(text) !== text;
 }
 
-function parsed(value: string): unknown {
+function parseJsonOrNull(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch {
@@ -107,7 +107,7 @@ export async function forgetInPrompts(
   for (const row of rows) {
     let parts = row.parts;
     for (const hash of hashesOf(row)) {
-      if (!renamed.has(hash)) renamed.set(hash, await changedText(sql, hash, without));
+      if (!renamed.has(hash)) renamed.set(hash, await storeRedactedText(sql, hash, without));
       const fresh = renamed.get(hash) ?? null;
       if (fresh !== null) parts = parts.replaceAll(JSON.stringify(hash), JSON.stringify(fresh));
     }
@@ -124,7 +124,7 @@ export async function forgetInPrompts(
 }
 
 /** The hash of the text without the phrases, stored already; null where they are not in it. */
-async function changedText(
+async function storeRedactedText(
   sql: Sql,
   hash: string,
   without: (value: unknown) => unknown,
@@ -134,7 +134,7 @@ async function changedText(
   const before = fromJson(row.content);
   const after = without(before);
   if (after === before) return null;
-  const text = hashed(String(after));
+  const text = hashText(String(after));
   sql.send(ADD_TEXT, { ...text, usedAt: row.used_at });
   return text.hash;
 }
@@ -222,7 +222,7 @@ export async function deleteRows(
   table: TableName,
   { where, values }: Rows,
 ): Promise<number> {
-  const columns = keyOf(TABLES[table]).join(', ');
+  const columns = primaryKeyColumns(TABLES[table]).join(', ');
   const some = dynamicStatement(`delete from ${table}
     where (${columns}) in (select ${columns} from ${table} where ${where} limit ${BATCH})`);
   let count = 0;

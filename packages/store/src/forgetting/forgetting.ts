@@ -10,7 +10,7 @@ import type { PersonForgetting, PersonForgotten } from './person.ts';
 import { forgetPerson } from './person.ts';
 import { phraseRedactor, type Redact } from './phrase-redactor.ts';
 
-/** What to forget, and where. */
+/** The words to forget, and their place. */
 export interface Forgetting {
   /** Conversations whose rows are changed; all in which an owner wrote directly, with `ownersToo`. */
   readonly conversations: readonly string[];
@@ -20,7 +20,7 @@ export interface Forgetting {
   readonly mark: string;
 }
 
-/** How many rows were changed, by what they are. */
+/** The number of changed rows, by kind. */
 export interface Forgotten {
   /** The history that the model is shown. */
   readonly history: number;
@@ -30,7 +30,7 @@ export interface Forgotten {
   readonly answers: number;
   /** Steps of turns: calls of tools and their results. */
   readonly steps: number;
-  /** What was kept beside it: notes and summaries of sessions, to-dos, jobs, tasks, approvals. */
+  /** Other kept data: notes and summaries of sessions, to-dos, jobs, tasks, approvals. */
   readonly pins: number;
   /** Recorded prompts of past turns. */
   readonly prompts: number;
@@ -38,9 +38,9 @@ export interface Forgotten {
   readonly copies: number;
 }
 
-/** What looking through the bytes of the database has shown; null where they lie with a server. */
+/** The result of searching the bytes of the database; null where they lie with a server. */
 export interface RawSearch {
-  /** How many of the texts are still stored somewhere. */
+  /** The number of the texts that are still stored somewhere. */
   readonly found: number;
   /** False: the files are larger than what was read of them. */
   readonly complete: boolean;
@@ -52,7 +52,7 @@ export type ForgettingRepository = ReturnType<typeof forgettingRepository>;
 interface ForgettingDeps {
   readonly database: Database;
   readonly files: StoredFiles;
-  /** Where files lie; null: in the database. */
+  /** The folder of files; null: in the database. */
   readonly folder: string | null;
   readonly promptsChanged: () => void;
 }

@@ -11,7 +11,7 @@ import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 const WITH_WORDS = FORGOTTEN_TABLES.filter(({ texts }) => Object.keys(texts).length > 0);
 const SECRET = 'amaranth';
 const CHAT = 'web:c1';
-/** What makes a row one of the conversation, or unlike all others. */
+/** The values that make a row one of the conversation, or unlike all others. */
 const FILLED: Readonly<Record<string, string | number>> = {
   conversation_id: CHAT,
   root_conversation: CHAT,

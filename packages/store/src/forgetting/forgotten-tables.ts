@@ -8,7 +8,7 @@ import {
 } from '../database.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import type { ForgetRule } from '../tables/table.ts';
-import { keyOf, TABLE_LIST, type TableName } from '../tables.ts';
+import { primaryKeyColumns, TABLE_LIST, type TableName } from '../tables.ts';
 import type { Redact } from './phrase-redactor.ts';
 
 /** A table from which `/forget` removes words of a conversation. */
@@ -29,7 +29,7 @@ export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed
       words === undefined ? [] : [[column, words] as const],
     );
     return {
-      ...{ table, keys: keyOf(described), texts: Object.fromEntries(texts) },
+      ...{ table, keys: primaryKeyColumns(described), texts: Object.fromEntries(texts) },
       ...{ counts: 'pins', whole: 'rows', of: OF_CONVERSATION },
       ...forget,
     };
@@ -57,7 +57,7 @@ export async function rewriteRows(
   let count = 0;
   for (const row of await sql.all(found.rows<Record<string, SqlValue>>(), values)) {
     const changes = Object.entries(texts).flatMap(([column, form]) => {
-      const text = changedText(row[column], form, without);
+      const text = redactStored(row[column], form, without);
       return text === null ? [] : [[column, text] as const];
     });
     if (changes.length === 0) continue;
@@ -73,7 +73,7 @@ export async function rewriteRows(
 }
 
 /** Null: there is nothing to change. */
-function changedText(stored: unknown, form: 'json' | 'plain', without: Redact): string | null {
+function redactStored(stored: unknown, form: 'json' | 'plain', without: Redact): string | null {
   if (typeof stored !== 'string') return null;
   const before = form === 'json' ? fromJson(stored) : stored;
   const after = without(before);

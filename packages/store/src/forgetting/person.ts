@@ -7,8 +7,8 @@ import type { MessageRow } from '../rows.ts';
 import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import {
-  askedElsewhere,
-  forgetElsewhere,
+  findOutsideQuestions,
+  forgetOutside,
   forgetParts,
   NUMBERS,
   partsWithWords,
@@ -19,12 +19,12 @@ import { emptyLane, sumOf } from './empty-lane.ts';
 import { forgottenTable } from './forgotten-tables.ts';
 import {
   type PersonLeaving,
+  type PersonMessages,
   type Removed,
   redactPersonInGroup,
-  type Said,
 } from './redact-person-in-group.ts';
 
-/** Whose messages are forgotten, whatever they say. */
+/** The person whose messages are forgotten, whatever their text. */
 export interface PersonForgetting extends PersonLeaving {
   /** They are an owner: what any owner wrote alone with the agent is theirs. */
   readonly ownersToo: boolean;
@@ -36,7 +36,7 @@ export interface PersonForgetting extends PersonLeaving {
   onStopped(conversationId: string): void;
 }
 
-/** What was removed. */
+/** The removed data. */
 export interface PersonForgotten {
   /** Conversations that are empty now, and groups in which others keep what they said. */
   readonly whole: number;
@@ -103,11 +103,11 @@ async function findPersonMessages(
   database: Database,
   { persons, ownersToo, only }: PersonForgetting,
   agent: string | undefined,
-): Promise<ReadonlyMap<string, Said>> {
-  const said = new Map<string, Said>();
+): Promise<ReadonlyMap<string, PersonMessages>> {
+  const said = new Map<string, PersonMessages>();
   const some = messagesAfter(only !== null ? 'lane' : ownersToo ? 'all' : 'channels');
   const channels = toJson(persons.map((person) => person.split(':', 1).join()));
-  const of = (conversation: string, isDirect: boolean): Said => {
+  const of = (conversation: string, isDirect: boolean): PersonMessages => {
     const known = said.get(conversation) ?? {
       isDirect,
       seqs: [],
@@ -172,17 +172,17 @@ const GROUP_CONTEXT_OF_PERSON = dynamicStatement(`select conversation_id, text f
 async function emptyConversation(
   database: Database,
   conversation: string,
-  { seqs, texts }: Said,
+  { seqs, texts }: PersonMessages,
   { mark }: PersonForgetting,
 ): Promise<Removed> {
   const subAgents = await subAgentsOf(database, conversation);
   const lanes = [...subAgents, conversation];
   const turns = await turnsOf(database, lanes);
-  const elsewhere = await askedElsewhere(database, turns, lanes);
+  const elsewhere = await findOutsideQuestions(database, turns, lanes);
   const parts = await partsWithWords(database, { turns, seqs, people: [] });
   let rows = await forgetParts(database, parts, mark);
   const phrases = texts.filter((text) => text.length >= SAMPLE_LENGTH);
-  rows += await forgetElsewhere(database, elsewhere, phrases, mark);
+  rows += await forgetOutside(database, elsewhere, phrases, mark);
   let cronJobs = 0;
   for (const lane of lanes) {
     await dropDeadLetters(database, OF_CONVERSATION, forgottenTable('outbox').of, {
@@ -198,7 +198,7 @@ async function emptyConversation(
 async function stopAll(
   database: Database,
   conversation: string,
-  _said: Said,
+  _said: PersonMessages,
   now: number,
 ): Promise<readonly string[]> {
   return database.write(async (sql) => {
@@ -213,7 +213,7 @@ async function stopAll(
 async function stopTheirs(
   database: Database,
   conversation: string,
-  { seqs, turns }: Pick<Said, 'seqs' | 'turns'>,
+  { seqs, turns }: Pick<PersonMessages, 'seqs' | 'turns'>,
   now: number,
 ): Promise<readonly string[]> {
   return database.write(async (sql) => {

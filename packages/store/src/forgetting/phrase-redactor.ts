@@ -31,15 +31,15 @@ export function phraseRedactor(
     .sort((one, other) => other.length - one.length);
   if (sorted.length === 0) return (value) => value;
   const pattern = new RegExp(sorted.map(patternOf).join('|'), 'giu');
-  return inEveryText((text) => text.replace(pattern, () => mark));
+  return mapTexts((text) => text.replace(pattern, () => mark));
 }
 
 /** Makes a function that puts `mark` in the place of each text, in the same way. */
 export function textRedactor(mark: string): (value: unknown) => unknown {
-  return inEveryText((text) => (text === '' ? text : mark));
+  return mapTexts((text) => (text === '' ? text : mark));
 }
 
-function inEveryText(inText: (text: string) => string): (value: unknown) => unknown {
+function mapTexts(inText: (text: string) => string): (value: unknown) => unknown {
   const inList = (items: readonly unknown[]): unknown => {
     const changed = items.map(inside);
     return changed.every((item, at) => item === items[at]) ? items : changed;

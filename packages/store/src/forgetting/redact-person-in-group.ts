@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type Database, fromJson, type Sql, statement, toJson, type Values } from '../database.ts';
 import { INBOX_COLUMNS, type InboxRow, type MessageRow, readInboxRow } from '../rows.ts';
 import {
-  askedElsewhere,
-  forgetElsewhere,
+  findOutsideQuestions,
+  forgetOutside,
   forgetParts,
   partsWithWords,
   turnsOf,
@@ -23,12 +23,12 @@ export interface PersonLeaving {
   /** Parley's ids (`telegram:42`) of all their accounts. */
   readonly persons: readonly string[];
   readonly mark: string;
-  /** What the history keeps of a turn to which others wrote, too: their messages. */
+  /** The text that the history keeps of a turn to which others wrote, too: their messages. */
   retell(messages: readonly InboxRow[]): unknown;
 }
 
-/** What a person wrote in one conversation. */
-export interface Said {
+/** The words of a person in one conversation. */
+export interface PersonMessages {
   readonly isDirect: boolean;
   readonly seqs: number[];
   /** The platform's ids of these messages. */
@@ -46,13 +46,13 @@ export type Removed = { readonly rows: number; readonly cronJobs: number };
 export async function redactPersonInGroup(
   database: Database,
   conversation: string,
-  said: Said,
+  said: PersonMessages,
   { persons, mark, retell }: PersonLeaving,
 ): Promise<Removed> {
   const { seqs, texts } = said;
   const lanes = await subAgentsOfTurns(database, [...said.turns]);
   const turns = [...said.turns, ...(await turnsOf(database, lanes))];
-  const elsewhere = await askedElsewhere(database, turns, [conversation]);
+  const elsewhere = await findOutsideQuestions(database, turns, [conversation]);
   const parts = await partsWithWords(database, { turns, seqs, people: [] });
   const lists = { turns: toJson(turns), seqs: toJson(seqs), persons: toJson(persons) };
   const values: Values = { conversation, ...lists };
@@ -73,7 +73,7 @@ export async function redactPersonInGroup(
     if (table.table === 'cron_job') cronJobs += count;
     else if (table.table !== 'inbox') rows += count;
   }
-  rows += await forgetElsewhere(database, elsewhere, phrases, mark);
+  rows += await forgetOutside(database, elsewhere, phrases, mark);
   return { rows, cronJobs };
 }
 
@@ -131,7 +131,7 @@ const STARTED = statement(`
   where parent_turn in (select value from json_each(:turns))`).rows<{ readonly lane: string }>();
 
 interface Quotable {
-  readonly said: Said;
+  readonly said: PersonMessages;
   readonly persons: readonly string[];
   readonly parts: readonly string[];
 }
@@ -203,7 +203,7 @@ const REWRITE = statement('update inbox set message = :message where seq = :seq'
 /** The history of turns they wrote to: the words of others stay, the answer goes with the question. */
 async function rewriteHistory(
   database: Database,
-  { seqs, turns }: Said,
+  { seqs, turns }: PersonMessages,
   retell: PersonLeaving['retell'],
 ): Promise<void> {
   const theirs = new Set(seqs);

@@ -5,18 +5,18 @@ import { type Database, StoreError, type StoreErrorCode, type WriteHere } from '
 import {
   type Acquire,
   type Answer,
-  type Asked,
   NamedStatements,
   type ParserOf,
+  type PendingQuestion,
   type PooledConnection,
   type Prepared,
   QueryBatch,
   type Question,
+  runTransaction,
   sqlOnPool,
-  transact,
 } from './query-batch.ts';
 
-/** How many connections one process opens at most, and how long it waits for the server. */
+/** The most connections of one process, and the time it waits for the server. */
 export interface PostgresLimits {
   readonly connections?: number | undefined;
   /** For a new connection, or a free one of the pool. */
@@ -69,7 +69,7 @@ export async function openPostgres({
   const look = async (lent: PooledConnection): Promise<boolean> => {
     if (check === undefined) return false;
     const here = { ...lent, release: () => undefined };
-    await check((work) => transact(named, async () => here, work));
+    await check((work) => runTransaction(named, async () => here, work));
     return true;
   };
   const [lend, lendUrgent] = [
@@ -90,10 +90,10 @@ export async function openPostgres({
   return {
     dialect: 'postgres',
     read: (work) => guarded(() => work(reading)),
-    write: (work) => guarded(() => transact(named, () => lend(ms), work)),
+    write: (work) => guarded(() => runTransaction(named, () => lend(ms), work)),
     change: (_durability, statement, ...params) => guarded(() => reading.run(statement, ...params)),
-    writePriority: (work) => guarded(() => transact(named, () => lendUrgent(ms), work)),
-    writeUnlimited: (work) => guarded(() => transact(named, () => lend(LONG_QUERY_MS), work)),
+    writePriority: (work) => guarded(() => runTransaction(named, () => lendUrgent(ms), work)),
+    writeUnlimited: (work) => guarded(() => runTransaction(named, () => lend(LONG_QUERY_MS), work)),
     onConnect(added) {
       check = added;
     },
@@ -109,7 +109,7 @@ export async function openPostgres({
 /** PostgreSQL's type numbers of bigint and numeric; `pg` would give both as strings. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 
-/** How values are read: times, counters and sums of tokens all stay far below 2^53. */
+/** The parsers of values: times, counters and sums of tokens all stay far below 2^53. */
 function numberTypes(library: typeof types): Pick<typeof types, 'getTypeParser'> {
   return {
     getTypeParser: (type, format) =>
@@ -151,7 +151,7 @@ function createAcquire(
 
   function borrow(client: PoolClient, ms: number): PooledConnection {
     let lost: Error | undefined;
-    let waiting: Asked[] = [];
+    let waiting: PendingQuestion[] = [];
     const isPrepared = prepared.get(client) ?? new Map();
     prepared.set(client, isPrepared);
 
@@ -195,7 +195,7 @@ function createAcquire(
     const lent = borrow(client, ms);
     if (looked.has(client)) return lent;
     try {
-      if (!kinds.has(client)) kinds.set(client, await kindOf(client, lent));
+      if (!kinds.has(client)) kinds.set(client, await detectPooling(client, lent));
       if (await look(lent)) looked.add(client);
       return lent;
     } catch (reason) {
@@ -206,7 +206,10 @@ function createAcquire(
 }
 
 /** A pooler makes up the number of the process that it names to its clients. */
-async function kindOf(client: PoolClient, { ask }: PooledConnection): Promise<keyof typeof BEGIN> {
+async function detectPooling(
+  client: PoolClient,
+  { ask }: PooledConnection,
+): Promise<keyof typeof BEGIN> {
   const { rows } = await ask({ text: 'select pg_backend_pid() as pid' });
   const [{ pid }] = z.tuple([z.object({ pid: z.number() })]).parse(rows);
   if (pid !== Reflect.get(client, 'processID')) return 'pooled';
@@ -248,7 +251,7 @@ const BY_STATE: readonly (readonly [start: string, code: PostgresCode])[] = [
 /** Explains what the `pg` driver threw about the database called `name`. */
 export function explainPostgresFailure(name: string, thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown;
-  const code = codeOf(thrown);
+  const code = postgresErrorCode(thrown);
   return new StoreError(code, `${name}: ${ADVICE[code]} (${reasonOf(thrown)})`, thrown);
 }
 
@@ -257,7 +260,7 @@ function isFromServer(error: Error): boolean {
   return 'severity' in error;
 }
 
-function codeOf(thrown: unknown): PostgresCode {
+function postgresErrorCode(thrown: unknown): PostgresCode {
   if (!(thrown instanceof Error)) return 'store-failed';
   const state = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
   if (isFromServer(thrown)) {

@@ -31,7 +31,7 @@ export interface Answer {
   readonly rowCount: number;
 }
 
-export interface Asked {
+export interface PendingQuestion {
   readonly question: Question;
   resolve(answer: Answer): void;
   reject(reason: unknown): void;
@@ -40,7 +40,7 @@ export interface Asked {
 export type ParserOf = Pick<typeof types, 'getTypeParser'>['getTypeParser'];
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
-/** What a connection has prepared: the columns of each statement by its name. */
+/** The prepared statements of a connection: the columns of each statement by its name. */
 export type Prepared = Map<string, Columns>;
 
 interface BatchConnection {
@@ -64,15 +64,18 @@ const COMPLETED = /^(\w+).*?(\d+)?$/;
 export class QueryBatch extends Query {
   readonly query_timeout: number;
   callback: (reason: unknown) => void;
-  readonly #asked: readonly Asked[];
+  readonly #asked: readonly PendingQuestion[];
   readonly #prepared: Prepared;
   readonly #parserOf: ParserOf;
   readonly #answers: Answer[] = [];
-  /** Of the statement whose answer arrives. */
+  /** The columns of the statement whose answer arrives. */
   #columns: Columns = NO_COLUMNS;
   #rows: unknown[] = [];
 
-  constructor(asked: readonly Asked[], { prepared, parserOf, ms, onEnd }: BatchConnection) {
+  constructor(
+    asked: readonly PendingQuestion[],
+    { prepared, parserOf, ms, onEnd }: BatchConnection,
+  ) {
     super('');
     this.query_timeout = ms;
     this.#asked = asked;
@@ -232,7 +235,7 @@ export function sqlOnPool(named: NamedStatements, lend: Acquire, ms: number): Sq
  * Runs `work` as a transaction. `begin` goes out with the first query, and `commit` behind the last one
  * without waiting for what was only sent.
  */
-export async function transact<T>(
+export async function runTransaction<T>(
   named: NamedStatements,
   lend: () => ReturnType<Acquire>,
   work: (sql: Sql) => Promise<T>,

@@ -8,7 +8,7 @@ const GROUP_SIZE = 64;
 /** The commands of a transaction, run on the connection that the group holds. */
 export interface TransactionControl {
   run(statement: 'begin immediate' | 'commit' | 'rollback' | Savepoint): void;
-  /** What the commits that follow survive; called outside of transactions. */
+  /** Sets what the following commits survive; called outside of transactions. */
   survive(durability: Durability): void;
   /** False outside a transaction, and when SQLite gave the whole transaction up by itself. */
   inTransaction(): boolean;

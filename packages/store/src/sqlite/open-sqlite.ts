@@ -17,17 +17,17 @@ import {
 } from '../database.ts';
 import { GroupCommit } from './group-commit.ts';
 
-/** How long a statement waits for a lock that another process holds. */
+/** The time for which a statement waits for a lock of another process. */
 const BUSY_TIMEOUT_MS = 5_000;
 /**
  * Pages in the log before they are copied into the database; SQLite's default is 1,000. The same pages change
  * with every message, so rarer copies are fewer: 12 % more answers a second, 6 % less processor time.
  */
 const LOG_PAGES = 4_000;
-/** Of the log that is left lying: `LOG_PAGES` of 4 kB. */
+/** The size of the log that is left: `LOG_PAGES` of 4 kB. */
 const LARGEST_LOG_BYTES = 16 * 1024 * 1024;
 
-/** What `openSqlite` needs: the file, and what to call it in messages. */
+/** The options of `openSqlite`: the file, and what to call it in messages. */
 interface SqliteOptions {
   readonly path: string;
   readonly name: string;
@@ -193,7 +193,7 @@ class Prepared {
     this.#onQuery = onQuery;
   }
 
-  /** How often something was run that rewrites history. */
+  /** The number of statements that rewrote history. */
   get historyVersion(): number {
     return this.#historyVersion;
   }

@@ -1,7 +1,7 @@
 import { ALL_OF_GROUP, IN_PERSONS, OF_CONVERSATION, ofSession } from './conditions.ts';
 import { data, formerly, int, serial, table, words, wordsJson } from './table.ts';
 
-/** Who set a job up: the sender of the message in its column `origin`. */
+/** The creator of a job: the sender of the message in its column `origin`. */
 const SENDER_OF_ORIGIN =
   "/*sqlite (origin ->> '$.channel') || ':' || (origin ->> '$.sender.id')*//*pg (cast(origin as json) ->> 'channel') || ':' || (cast(origin as json) #>> '{sender,id}')*/";
 
@@ -114,7 +114,10 @@ export const CONVERSATION_TABLES = {
     kept: 'versions of SOUL.md; kept',
     forget: 'stays',
   }),
-  /** Where memories are and how often they were of use. The files are the truth: `/forget` takes out their lines. */
+  /**
+   * The places of memories and the number of times they were of use. The files are the truth: `/forget` takes out
+   * their lines.
+   */
   memory_entry: table({
     columns: {
       file: data('not null'),
@@ -181,7 +184,7 @@ export const CONVERSATION_TABLES = {
     },
     forget: { persons: ALL_OF_GROUP },
   }),
-  /** What stays the same for a whole session (S07, P05). */
+  /** The values that stay the same for a whole session (S07, P05). */
   session_snapshot: table({
     formerly: { name: 'session_pin', until: 38 },
     columns: {

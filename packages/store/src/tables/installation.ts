@@ -29,7 +29,7 @@ export const INSTALLATION_TABLES = {
     kept: 'one row',
     notInBackup: 'It says which database this is, and a restored one is another.',
   }),
-  /** What the last round of retention did (D15); one row. */
+  /** The result of the last round of retention (D15); one row. */
   retention_run: table({
     columns: {
       id: int('not null primary key'),
@@ -63,7 +63,7 @@ export const INSTALLATION_TABLES = {
     kept: 'words of messages and answers, for the search; with them',
     notInBackup: 'It is built again from the messages.',
   }),
-  /** How far each of the two sources has been put into the index. */
+  /** The progress of each of the two sources in the index. */
   search_index_progress: table({
     formerly: { name: 'search_reach', until: 38 },
     columns: {
@@ -73,7 +73,7 @@ export const INSTALLATION_TABLES = {
     kept: 'two rows',
     notInBackup: 'It is built again from the messages.',
   }),
-  /** Who holds what in a deployment of several processes. A free lease has no owner; its row stays for its epoch. */
+  /** The leases in a deployment of several processes. A free lease has no owner; its row stays for its epoch. */
   lease: table({
     columns: {
       name: data('not null primary key'),
@@ -100,7 +100,7 @@ export const INSTALLATION_TABLES = {
     kept: 'a day after it was last seen',
     notInBackup: 'It is true of this moment only.',
   }),
-  /** What adapters remember between starts, such as WhatsApp's session keys. */
+  /** The values that adapters keep between starts, such as WhatsApp's session keys. */
   adapter_state: table({
     formerly: { name: 'adapter_value', until: 38 },
     columns: {

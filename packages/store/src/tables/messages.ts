@@ -11,7 +11,7 @@ const BY_PERSON = `message not like '%,"trigger":"%'`;
 
 const HAS_BYTES = 'where bytes is not null or file_id is not null';
 
-/** What came in, and what was given up. */
+/** Inbound messages, and those that were given up. */
 export const MESSAGE_TABLES = {
   /** Messages as they came in; the order of a lane is `seq`. */
   inbox: table({
@@ -110,7 +110,7 @@ export const MESSAGE_TABLES = {
       of: 'inbox_seq in (select seq from inbox where conversation_id = :conversation)',
     },
   }),
-  /** What a group said since the last turn (F06): deleted when the turn that it belongs to is committed. */
+  /** The messages of a group since the last turn (F06): deleted when the turn that it belongs to is committed. */
   group_context: table({
     columns: {
       seq: serial(),
@@ -161,7 +161,7 @@ export const MESSAGE_TABLES = {
     },
     kept: { keeps: ['decisions'], at: 'decided_at' },
   }),
-  /** What was given up, one row for each time (D06). */
+  /** The work that was given up, one row for each time (D06). */
   dead_letter: table({
     columns: {
       seq: serial(),

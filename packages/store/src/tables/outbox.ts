@@ -1,7 +1,7 @@
 import { hasLetter, IN_TURNS, rowsWhere } from './conditions.ts';
 import { bytes, data, int, serial, since, table, words, wordsJson } from './table.ts';
 
-/** What goes out, and its files. */
+/** Outbound parts, and their files. */
 export const OUTBOX_TABLES = {
   /** Parts of answers on their way to a platform. */
   outbox: table({
@@ -38,8 +38,8 @@ export const OUTBOX_TABLES = {
       answers: int(),
       trace: data(),
       /**
-       * Whose words it carries besides those of its turn and of the message that it answers: ids of turns and people,
-       * one a line; null: stored before this was known.
+       * The people whose words it carries besides those of its turn and of the message that it answers: ids of turns
+       * and people, one a line; null: stored before this was known.
        */
       about: since(36, data()),
       has_buttons: since(36, int('not null default 0')),

@@ -1,6 +1,6 @@
 import { data, formerly, int, table } from './table.ts';
 
-/** Who may write, who may use the page, and which accounts are one person. */
+/** The people who may write or use the page, and the accounts that are one person. */
 export const PEOPLE_TABLES = {
   /** Browsers that are signed in to the page; only the hash of each secret is stored. */
   page_session: table({

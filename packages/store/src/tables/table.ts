@@ -2,11 +2,11 @@ import type { Database, SqlValue } from '../database.ts';
 
 type Dialect = Database['dialect'];
 
-/** How long rows are kept, in ms; Infinity: forever. Named as in the settings. */
+/** The age to which rows are kept, in ms; Infinity: forever. Named as in the settings. */
 export interface RetentionAges {
   /** Messages, answers, turns and their journals, approvals, runs of sub-agents and standing tasks. */
   readonly messages: number;
-  /** What the model reads of a conversation. */
+  /** The text of a conversation that the model reads. */
   readonly history: number;
   /** Why messages were not taken. */
   readonly decisions: number;
@@ -55,21 +55,19 @@ export interface AgeRule<Name extends string = string> {
 }
 
 /**
- * How the words of one person are found in a table:
- * - `rows`: a condition that may name `:conversation` and the lists `:turns`, `:seqs` and `:persons`. Rows that mix
- *   voices and can be made again are all included. With `alsoPhrases` the other rows lose what the person wrote, as
- *   with `phrases`;
- * - `phrases`: the rows mix voices and stay, without what the person wrote;
- * - `history`: it is written again without the person's messages;
- * - `parts`: each row says whose words it carries, in whatever chat it is (`partsWithWords`).
+ * The ways to find the words of one person in a table: - `rows`: a condition that may name `:conversation` and the
+ * lists `:turns`, `:seqs` and `:persons`. Rows that mix   voices and can be made again are all included. With
+ * `alsoPhrases` the other rows lose what the person wrote, as   with `phrases`; - `phrases`: the rows mix voices and
+ * stay, without what the person wrote; - `history`: it is written again without the person's messages; - `parts`:
+ * each row says whose words it carries, in whatever chat it is (`partsWithWords`).
  */
 export type PersonsRows =
   | { readonly by: 'rows'; readonly where: string; readonly alsoPhrases?: true }
   | { readonly by: 'phrases' | 'history' | 'parts' };
 
-/** What `/forget` does with the words in a table. */
+/** The handling of a table's words by `/forget`. */
 export interface ForgetRule {
-  /** How a person's words are found in a group, where others keep theirs. */
+  /** The way to find a person's words in a group, where others keep theirs. */
   readonly persons: PersonsRows;
   /** When a whole conversation is forgotten, its rows go (the default), or stay without their words. */
   readonly whole?: 'rows' | 'texts';
@@ -98,9 +96,9 @@ export interface Table<Name extends string = string> {
   readonly since?: number | 'apart';
   /** Its indexes, which begin with its name, were renamed with it. No other table refers to it. */
   readonly formerly?: FormerName;
-  /** What later migrations did to it besides adding columns. Released statements are never edited. */
+  /** The changes of later migrations besides added columns. Released statements are never edited. */
   readonly later?: Readonly<Record<number, Statements>>;
-  /** How long its rows are kept; a text says what bounds them without an age, for `parley storage`. */
+  /** The age to which its rows are kept; a text says what bounds them without an age, for `parley storage`. */
   readonly kept: AgeRule<Name> | string;
   /** Required for a table with words. `apart`: code of its own removes them; `stays`: `/forget` says that they stay. */
   readonly forget?: ForgetRule | 'apart' | 'stays';

@@ -8,7 +8,7 @@ import {
 } from './conditions.ts';
 import { data, int, real, serial, since, table, words, wordsJson } from './table.ts';
 
-/** How long a process takes a text of prompts as stored without touching its row, in ms. */
+/** The time for which a process takes a text of prompts as stored without touching its row, in ms. */
 export const TEXT_KNOWN_MS = 60 * 60_000;
 
 /** Turns and what they leave behind. */
@@ -24,7 +24,7 @@ export const TURN_TABLES = {
        * counts unfinished turns sees it.
        */
       state: data('not null'),
-      /** How often it was started; `runs` (JSON) says when and by which worker. */
+      /** The number of times it was started; `runs` (JSON) says when and by which worker. */
       attempts: int('not null'),
       reason: words(),
       model: data(),
@@ -148,7 +148,7 @@ export const TURN_TABLES = {
     kept: { keeps: ['prompts'], at: 'created_at', by: ['created_at', 'turn_id'] },
     forget: { persons: ALL_OF_GROUP },
   }),
-  /** What models were used for, per day, person, group and agent (G17). */
+  /** The usage of models per day, person, group and agent (G17). */
   spend: table({
     columns: {
       day: data('not null'),

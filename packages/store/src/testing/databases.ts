@@ -21,7 +21,7 @@ export interface TestDatabase {
   openEmpty(): Promise<Store>;
   /** Makes a database without any table; `url` is its address from now on. */
   openBare(): Promise<void>;
-  /** What time it is from now on for the leases of an opened store, and on its clock; 0 at first, in ms. */
+  /** The later time for the leases of an opened store, and on its clock; 0 at first, in ms. */
   setTime(now: number): void;
   /** The URL of the database that `openEmpty` opened last. */
   url(): string;

@@ -104,13 +104,13 @@ export async function filledRows(
     const columns = Object.keys(TABLES[table].columns).join(', ');
     const query = dynamicStatement(`select ${columns} from ${table}`).rows<object>();
     const rows = await database.read((sql) => sql.all(query));
-    found[table] = rows.map((values) => JSON.stringify(values, readable)).toSorted();
+    found[table] = rows.map((values) => JSON.stringify(values, normalizeBytes)).toSorted();
   }
   return found;
 }
 
 /** Bytes are of another class on each of the two databases; one of them is written as `{ type, data }`. */
-function readable(_key: string, value: unknown): unknown {
+function normalizeBytes(_key: string, value: unknown): unknown {
   if (value instanceof Uint8Array) return [...value];
   return typeof value === 'object' && value !== null && 'data' in value ? value.data : value;
 }

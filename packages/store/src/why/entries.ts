@@ -14,11 +14,11 @@ const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
 export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
   const { sentAt, receivedAt, fate } = facts;
   const late = sentAt === null ? 0 : receivedAt - sentAt;
-  return present([
-    sentAt !== null && entry('platform', sentAt, 'written, as the platform says'),
-    entry('ingress', receivedAt, receivedText(facts, late)),
+  return withoutAbsent([
+    sentAt !== null && momentEntry('platform', sentAt, 'written, as the platform says'),
+    momentEntry('ingress', receivedAt, receivedText(facts, late)),
     ...decisionEntries(facts),
-    fate.kind === 'taken' && entry('inbox', receivedAt, `stored for ${fate.conversationId}`),
+    fate.kind === 'taken' && momentEntry('inbox', receivedAt, `stored for ${fate.conversationId}`),
   ]);
 }
 
@@ -35,7 +35,8 @@ function receivedText({ fate }: MessageFacts, late: number): string {
   if (fate.kind === 'not-taken') return `received${after}`;
   const { repeats, trigger, run } = fate;
   if (run !== null && isOfHook(run)) return 'received from outside, by a hook';
-  const again = repeats === 0 ? '' : `; sent again ${times(repeats)} and dropped as a duplicate`;
+  const again =
+    repeats === 0 ? '' : `; sent again ${timesText(repeats)} and dropped as a duplicate`;
   return `${trigger === null ? `received${after}` : TRIGGERS[trigger]}${again}`;
 }
 
@@ -44,17 +45,17 @@ function decisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly T
   if (reason === null) return [];
   if (fate.kind === 'not-taken') {
     const verdict = fate.outcome === 'refused' ? 'refused' : 'not answered';
-    return [{ ...entry('access', receivedAt, `${verdict}: ${reason}`), mark: 'trouble' }];
+    return [{ ...momentEntry('access', receivedAt, `${verdict}: ${reason}`), mark: 'trouble' }];
   }
   const [access = '', activation, agent] = reason.split('; ');
-  return present([
-    entry('access', receivedAt, `allowed: ${access}`),
-    activation !== undefined && entry('access', receivedAt, `to be answered: ${activation}`),
-    agent !== undefined && entry('access', receivedAt, agent),
+  return withoutAbsent([
+    momentEntry('access', receivedAt, `allowed: ${access}`),
+    activation !== undefined && momentEntry('access', receivedAt, `to be answered: ${activation}`),
+    agent !== undefined && momentEntry('access', receivedAt, agent),
   ]);
 }
 
-/** How long it waited for its turn, and for what. */
+/** The time that it waited for its turn, and the reason. */
 export function laneEntries(
   { receivedAt }: Pick<MessageFacts, 'receivedAt'>,
   fate: TakenFacts,
@@ -62,12 +63,12 @@ export function laneEntries(
 ): readonly TimelineEntry[] {
   const { settlesAt, files, turn, interruptions } = fate;
   const takenAt = fate.claimedAt ?? turn?.startedAt ?? null;
-  const wasEnded = `its turn was ended ${times(interruptions)} by a later message`;
-  return present([
+  const wasEnded = `its turn was ended ${timesText(interruptions)} by a later message`;
+  return withoutAbsent([
     settlesAt !== null &&
-      lasting('lane', receivedAt, settlesAt, 'more of it might have been on the way'),
-    files.length > 0 && entry('lane', null, `came with files: ${files.join(', ')}`),
-    interruptions > 0 && entry('lane', null, wasEnded),
+      durationEntry('lane', receivedAt, settlesAt, 'more of it might have been on the way'),
+    files.length > 0 && momentEntry('lane', null, `came with files: ${files.join(', ')}`),
+    interruptions > 0 && momentEntry('lane', null, wasEnded),
     waitEntry(fate, receivedAt, takenAt, now),
   ]);
 }
@@ -84,19 +85,19 @@ function waitEntry(
       takenAt > turn.startedAt
         ? 'waited, then joined the running turn'
         : 'waited until its turn took it';
-    return lasting('lane', receivedAt, takenAt, text);
+    return durationEntry('lane', receivedAt, takenAt, text);
   }
   if (state === 'waiting') {
-    return { ...lasting('lane', receivedAt, now, waitsFor(fate, now)), mark: 'open' };
+    return { ...durationEntry('lane', receivedAt, now, waitsFor(fate, now)), mark: 'open' };
   }
-  if (outcome === 'stopped') return lasting('lane', receivedAt, doneAt, 'set aside by /stop');
+  if (outcome === 'stopped') return durationEntry('lane', receivedAt, doneAt, 'set aside by /stop');
   return (
     outcome === 'withdrawn' &&
-    lasting('lane', receivedAt, doneAt, 'deleted by its author before its turn')
+    durationEntry('lane', receivedAt, doneAt, 'deleted by its author before its turn')
   );
 }
 
-/** What a message waits for now. */
+/** The present reason for which a message waits. */
 export function waitsFor({ before, settlesAt, files }: TakenFacts, now: number): string {
   if (before?.isSuspended) return 'waits behind a turn that waits for an approval';
   if (before != null) {
@@ -107,7 +108,7 @@ export function waitsFor({ before, settlesAt, files }: TakenFacts, now: number):
   return 'waits for a worker';
 }
 
-function times(count: number): string {
+function timesText(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
@@ -126,10 +127,14 @@ export function turnEntries(turn: TurnFacts): readonly TimelineEntry[] {
 function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly TimelineEntry[] {
   if (runs.length === 0) {
     const again = attempts > 1 ? `, ${attempts} times in all` : '';
-    return [entry('turn', startedAt, `started${again}`)];
+    return [momentEntry('turn', startedAt, `started${again}`)];
   }
   return runs.map(({ at, worker, hung }, nth) => ({
-    ...entry('turn', at, `${nth === 0 ? 'started' : 'resumed by another run'}${hung ? HUNG : ''}`),
+    ...momentEntry(
+      'turn',
+      at,
+      `${nth === 0 ? 'started' : 'resumed by another run'}${hung ? HUNG : ''}`,
+    ),
     ...(worker !== null && { detail: worker }),
   }));
 }
@@ -139,7 +144,7 @@ const HUNG = '; the process stood still in it, and the watchdog ended it';
 /** When the model was away, and, while the turn waits for it, why. */
 function putOffEntries({ putOffSince, putOffUntil, reason }: TurnFacts): readonly TimelineEntry[] {
   if (putOffSince === null) return [];
-  const kept = entry('turn', putOffSince, 'its model was away; the question was kept');
+  const kept = momentEntry('turn', putOffSince, 'its model was away; the question was kept');
   if (putOffUntil === null) return [kept];
   return [{ ...kept, ...(reason !== null && { detail: reason }), mark: 'open' }];
 }
@@ -150,14 +155,14 @@ function promptEntries({ prompt, turnId }: TurnFacts): readonly TimelineEntry[] 
   const size = `${countOf(layers, 'layer')}, with tools and history ${characters} characters, about ${tokens} tokens`;
   return [
     {
-      ...entry('prompt', at, `${size}, layout ${layout}`),
+      ...momentEntry('prompt', at, `${size}, layout ${layout}`),
       detail: `parley prompt --turn ${turnId}`,
     },
   ];
 }
 
 function stepEntry({ startedAt, endedAt, facts }: TimedStep): TimelineEntry {
-  const base = lasting(
+  const base = durationEntry(
     facts.kind,
     startedAt ?? endedAt,
     startedAt === null ? null : endedAt,
@@ -174,7 +179,7 @@ function stepText(facts: StepFacts): string {
   }
   const { inputTokens, outputTokens, firstTokenMs, calls, ended } = facts;
   const { thoughtCharacters = 0, droppedCalls = 0 } = facts;
-  return present([
+  return withoutAbsent([
     `asked: ${inputTokens} tokens in, ${outputTokens} out`,
     firstTokenMs !== undefined && `first text after ${shortDuration(firstTokenMs)}`,
     thoughtCharacters > 0 && `reasoned, ${thoughtCharacters.toLocaleString('en-US')} characters`,
@@ -214,21 +219,21 @@ function approvalEntries({
   decidedAt,
   decidedBy,
 }: Approval): TimelineEntry[] {
-  if (state === 'auto') return [entry('approval', askedAt, `${tool}: ${DECISIONS.auto}`)];
+  if (state === 'auto') return [momentEntry('approval', askedAt, `${tool}: ${DECISIONS.auto}`)];
   const text = `${tool} (${code}): ${DECISIONS[state]}`;
   return [
     {
-      ...lasting('approval', askedAt, decidedAt, text),
+      ...durationEntry('approval', askedAt, decidedAt, text),
       ...(decidedBy !== null && { detail: `by ${decidedBy}` }),
       ...(state === 'pending' && { mark: 'open' as const }),
     },
   ];
 }
 
-/** How it ended, or that it has not. */
+/** Its outcome, or that it has none yet. */
 function endEntries({ state, startedAt, finishedAt, reason }: TurnFacts): readonly TimelineEntry[] {
   const detail = reason === null ? {} : { detail: reason };
-  const took = (text: string) => ({ ...entry('commit', finishedAt, text), ...detail });
+  const took = (text: string) => ({ ...momentEntry('commit', finishedAt, text), ...detail });
   const whole =
     finishedAt === null ? '' : `, ${shortDuration(finishedAt - startedAt)} after it was started`;
   switch (state) {
@@ -254,20 +259,20 @@ const NOTICEABLE_MS = 100;
 export function partEntries(parts: readonly PartFacts[], now: number): readonly TimelineEntry[] {
   const [first] = parts;
   if (first === undefined) return [];
-  const named = parts.map((part, nth) => ({ part, name: nameOf(part, nth, parts.length) }));
+  const named = parts.map((part, nth) => ({ part, name: partName(part, nth, parts.length) }));
   return [
-    entry('outbox', first.createdAt, `${countOf(parts.length, 'part')} put into the outbox`),
-    ...named.flatMap(({ part, name }) => entriesOf(part, name, now)),
+    momentEntry('outbox', first.createdAt, `${countOf(parts.length, 'part')} put into the outbox`),
+    ...named.flatMap(({ part, name }) => partTimeline(part, name, now)),
   ];
 }
 
-function nameOf({ isHere }: PartFacts, nth: number, count: number): string {
+function partName({ isHere }: PartFacts, nth: number, count: number): string {
   if (!isHere) return 'a message to another chat';
   return count === 1 ? 'the part' : `part ${nth + 1} of ${count}`;
 }
 
-function entriesOf(part: PartFacts, name: string, now: number): readonly TimelineEntry[] {
-  return present([
+function partTimeline(part: PartFacts, name: string, now: number): readonly TimelineEntry[] {
+  return withoutAbsent([
     queuedEntry(part, name),
     ...retryEntries(part, name),
     ...fateEntries(part, name, now),
@@ -277,12 +282,12 @@ function entriesOf(part: PartFacts, name: string, now: number): readonly Timelin
 function queuedEntry({ createdAt, triedAt }: PartFacts, name: string): TimelineEntry | false {
   if (triedAt === null || triedAt - createdAt < NOTICEABLE_MS) return false;
   const text = `${name}: waited for what was before it, or for the platform’s rate`;
-  return lasting('outbox', createdAt, triedAt, text);
+  return durationEntry('outbox', createdAt, triedAt, text);
 }
 
 function retryEntries({ retries }: PartFacts, name: string): readonly TimelineEntry[] {
   return retries.map(({ until, reason }) => ({
-    ...entry('delivery', null, `${name}: put off until ${clockTime(until)}`),
+    ...momentEntry('delivery', null, `${name}: put off until ${clockTime(until)}`),
     detail: reason,
     mark: 'trouble',
   }));
@@ -295,41 +300,47 @@ function fateEntries(part: PartFacts, name: string, now: number): readonly Timel
   switch (state) {
     case 'sent':
       return [
-        lasting('delivery', sendingAt, sentAt, `${name}: given to the platform`),
-        { ...entry('receipt', sentAt, `${name}: the platform has it as ${platformId ?? '?'}`) },
+        durationEntry('delivery', sendingAt, sentAt, `${name}: given to the platform`),
+        {
+          ...momentEntry('receipt', sentAt, `${name}: the platform has it as ${platformId ?? '?'}`),
+        },
       ];
     case 'sending': {
-      const sending = lasting('delivery', sendingAt, now, `${name}: being sent`);
+      const sending = durationEntry('delivery', sendingAt, now, `${name}: being sent`);
       return [{ ...sending, ...detail, mark: 'open' }];
     }
     case 'pending': {
       const later = notBefore > now ? `, not before ${clockTime(notBefore)}` : '';
-      const waits = lasting('outbox', createdAt, now, `${name}: waits to be sent${later}`);
+      const waits = durationEntry('outbox', createdAt, now, `${name}: waits to be sent${later}`);
       return [{ ...waits, ...detail, mark: 'open' }];
     }
     case 'unknown': {
       const text = `${name}: it may or may not have arrived${after}`;
-      return [{ ...entry('delivery', sendingAt, text), ...detail, mark: 'trouble' }];
+      return [{ ...momentEntry('delivery', sendingAt, text), ...detail, mark: 'trouble' }];
     }
     case 'failed': {
       const text = `${name}: could not be delivered${after}`;
-      return [{ ...entry('delivery', sendingAt, text), ...detail, mark: 'trouble' }];
+      return [{ ...momentEntry('delivery', sendingAt, text), ...detail, mark: 'trouble' }];
     }
   }
 }
 
 /** Without what is absent. */
-function present<T>(items: readonly (T | false)[]): readonly T[] {
+function withoutAbsent<T>(items: readonly (T | false)[]): readonly T[] {
   return items.filter((item): item is T => item !== false);
 }
 
 /** Something that happened at a moment. */
-function entry(stage: TimelineEntry['stage'], at: number | null, text: string): TimelineEntry {
+function momentEntry(
+  stage: TimelineEntry['stage'],
+  at: number | null,
+  text: string,
+): TimelineEntry {
   return { stage, at, ms: null, text };
 }
 
 /** Something that took time; null where an end is not known. */
-function lasting(
+function durationEntry(
   stage: TimelineEntry['stage'],
   from: number | null,
   to: number | null,

@@ -50,7 +50,7 @@ type Fate =
 /** A message that has a row in the inbox. */
 export interface TakenFacts {
   readonly conversationId: string;
-  /** Where its answer goes. */
+  /** The destination of its answer. */
   readonly answeredIn: ChatKey;
   readonly trigger: 'boot' | 'sub-agent' | 'heartbeat' | 'cron' | null;
   readonly state: 'waiting' | 'claimed' | 'done';
@@ -95,7 +95,7 @@ export interface PromptFacts {
   readonly at: number;
   readonly layout: string;
   readonly layers: number;
-  /** Of the whole request, tools and history included. */
+  /** The size of the whole request, tools and history included. */
   readonly characters: number;
   readonly tokens: number;
 }
@@ -146,11 +146,11 @@ export async function findMessages(
   sql: Sql,
   { message, chat }: WhyQuestion,
 ): Promise<readonly FoundMessage[]> {
-  if (message === 'last') return newest(sql, chat);
-  const ofTurn = await sql.get(FIRST_OF_TURN, { turnId: message, ...placeOf(chat) });
+  if (message === 'last') return findNewest(sql, chat);
+  const ofTurn = await sql.get(FIRST_OF_TURN, { turnId: message, ...chatParameters(chat) });
   if (ofTurn !== undefined) return [ofTurn];
   const named = placeIn(message);
-  if (named !== null && (chat === undefined || isSame(named, chat))) {
+  if (named !== null && (chat === undefined || isSameChat(named, chat))) {
     const exactly = await byId(sql, named.messageId, named);
     if (exactly.length > 0) return exactly;
   }
@@ -162,7 +162,7 @@ export async function findMessages(
 }
 
 /** Whether two keys name one chat. */
-export function isSame(one: ChatKey, other: ChatKey): boolean {
+export function isSameChat(one: ChatKey, other: ChatKey): boolean {
   return (
     one.channel === other.channel && one.account === other.account && one.chatId === other.chatId
   );
@@ -181,30 +181,30 @@ async function byId(
   messageId: string,
   chat: ChatKey | undefined,
 ): Promise<readonly FoundMessage[]> {
-  const rows = await sql.all(BY_ID, { messageId, ...placeOf(chat) });
+  const rows = await sql.all(BY_ID, { messageId, ...chatParameters(chat) });
   const isTaken = (one: FoundMessage) => one.table === 'inbox';
   // A picture whose album was addressed later is in both.
   return rows.filter(
-    (row) => isTaken(row) || !rows.some((one) => isTaken(one) && isSame(one, row)),
+    (row) => isTaken(row) || !rows.some((one) => isTaken(one) && isSameChat(one, row)),
   );
 }
 
 /** The newest message of a person that is no command; where there is none, the newest of all. */
-async function newest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
-  const rows = await newestFirst(sql, RECENT_MESSAGES, chat);
+async function findNewest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
+  const rows = await readNewestMessages(sql, RECENT_MESSAGES, chat);
   const said = rows.find(({ isSaid }) => isSaid === 1) ?? rows[0];
   return said === undefined ? [] : [foundOf(said)];
 }
 
 /** The newest messages of all chats, newest first. */
 export async function newestMessages(sql: Sql, limit: number): Promise<readonly FoundMessage[]> {
-  return (await newestFirst(sql, limit, undefined)).slice(0, limit).map(foundOf);
+  return (await readNewestMessages(sql, limit, undefined)).slice(0, limit).map(foundOf);
 }
 
-async function newestFirst(sql: Sql, limit: number, chat: ChatKey | undefined) {
+async function readNewestMessages(sql: Sql, limit: number, chat: ChatKey | undefined) {
   const rows = await (chat === undefined
     ? [...(await sql.all(NEWEST_TAKEN, { limit })), ...(await sql.all(NEWEST_NOT_TAKEN, { limit }))]
-    : sql.all(NEWEST_THERE, { limit, ...placeOf(chat) }));
+    : sql.all(NEWEST_THERE, { limit, ...chatParameters(chat) }));
   return rows.toSorted((a, b) => b.at - a.at);
 }
 
@@ -216,7 +216,7 @@ interface Newest extends FoundMessage {
 const foundOf = ({ isSaid: _, ...found }: Newest): FoundMessage => found;
 
 /** Parameters of `THERE`: null means anywhere. */
-function placeOf(chat: ChatKey | undefined) {
+function chatParameters(chat: ChatKey | undefined) {
   const { channel = null, account = null, chatId = null } = chat ?? {};
   return { channel, account, chatId };
 }

@@ -7,7 +7,7 @@ import {
 } from '@parley/core';
 import { StepFacts } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approval-rows.ts';
-import { personalMessage, titleOf } from '../conversation-views/list.ts';
+import { chatTitle, personalMessage } from '../conversation-views/list.ts';
 import { readSaid } from '../conversation-views/messages.ts';
 import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
@@ -19,7 +19,7 @@ import { readRuns } from '../turn-runs.ts';
 import {
   type FoundMessage,
   findMessages,
-  isSame,
+  isSameChat,
   type MessageFacts,
   type NotTaken,
   newestMessages,
@@ -37,7 +37,7 @@ export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): P
   const found = await findMessages(sql, question);
   const [message, another] = found;
   if (message === undefined) return { kind: 'unknown' };
-  if (another !== undefined) return { kind: 'several', candidates: found.map(nameOf) };
+  if (another !== undefined) return { kind: 'several', candidates: found.map(toMessageName) };
   const read = message.table === 'decision' ? readDecision : readTaken;
   const facts = await read(sql, message);
   if (question.chat !== undefined && !isOfChat(facts, question.chat)) return { kind: 'unknown' };
@@ -57,9 +57,9 @@ export async function recentMessages(sql: Sql, limit: number): Promise<readonly 
     const person = row === undefined ? null : await personalMessage(sql, row);
     const said = row === undefined || table === 'decision' ? null : readSaid(row.message);
     shown.push({
-      ...nameOf(found),
+      ...toMessageName(found),
       from: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
-      chat: titleOf(person) ?? chatId,
+      chat: chatTitle(person) ?? chatId,
       conversationId: table === 'inbox' ? (row?.id ?? null) : null,
       text: said?.typed ?? said?.text ?? '',
     });
@@ -78,11 +78,11 @@ const ACCEPTED_MESSAGE = statement(`${SAID_ROW} seq = :seq`).rows<SaidRow>();
 
 const SAID_THERE = statement(`${SAID_ROW} ${OF_CHAT} order by seq desc limit 1`).rows<SaidRow>();
 
-function nameOf({ table: _table, seq: _seq, ...name }: FoundMessage): MessageName {
+function toMessageName({ table: _table, seq: _seq, ...name }: FoundMessage): MessageName {
   return name;
 }
 
-/** What was not taken belongs to no agent. */
+/** The agent of a message; messages that were not taken belong to none. */
 function isOfAgent({ fate }: MessageFacts, agent: string | null): boolean {
   return fate.kind === 'not-taken' || (agentOfConversation(fate.conversationId) ?? null) === agent;
 }
@@ -90,10 +90,15 @@ function isOfAgent({ fate }: MessageFacts, agent: string | null): boolean {
 /** A chat sees Parley's own activity only as far as it got a message about it. */
 function isOfChat({ fate }: MessageFacts, chat: ChatKey): boolean {
   if (fate.kind === 'not-taken' || fate.trigger === null || fate.trigger === 'cron') return true;
-  return isSame(fate.answeredIn, chat) && fate.parts.some(({ isHere }) => isHere);
+  return isSameChat(fate.answeredIn, chat) && fate.parts.some(({ isHere }) => isHere);
 }
 
-function placeOf({ channel, account, chatId, messageId }: FoundMessage): MessageFacts['place'] {
+function messagePosition({
+  channel,
+  account,
+  chatId,
+  messageId,
+}: FoundMessage): MessageFacts['place'] {
   return { channel, account, chatId, messageId };
 }
 
@@ -105,13 +110,13 @@ const DECISION = statement(`
 
 async function readDecision(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const row = await sql.get(DECISION, { seq: found.seq });
-  if (row === undefined) throw gone(found);
+  if (row === undefined) throw droppedMessageError(found);
   const { outcome, ...facts } = row;
-  return { place: placeOf(found), ...facts, fate: { kind: 'not-taken', outcome } };
+  return { place: messagePosition(found), ...facts, fate: { kind: 'not-taken', outcome } };
 }
 
 /** Only the oldest of 10,000 is ever dropped, between two reads of one question. */
-function gone({ messageId }: FoundMessage): StoreError {
+function droppedMessageError({ messageId }: FoundMessage): StoreError {
   return new StoreError('store-failed', `Message ${messageId} was dropped just now. Ask again.`);
 }
 
@@ -128,7 +133,7 @@ const TAKEN = statement(`
 
 async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const row = await sql.get(TAKEN, { seq: found.seq });
-  if (row === undefined) throw gone(found);
+  if (row === undefined) throw droppedMessageError(found);
   const { message, route } = readInboxRow(row);
   const { conversation_id: conversationId, turn_id: turnId } = row;
   const { channel, account, chatId } = route;
@@ -152,7 +157,13 @@ async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
     parts: await readParts(sql, { turnId, seq: row.seq }, answeredIn),
   };
   const sentAt = message.trigger === undefined ? message.sentAt : null;
-  return { place: placeOf(found), receivedAt: row.received_at, sentAt, reason: row.reason, fate };
+  return {
+    place: messagePosition(found),
+    receivedAt: row.received_at,
+    sentAt,
+    reason: row.reason,
+    fate,
+  };
 }
 
 const FILES = statement(
@@ -163,7 +174,7 @@ const HEARTBEAT_RUN = statement(
   'select agent, task, state, reason from heartbeat_run where id = :id',
 ).rows<NonNullable<TakenFacts['run']>>();
 
-/** Of a job only its last message is known; what the job is called, people wrote. */
+/** The messages of a job, of which only the last is known; the job's name is people's text. */
 const JOB = statement(`
   select id from cron_job
   where conversation_id = :conversationId and last_message_id = :messageId`).rows<
@@ -212,7 +223,7 @@ async function readParts(
     : sql.all(PARTS_OF_TURN, { turnId }));
   return rows.map(({ channel, account, chatId, retries, ...part }) => ({
     ...part,
-    isHere: isSame({ channel, account, chatId }, here),
+    isHere: isSameChat({ channel, account, chatId }, here),
     retries: readRetries(retries),
   }));
 }
@@ -239,7 +250,7 @@ async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
     ...turn,
     isSuspended: awaits !== null,
     runs: readRuns(runs),
-    prompt: await promptOf(sql, turnId),
+    prompt: await readPromptFacts(sql, turnId),
     steps: await stepsOf(sql, turnId),
     approvals: (await sql.all(APPROVALS, { turnId })).map(readApprovalRow),
   };
@@ -249,7 +260,7 @@ const PROMPT = statement(`
   select created_at as at, layout, characters, tokens, parts from turn_prompt
   where turn_id = :turnId`).rows<Omit<PromptFacts, 'layers'> & { readonly parts: string }>();
 
-async function promptOf(sql: Sql, turnId: string): Promise<PromptFacts | null> {
+async function readPromptFacts(sql: Sql, turnId: string): Promise<PromptFacts | null> {
   const row = await sql.get(PROMPT, { turnId });
   if (row === undefined) return null;
   const { parts, ...prompt } = row;

@@ -71,7 +71,7 @@ interface Verdict {
   readonly detail?: string;
 }
 
-/** What became of a message: an answer, or the exact reason for silence (D08). */
+/** The outcome of a message: an answer, or the exact reason for silence (D08). */
 function verdictOf({ reason, fate }: MessageFacts, now: number): Verdict {
   if (fate.kind === 'not-taken') {
     const why = reason === null ? '' : `: ${reason}`;
@@ -93,7 +93,7 @@ function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
   const detail = turn.reason === null ? {} : { detail: turn.reason };
   switch (turn.state) {
     case 'running':
-      return { verdict: `No answer yet: ${running(turn, now)}.` };
+      return { verdict: `No answer yet: ${runningText(turn, now)}.` };
     case 'answered':
       return {
         verdict: fate.run === null ? answered(fate.parts) : alertText(fate.run, fate.parts),
@@ -102,7 +102,7 @@ function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
       if (fate.run !== null) return { verdict: alertText(fate.run, fate.parts), ...detail };
       return { verdict: 'No answer: the agent chose to say nothing.', ...detail };
     case 'failed':
-      return { verdict: `Its turn failed; ${delivered(fate.parts)}.`, ...detail };
+      return { verdict: `Its turn failed; ${deliveredText(fate.parts)}.`, ...detail };
     case 'stopped':
       return { verdict: 'No answer: its turn was stopped by /stop.', ...detail };
     default:
@@ -110,7 +110,7 @@ function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
   }
 }
 
-function running(turn: TurnFacts, now: number): string {
+function runningText(turn: TurnFacts, now: number): string {
   const { approvals, isSuspended, startedAt, worker, putOffUntil } = turn;
   if (putOffUntil !== null) {
     const next = putOffUntil > now ? ` in ${shortDuration(putOffUntil - now)}` : ' now';
@@ -129,7 +129,7 @@ function running(turn: TurnFacts, now: number): string {
 
 function answered(parts: readonly PartFacts[]): string {
   if (parts.length > 0 && parts.every(({ state }) => state === 'sent')) return 'Answered.';
-  return `Answered; ${delivered(parts)}.`;
+  return `Answered; ${deliveredText(parts)}.`;
 }
 
 const RUN_OUTCOMES: Readonly<Record<string, string>> = {
@@ -141,7 +141,7 @@ const RUN_OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 function alertText(run: NonNullable<TakenFacts['run']>, parts: readonly PartFacts[]): string {
-  const what = RUN_OUTCOMES[run.state] ?? `an alert; ${delivered(parts)}`;
+  const what = RUN_OUTCOMES[run.state] ?? `an alert; ${deliveredText(parts)}`;
   return `${isOfHook(run) ? 'An event of a hook' : 'A run of a standing task'}: ${what}.`;
 }
 
@@ -153,7 +153,7 @@ const STATE_LABELS = [
   ['failed', 'not deliverable'],
 ] as const;
 
-function delivered(parts: readonly PartFacts[]): string {
+function deliveredText(parts: readonly PartFacts[]): string {
   const states = STATE_LABELS.flatMap(([state, label]) => {
     const count = parts.filter((part) => part.state === state).length;
     return count === 0 ? [] : [`${count} ${label}`];

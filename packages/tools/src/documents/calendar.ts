@@ -23,7 +23,7 @@ export function isCalendar(text: string): boolean {
 export function calendarText(text: string): string {
   const entries = componentsOf(contentLines(text)).flatMap((calendar) => [
     ...headOf(calendar),
-    ...calendar.parts.flatMap((part) => (part.kind in TITLES ? [entryText(part)] : [])),
+    ...calendar.parts.flatMap((part) => (part.kind in TITLES ? [renderEntry(part)] : [])),
   ]);
   return entries.join('\n\n');
 }
@@ -56,7 +56,7 @@ function headOf({ lines }: Component): readonly string[] {
   return facts.length === 0 ? [] : [facts.join('\n')];
 }
 
-/** What is shown of an entry, in this order; what is not named here is for programs. */
+/** The properties of an entry that are shown, in this order; all others are for programs. */
 const SHOWN: readonly (readonly [name: string, label: string])[] = [
   ['DTSTART', 'Start'],
   ['DTEND', 'End'],
@@ -85,13 +85,13 @@ const TIMES: ReadonlySet<string> = new Set(
 );
 const PEOPLE: ReadonlySet<string> = new Set(['ORGANIZER', 'ATTENDEE']);
 
-function entryText({ kind, lines, parts }: Component): string {
+function renderEntry({ kind, lines, parts }: Component): string {
   const summary = lines.find(({ name }) => name === 'SUMMARY');
   const title = summary === undefined ? 'without a title' : plainValue(summary.value);
   const facts = SHOWN.flatMap(([name, label]) =>
     lines
       .filter((line) => line.name === name && line.value !== '')
-      .map((line) => `${label}: ${shownValue(line)}`),
+      .map((line) => `${label}: ${calendarValueText(line)}`),
   );
   const alarms = parts
     .filter((part) => part.kind === 'VALARM')
@@ -100,7 +100,7 @@ function entryText({ kind, lines, parts }: Component): string {
   return [`## ${TITLES[kind]}: ${title}`, ...facts, ...alarms].join('\n');
 }
 
-function shownValue(line: ContentLine): string {
+function calendarValueText(line: ContentLine): string {
   if (TIMES.has(line.name)) return timeText(line);
   if (PEOPLE.has(line.name)) return personText(line);
   return line.name === 'RRULE' ? line.value : plainValue(line.value);

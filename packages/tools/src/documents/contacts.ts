@@ -39,17 +39,17 @@ function cardText(lines: readonly ContentLine[]): string {
   const facts = SHOWN.flatMap(([name, label]) =>
     lines
       .filter((line) => line.name === name)
-      .map((line) => `${label}${kindOf(line)}: ${shownValue(line)}`),
+      .map((line) => `${label}${contactKinds(line)}: ${contactValueText(line)}`),
   );
   const media = ['PHOTO', 'LOGO', 'KEY'].filter((one) => named(one) !== undefined);
   return [
-    `## ${name === undefined ? 'Without a name' : shownValue(name)}`,
+    `## ${name === undefined ? 'Without a name' : contactValueText(name)}`,
     ...facts.filter((fact) => !fact.endsWith(': ')),
     ...media.map((one) => `(has a ${one.toLowerCase()}, which is not shown)`),
   ].join('\n');
 }
 
-function shownValue({ name, value }: ContentLine): string {
+function contactValueText({ name, value }: ContentLine): string {
   if (!STRUCTURED.has(name)) return plainValue(value).replace(/^(?:tel|mailto|impp):/i, '');
   const parts = value.split(/(?<!\\);/).map(plainValue);
   const ordered = name === 'N' ? [parts[3], parts[1], parts[2], parts[0], parts[4]] : parts;
@@ -59,7 +59,7 @@ function shownValue({ name, value }: ContentLine): string {
 }
 
 /** ` (work, cell)`: vCard 2.1 writes the kinds without `TYPE=`. */
-function kindOf({ parameters }: ContentLine): string {
+function contactKinds({ parameters }: ContentLine): string {
   const bare = Object.entries(parameters).flatMap(([key, value]) =>
     value === '' && !KEYS.has(key) ? [key] : [],
   );

@@ -15,7 +15,7 @@ export interface ContentLine {
  * out.
  */
 export function contentLines(text: string): readonly ContentLine[] {
-  return unfold(text).flatMap((line) => parseLine(line) ?? []);
+  return unfold(text).flatMap((line) => parseContentLine(line) ?? []);
 }
 
 /** Joins what was folded: a line that goes on begins with a blank; in quoted-printable, the one before ends with `=`. */
@@ -33,13 +33,15 @@ function unfold(text: string): readonly string[] {
   return lines;
 }
 
-function parseLine(line: string): ContentLine | null {
+function parseContentLine(line: string): ContentLine | null {
   const head = /^((?:[\w-]+\.)?)([\w-]+)((?:;(?:"[^"]*"|[^":])*)?):/.exec(line);
   if (head === null) return null;
   const [whole, , name = '', tail = ''] = head;
   const parameters = parametersOf(tail);
   const raw = line.slice(whole.length);
-  const value = isQuotedPrintable(parameters) ? unquoted(raw, parameters.CHARSET) : raw;
+  const value = isQuotedPrintable(parameters)
+    ? decodeQuotedPrintable(raw, parameters.CHARSET)
+    : raw;
   return { name: name.toUpperCase(), parameters, value };
 }
 
@@ -60,7 +62,7 @@ function isQuotedPrintable(parameters: Readonly<Record<string, string>>): boolea
   return /^q/i.test(parameters.ENCODING ?? '') || 'QUOTED-PRINTABLE' in parameters;
 }
 
-function unquoted(value: string, charset: string | undefined): string {
+function decodeQuotedPrintable(value: string, charset: string | undefined): string {
   const text = value.replace(/=([0-9A-F]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );

@@ -1,10 +1,10 @@
 import { decodeBytes } from '@parley/core/encoding';
-import { has, latin1 } from './sound-format.ts';
+import { hasMark, latin1 } from './sound-format.ts';
 
-/** What a file is, by its first bytes; a declared name or type proves nothing. */
+/** The format of a file by its first bytes; a declared name or type proves nothing. */
 type FileFormat = 'pdf' | 'zip' | 'old-office' | 'rtf' | 'text' | 'binary';
 
-/** How much of a file tells whether it is text, in bytes. */
+/** The part of a file that tells whether it is text, in bytes. */
 const LOOKED_AT = 64 * 1_024;
 /** PDF readers accept their mark this far from the beginning. */
 const PDF_MARK_WITHIN = 1_024;
@@ -25,10 +25,10 @@ const PROGRAMS = [
 /** Detects the format of a file. */
 export function detectFormat(bytes: Uint8Array): FileFormat {
   if (latin1(bytes, 0, PDF_MARK_WITHIN).includes('%PDF-')) return 'pdf';
-  if (has(bytes, 0, 'PK\u0003\u0004') || has(bytes, 0, 'PK\u0005\u0006')) return 'zip';
+  if (hasMark(bytes, 0, 'PK\u0003\u0004') || hasMark(bytes, 0, 'PK\u0005\u0006')) return 'zip';
   if (COMPOUND.every((byte, at) => bytes[at] === byte)) return 'old-office';
-  if (has(bytes, 0, '{\\rtf')) return 'rtf';
-  if (PROGRAMS.some((mark) => has(bytes, 0, mark))) return 'binary';
+  if (hasMark(bytes, 0, '{\\rtf')) return 'rtf';
+  if (PROGRAMS.some((mark) => hasMark(bytes, 0, mark))) return 'binary';
   return looksLikeText(bytes) ? 'text' : 'binary';
 }
 

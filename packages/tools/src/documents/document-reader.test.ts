@@ -1,4 +1,4 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isOfDay, isWholeRun } from '@parley/core/testing';
 import { strToU8 } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { createDocumentReader, type DocumentReaderOptions } from './document-reader.ts';
@@ -42,49 +42,55 @@ describe('the reader of documents', () => {
     expect(processes[0]?.peakBytes).toBeLessThan(large.length / 2);
   });
 
-  it.each([
-    ['a PDF whose page unpacks to 900 MB', pdfBomb(900), TOO_MUCH],
+  const bombs: [string, () => Uint8Array, string | RegExp][] = [
+    ['a PDF whose page unpacks to 900 MB', () => pdfBomb(900), TOO_MUCH],
     [
       'a docx that unpacks to 900 MB',
-      zipBomb({ name: 'word/document.xml', unit: '<w:r/>', megabytes: 900 }),
+      () => zipBomb({ name: 'word/document.xml', unit: '<w:r/>', megabytes: 900 }),
       'it unpacks to more than 32 MB',
     ],
     [
       'a docx that unpacks to more than it says',
-      zipBomb({ name: 'word/document.xml', unit: '<w:r/>', megabytes: 900, claimed: 1_000 }),
+      () => zipBomb({ name: 'word/document.xml', unit: '<w:r/>', megabytes: 900, claimed: 1_000 }),
       /damaged/,
     ],
     [
       'a docx of nothing but text',
-      zipBomb({ name: 'word/document.xml', start: WORD, unit: 'é</w:t><w:t>', megabytes: 31 }),
+      () =>
+        zipBomb({ name: 'word/document.xml', start: WORD, unit: 'é</w:t><w:t>', megabytes: 31 }),
       TOO_MUCH,
     ],
-    ['an xlsx of a million short rows', xlsxBomb(), TOO_MUCH],
+    ['an xlsx of a million short rows', xlsxBomb, TOO_MUCH],
     [
       'a book with a chapter of 900 MB',
-      zipBomb({ name: 'a.xhtml', unit: '<p>x</p>', megabytes: 900 }, BOOK),
+      () => zipBomb({ name: 'a.xhtml', unit: '<p>x</p>', megabytes: 900 }, BOOK),
       'it unpacks to more than 32 MB',
     ],
     [
       'a pptx of nothing but text',
-      zipBomb(
-        { name: 'ppt/slides/slide1.xml', unit: '<a:t>a</a:t>', megabytes: 31 },
-        { 'ppt/presentation.xml': '' },
-      ),
+      () =>
+        zipBomb(
+          { name: 'ppt/slides/slide1.xml', unit: '<a:t>a</a:t>', megabytes: 31 },
+          { 'ppt/presentation.xml': '' },
+        ),
       TOO_MUCH,
     ],
     [
       'an odt of nothing but text',
-      zipBomb(
-        { name: 'content.xml', unit: '<text:p>&amp;</text:p>', megabytes: 31 },
-        { mimetype: 'application/vnd.oasis.opendocument.text' },
-      ),
+      () =>
+        zipBomb(
+          { name: 'content.xml', unit: '<text:p>&amp;</text:p>', megabytes: 31 },
+          { mimetype: 'application/vnd.oasis.opendocument.text' },
+        ),
       TOO_MUCH,
     ],
-    ['an archive of very many parts', crowdedZip(10_001), 'it has more than 10000 parts'],
-  ])(
+    ['an archive of very many parts', () => crowdedZip(10_001), 'it has more than 10000 parts'],
+  ];
+  // On a change a third of them, each of which takes a process a second.
+  it.each(bombs.filter((_, nth) => isOfDay(nth, 3)))(
     '[G19] refuses %s, for less than 200 MB of all processes together',
-    async (_what, bomb, reason) => {
+    async (_what, make, reason) => {
+      const bomb = make();
       const before = process.memoryUsage.rss();
       const { read, processes } = openReader();
       expect(await read('eve', bomb)).toEqual({

@@ -1,11 +1,11 @@
 import { type Monotonic, systemTime } from '@parley/core';
-import { type DocumentText, refused } from './document-text.ts';
+import { type DocumentText, refuseDocument } from './document-text.ts';
 import { createFairQueue, createRests, type FairQueue, type Lane, STOPPED } from './fair-queue.ts';
 import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
 
 /** One received document. */
 export interface DocumentRequest {
-  /** Who sent it, in any form: documents are read fairly among senders. */
+  /** Its sender, in any form: documents are read fairly among senders. */
   readonly sender: string;
   /** Which part of its text is wanted, in characters (UTF-16 units): from where (0 when absent), and how much. */
   readonly from?: number;
@@ -17,9 +17,9 @@ export interface DocumentRequest {
 /** Reads one document. Rejects only when `load` does: what cannot be read is refused. */
 export type ReadDocument = (request: DocumentRequest, signal: AbortSignal) => Promise<DocumentText>;
 
-/** How documents are read. */
+/** The options of reading documents. */
 export interface DocumentReaderOptions {
-  /** How many are read at the same time; the others wait. */
+  /** The number that are read at the same time; the others wait. */
   readonly atOnce?: number;
   /** Shared with others that read files in processes; one of its own when absent. */
   readonly queue?: FairQueue;
@@ -58,25 +58,25 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
   };
   const tryIn = async (lane: Lane, request: DocumentRequest, signal: AbortSignal) => {
     const { sender } = request;
-    if (rests.left(sender) > 0) return refused(resting(rests.left(sender)));
+    if (rests.left(sender) > 0) return refuseDocument(restText(rests.left(sender)));
     const entry = await queue.enter(sender, lane, signal);
-    if (entry.kind === 'refused') return refused(entry.reason);
+    if (entry.kind === 'refused') return refuseDocument(entry.reason);
     try {
       // Another one of theirs may have broken a limit while this one waited.
-      if (rests.left(sender) > 0) return refused(resting(rests.left(sender)));
+      if (rests.left(sender) > 0) return refuseDocument(restText(rests.left(sender)));
       const bytes = await request.load();
-      if (bytes === null) return refused('it is no longer kept');
+      if (bytes === null) return refuseDocument('it is no longer kept');
       const { from = 0, characters } = request;
       // Loaded here: most installations run for days without a document.
-      const { DOCUMENTS, mostOutput, readInProcess } = await import('./read-in-process.ts');
-      const order = { bytes, numbers: [from, characters], mostBytes: mostOutput(characters) };
+      const { DOCUMENTS, maxOutputBytes, readInProcess } = await import('./read-in-process.ts');
+      const order = { bytes, numbers: [from, characters], mostBytes: maxOutputBytes(characters) };
       const outcome = await readInProcess(DOCUMENTS, { ...order, limits: limits[lane], signal });
       onProcess?.(outcome);
       if (outcome.kind === 'read') return outcome.result;
-      if (outcome.why === 'stopped') return refused(STOPPED);
+      if (outcome.why === 'stopped') return refuseDocument(STOPPED);
       if (outcome.why === 'time' && lane === 'quick') return null;
       rests.begin(sender);
-      return refused(broken(outcome.why, limits[lane]));
+      return refuseDocument(brokenProcessReason(outcome.why, limits[lane]));
     } finally {
       entry.leave();
     }
@@ -84,11 +84,11 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
   return async (request, signal) => {
     const first = rests.isSuspect(request.sender) ? 'slow' : 'quick';
     const read = await tryIn(first, request, signal);
-    return read ?? (await tryIn('slow', request, signal)) ?? refused(STOPPED);
+    return read ?? (await tryIn('slow', request, signal)) ?? refuseDocument(STOPPED);
   };
 }
 
-function broken(
+function brokenProcessReason(
   why: 'memory' | 'time' | 'crash',
   { memoryBytes, timeoutMs }: ProcessLimits,
 ): string {
@@ -102,7 +102,7 @@ function broken(
   }
 }
 
-function resting(ms: number): string {
+function restText(ms: number): string {
   const seconds = Math.ceil(ms / 1_000);
   const time = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
   return `a document before it took too much time or memory, and I read the next one from the same person in ${time}; send it again then`;

@@ -3,26 +3,26 @@ export type DocumentText =
   | {
       readonly kind: 'text';
       readonly text: string;
-      /** Where the part after this one begins, in characters; null: this was the last. */
+      /** The beginning of the next part, in characters; null: this was the last. */
       readonly next: number | null;
-      /** How long the text is up to the last page that was read, in characters. */
+      /** The length of the text up to the last page that was read, in characters. */
       readonly length: number;
       /** Pages, chapters or messages after that one; 0: it was read to its end. */
       readonly pagesLeft: number;
-      /** What is doubtful about how it was decoded, as a sentence (W10); null: nothing. */
+      /** A doubt about its decoding, as a sentence (W10); null: none. */
       readonly warning: string | null;
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** Which part of a document is wanted, in characters (UTF-16 units). */
 export interface DocumentLimits {
-  /** Where it begins; 0 when absent. */
+  /** Its beginning, in characters; 0 when absent. */
   readonly from?: number;
   readonly characters: number;
 }
 
 /** Refuses a file with a reason for people. */
-export function refused(reason: string): DocumentText {
+export function refuseDocument(reason: string): DocumentText {
   return { kind: 'refused', reason };
 }
 
@@ -39,7 +39,7 @@ export function documentText(
   { pagesLeft = 0, warning = null }: { pagesLeft?: number; warning?: string | null } = {},
 ): DocumentText {
   const text = whole.toWellFormed().replaceAll('\r\n', '\n').trim();
-  if (text === '') return refused('there is no text in it');
+  if (text === '') return refuseDocument('there is no text in it');
   const end = wholeCharacter(text, Math.min(from + characters, text.length));
   const next = end < text.length ? end : null;
   const part = text.slice(from, end).toWellFormed();

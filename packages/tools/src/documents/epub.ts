@@ -6,7 +6,7 @@ import {
   type DocumentText,
   documentText,
   ENCRYPTED,
-  refused,
+  refuseDocument,
 } from './document-text.ts';
 import { markupText } from './markup-text.ts';
 
@@ -28,7 +28,7 @@ export function readEpub(
   const container = members.get(CONTAINER);
   const path = container === undefined ? undefined : rootFileOf(decodeBytes(container).text);
   const opf = path === undefined ? undefined : members.get(path);
-  if (path === undefined || opf === undefined) return refused(DAMAGED);
+  if (path === undefined || opf === undefined) return refuseDocument(DAMAGED);
   const { title, authors, chapters } = packageOf(decodeBytes(opf).text);
   const heading = [title, authors.join(', ')].filter((line) => line !== '').join(', by ');
   const parts = heading === '' ? [] : [heading];
@@ -39,14 +39,14 @@ export function readEpub(
   for (const href of chapters) {
     if (length > wanted) break;
     read += 1;
-    const bytes = members.get(resolved(path, href));
+    const bytes = members.get(resolvePath(path, href));
     if (bytes === undefined) continue;
     const { text, certainty } = decodeBytes(bytes);
     if (certainty === 'none' || !text.includes('<')) isLocked = true;
     else parts.push(markupText(text));
     length += parts.at(-1)?.length ?? 0;
   }
-  if (isLocked && parts.length <= 1) return refused(ENCRYPTED);
+  if (isLocked && parts.length <= 1) return refuseDocument(ENCRYPTED);
   return documentText(parts.join('\n\n'), limits, { pagesLeft: chapters.length - read });
 }
 
@@ -111,16 +111,16 @@ function eachTag(
 }
 
 /** A path as the package writes it, from the root of the archive. */
-function resolved(opf: string, href: string): string {
+function resolvePath(opf: string, href: string): string {
   const steps = opf.split('/').slice(0, -1);
-  for (const step of unescaped(href.split('#')[0] ?? '').split('/')) {
+  for (const step of decodePercent(href.split('#')[0] ?? '').split('/')) {
     if (step === '..') steps.pop();
     else if (step !== '.' && step !== '') steps.push(step);
   }
   return steps.join('/');
 }
 
-function unescaped(href: string): string {
+function decodePercent(href: string): string {
   try {
     return decodeURIComponent(href);
   } catch {

@@ -5,9 +5,9 @@ import {
   type DocumentText,
   documentText,
   ENCRYPTED,
-  refused,
+  refuseDocument,
 } from './document-text.ts';
-import { readText } from './plain-text.ts';
+import { readTextDocument } from './plain-text.ts';
 
 const ONES_I_CAN_READ =
   'PDF, docx, xlsx, pptx, OpenDocument, EPUB, RTF, mail, calendars, contacts, HTML and plain text';
@@ -27,17 +27,17 @@ export async function extractText(
       case 'zip':
         return await (await import('./office.ts')).readOffice(bytes, limits);
       case 'text':
-        return await readText(bytes, limits);
+        return await readTextDocument(bytes, limits);
       case 'old-office':
-        return refused(isEncryptedPackage(bytes) ? ENCRYPTED : OLD_OFFICE);
+        return refuseDocument(isEncryptedPackage(bytes) ? ENCRYPTED : OLD_OFFICE);
       case 'rtf':
         return documentText(await rtfOf(bytes), limits);
       case 'binary':
-        return refused(`it is none of those that I can read: ${ONES_I_CAN_READ}`);
+        return refuseDocument(`it is none of those that I can read: ${ONES_I_CAN_READ}`);
     }
   } catch {
     // The libraries throw hundreds of different things, which say no more to people than this.
-    return refused(DAMAGED);
+    return refuseDocument(DAMAGED);
   }
 }
 
@@ -66,7 +66,8 @@ async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<Docum
   try {
     pdf = await getDocumentProxy(bytes, { verbosity: 0 });
   } catch (thrown) {
-    if (thrown instanceof Error && thrown.name === 'PasswordException') return refused(ENCRYPTED);
+    if (thrown instanceof Error && thrown.name === 'PasswordException')
+      return refuseDocument(ENCRYPTED);
     throw thrown;
   }
   const wanted = (limits.from ?? 0) + limits.characters;
@@ -84,6 +85,6 @@ async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<Docum
     length += text.length;
     pages.push(text);
   }
-  if (length === 0) return refused('it holds pictures of pages only, no text (a scan)');
+  if (length === 0) return refuseDocument('it holds pictures of pages only, no text (a scan)');
   return documentText(pages.join('\n\n'), limits, { pagesLeft: pdf.numPages - pages.length });
 }

@@ -1,6 +1,6 @@
 import type { Monotonic } from '@parley/core';
 
-/** Where a document is read: `slow` is for those that a first short try was not enough for. */
+/** The queue of a document: `slow` is for those that need more than the first short try. */
 export type Lane = 'quick' | 'slow';
 
 /** A place among the documents that are read, to be left when it has been; or why there is none. */
@@ -104,7 +104,7 @@ export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): F
 
 /** Senders whose documents broke a limit, and how long they rest. */
 export interface Rests {
-  /** How much longer a sender rests, in ms; 0 when their documents are read. */
+  /** The remaining rest of a sender, in ms; 0 when their documents are read. */
   left(sender: string): number;
   /** Whether a document of theirs broke a limit lately. */
   isSuspect(sender: string): boolean;

@@ -1,9 +1,9 @@
 import { openSync } from 'node:fs';
-import { numberIn } from '../processes.ts';
+import { readProcNumber } from '../processes.ts';
 
 /**
- * What a process that reads one file does: it writes a line when it is ready, takes the file from its
- * input, writes the result to its output and ends.
+ * The work of a process that reads one file: it writes a line when it is ready, takes the file from its input, writes
+ * the result to its output and ends.
  */
 export async function answerOnce(
   size: number,
@@ -32,7 +32,7 @@ function openPeak(): () => number {
   const maxRss = (): number => process.resourceUsage().maxRSS * 1_024;
   try {
     const status = openSync('/proc/self/status', 'r');
-    return () => numberIn(status, /^VmHWM:\s+(\d+) kB$/m) * 1_024 || maxRss();
+    return () => readProcNumber(status, /^VmHWM:\s+(\d+) kB$/m) * 1_024 || maxRss();
   } catch {
     return maxRss; // There is no `/proc`.
   }

@@ -63,14 +63,14 @@ async function messageText(bytes: Uint8Array): Promise<string> {
   const { default: PostalMime } = await import('postal-mime');
   const readable = readableSource(bytes);
   const mail = await PostalMime.parse(readable, LIMITS);
-  const body = await bodyOf(mail, readable);
+  const body = await readMailBody(mail, readable);
   const events = await calendarsIn(mail);
-  return [headOf(mail), body, ...events, attachmentsOf(mail)]
+  return [headOf(mail), body, ...events, listAttachments(mail)]
     .filter((part) => part !== '')
     .join('\n\n');
 }
 
-async function bodyOf(mail: Email, raw: Uint8Array): Promise<string> {
+async function readMailBody(mail: Email, raw: Uint8Array): Promise<string> {
   const { text = '', html = '' } = mail;
   const isText = text.trim() !== '';
   const shown = isText ? text.trim() : html;
@@ -98,7 +98,7 @@ async function bodyByItsBytes(
 ): Promise<string> {
   const { default: PostalMime } = await import('postal-mime');
   const { text = '', html = '' } = await PostalMime.parse(withByteCharsets(raw), LIMITS);
-  const decoded = decodeBytes(bytesOf(text.trim() || html), { declared });
+  const decoded = decodeBytes(encodeByteCharset(text.trim() || html), { declared });
   const isWorse = decoded.certainty === 'none' || decoded.replaced > countReplaced(shown);
   return isWorse ? shown : decoded.text;
 }
@@ -126,7 +126,7 @@ function withByteCharsets(bytes: Uint8Array): Uint8Array {
 const BYTE_CHARSET = 'macintosh';
 
 /** The bytes of a text that was decoded as `BYTE_CHARSET`. */
-function bytesOf(text: string): Uint8Array {
+function encodeByteCharset(text: string): Uint8Array {
   const all = new TextDecoder(BYTE_CHARSET).decode(Uint8Array.from({ length: 256 }, (_, at) => at));
   const codes = new Map([...all].map((character, code) => [character, code]));
   return Uint8Array.from([...text].flatMap((character) => codes.get(character) ?? []));
@@ -167,7 +167,7 @@ async function calendarsIn({ attachments }: Email): Promise<readonly string[]> {
   const calendars = attachments.filter(isInvitation);
   if (calendars.length === 0) return [];
   const { calendarText } = await import('./calendar.ts');
-  return calendars.map(({ content }) => calendarText(decodeBytes(contentOf(content)).text));
+  return calendars.map(({ content }) => calendarText(decodeBytes(attachmentBytes(content)).text));
 }
 
 function isInvitation({ mimeType, filename }: Attachment): boolean {
@@ -175,16 +175,16 @@ function isInvitation({ mimeType, filename }: Attachment): boolean {
   return isCalendar || /\.(?:ics|vcs)$/i.test(filename ?? '');
 }
 
-function contentOf(content: Attachment['content']): Uint8Array {
+function attachmentBytes(content: Attachment['content']): Uint8Array {
   return typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
 }
 
-function attachmentsOf({ attachments }: Email): string {
+function listAttachments({ attachments }: Email): string {
   const files = attachments.filter((attachment) => !isInvitation(attachment));
   if (files.length === 0) return '';
   const lines = files.map((attachment) => {
     const { filename, mimeType, content } = attachment;
-    const size = contentOf(content).byteLength.toLocaleString('en-US');
+    const size = attachmentBytes(content).byteLength.toLocaleString('en-US');
     return `- ${filename ?? 'without a name'} (${mimeType}, ${size} bytes)`;
   });
   return `Attachments, which are not read:\n${lines.join('\n')}`;

@@ -7,13 +7,13 @@ import {
   type DocumentText,
   documentText,
   ENCRYPTED,
-  refused,
+  refuseDocument,
 } from './document-text.ts';
 import { EPUB_PARTS, isEpub, readEpub } from './epub.ts';
 
 const NOT_A_DOCUMENT = 'it is an archive, and I cannot look into those';
 
-/** What an archive is by the names of its members, and which of these its text is in. */
+/** The kinds of archives by the names of their members, and the members with the text. */
 const KINDS: readonly {
   readonly is: (names: readonly string[]) => boolean;
   readonly parts: RegExp;
@@ -26,11 +26,11 @@ const KINDS: readonly {
     read: readOpenDocument,
   },
   {
-    is: isWord,
+    is: isWordArchive,
     parts: /^word\/document\d*\.xml$/,
     read(members, limits) {
       const text = wordText(members);
-      return text === null ? refused(DAMAGED) : documentText(text, limits);
+      return text === null ? refuseDocument(DAMAGED) : documentText(text, limits);
     },
   },
   {
@@ -53,24 +53,24 @@ type Members = ReadonlyMap<string, Uint8Array>;
  */
 export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
   const names = zipNames(bytes);
-  if (names.length > MAX_MEMBERS) return refused(`it has more than ${MAX_MEMBERS} parts`);
+  if (names.length > MAX_MEMBERS) return refuseDocument(`it has more than ${MAX_MEMBERS} parts`);
   const kind = KINDS.find(({ is }) => is(names));
   if (kind === undefined) {
-    return refused(names.includes('[Content_Types].xml') ? DAMAGED : NOT_A_DOCUMENT);
+    return refuseDocument(names.includes('[Content_Types].xml') ? DAMAGED : NOT_A_DOCUMENT);
   }
   const members = unzip(bytes, kind.parts);
-  if (members === null) return refused(`it unpacks to more than ${LARGEST_UNPACKED_MB} MB`);
+  if (members === null) return refuseDocument(`it unpacks to more than ${LARGEST_UNPACKED_MB} MB`);
   return kind.read(members, limits);
 }
 
 /** The library unpacks without a limit; what was unpacked within it is packed again for it, unpressed. */
-function packed(members: Members): Buffer {
+function repack(members: Members): Buffer {
   return Buffer.from(zipSync(Object.fromEntries(members), { level: 0 }));
 }
 
 async function sheetsText(members: Members): Promise<string> {
   const { default: readSheets } = await import('read-excel-file/node');
-  const sheets = await readSheets(packed(members));
+  const sheets = await readSheets(repack(members));
   return sheets
     .map(({ sheet, data }) => [`# ${sheet}`, ...data.map((row) => row.map(cellText).join('\t'))])
     .map((lines) => lines.join('\n'))
@@ -118,13 +118,13 @@ function unzip(bytes: Uint8Array, wanted: RegExp): Members | null {
   return unpacked > limit ? null : new Map(Object.entries(files));
 }
 
-/** What a tag puts into the text: `closing` for `</a:p>`, and for an empty element as well. */
+/** The text that a tag adds: `closing` for `</a:p>`, and for an empty element as well. */
 type Mark = (tag: string, closing: boolean) => string;
 
 /** Which text of a document is wanted, by the names of elements. */
 interface WantedText {
   readonly inside: ReadonlySet<string>;
-  /** What is within these is left out: neither text nor marks. */
+  /** Content within these is left out, both text and marks. */
   readonly except?: ReadonlySet<string>;
 }
 
@@ -165,7 +165,7 @@ const NAMESPACE =
 const DECLARED_WITHIN = 16_384;
 
 /** Whether an archive is a Word document. */
-function isWord(names: readonly string[]): boolean {
+function isWordArchive(names: readonly string[]): boolean {
   return names.some((name) => MAIN.test(name));
 }
 
@@ -213,14 +213,15 @@ const PARAGRAPHS = new Set(['text:p', 'text:h']);
 /** The text of an OpenDocument file (odt, ods, odp): paragraphs as lines, table rows as lines with tabs. */
 function readOpenDocument(members: Members, limits: DocumentLimits): DocumentText {
   const read = (name: string): string => decodeBytes(members.get(name) ?? new Uint8Array()).text;
-  if (!read('mimetype').startsWith('application/vnd.oasis.opendocument.')) return refused(DAMAGED);
-  if (read('META-INF/manifest.xml').includes('encryption-data')) return refused(ENCRYPTED);
+  if (!read('mimetype').startsWith('application/vnd.oasis.opendocument.'))
+    return refuseDocument(DAMAGED);
+  if (read('META-INF/manifest.xml').includes('encryption-data')) return refuseDocument(ENCRYPTED);
   const content = read('content.xml');
-  if (content === '') return refused(DAMAGED);
-  return documentText(xmlText(content, { inside: PARAGRAPHS }, marks()), limits);
+  if (content === '') return refuseDocument(DAMAGED);
+  return documentText(xmlText(content, { inside: PARAGRAPHS }, openDocumentMarks()), limits);
 }
 
-function marks(): Mark {
+function openDocumentMarks(): Mark {
   let cells = 0;
   return (tag, closing) => {
     if (tag === 'table:table-cell') cells += closing ? -1 : 1;

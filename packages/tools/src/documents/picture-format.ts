@@ -1,4 +1,4 @@
-import { has, latin1 } from './sound-format.ts';
+import { hasMark, latin1 } from './sound-format.ts';
 
 /** Pictures that language models take. */
 export type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
@@ -28,17 +28,17 @@ export function pictureFormat(bytes: Uint8Array): PictureFormat | null {
   }
 }
 
-/** How many pixels a picture says it has; null when it does not say. */
+/** The number of pixels that a picture states; null when it states none. */
 export function pixelsOf(bytes: Uint8Array): number | null {
   const size = pictureFormat(bytes)?.size;
   return size ? size.width * size.height : null;
 }
 
 function imageTypeOf(bytes: Uint8Array): ImageType | null {
-  if (has(bytes, 0, '\u00ff\u00d8\u00ff')) return 'image/jpeg';
-  if (has(bytes, 0, '\u0089PNG\r\n\u001a\n')) return 'image/png';
-  if (has(bytes, 0, 'GIF87a') || has(bytes, 0, 'GIF89a')) return 'image/gif';
-  if (has(bytes, 0, 'RIFF') && has(bytes, 8, 'WEBP')) return 'image/webp';
+  if (hasMark(bytes, 0, '\u00ff\u00d8\u00ff')) return 'image/jpeg';
+  if (hasMark(bytes, 0, '\u0089PNG\r\n\u001a\n')) return 'image/png';
+  if (hasMark(bytes, 0, 'GIF87a') || hasMark(bytes, 0, 'GIF89a')) return 'image/gif';
+  if (hasMark(bytes, 0, 'RIFF') && hasMark(bytes, 8, 'WEBP')) return 'image/webp';
   return null;
 }
 
@@ -47,7 +47,7 @@ const BRANDS_WITHIN = 64;
 
 /** Pictures in a container of MPEG: AVIF, and what telephones of Apple take, which is HEIC. */
 function heifTypeOf(bytes: Uint8Array): 'image/avif' | 'image/heic' | null {
-  if (!has(bytes, 4, 'ftyp')) return null;
+  if (!hasMark(bytes, 4, 'ftyp')) return null;
   const [, , , length = 0] = bytes;
   const brands = latin1(bytes, 8, Math.min(length, BRANDS_WITHIN)).match(/.{4}/gs) ?? [];
   if (brands.some((brand) => brand === 'avif' || brand === 'avis')) return 'image/avif';
@@ -61,32 +61,32 @@ function described(
 ): Omit<PictureFormat, 'type'> {
   switch (type) {
     case 'image/png': {
-      const isPng = has(bytes, 12, 'IHDR');
-      return unnoted(isPng ? { width: view.getUint32(16), height: view.getUint32(20) } : null);
+      const isPng = hasMark(bytes, 12, 'IHDR');
+      return withoutExif(isPng ? { width: view.getUint32(16), height: view.getUint32(20) } : null);
     }
     case 'image/gif':
-      return unnoted({ width: view.getUint16(6, true), height: view.getUint16(8, true) });
+      return withoutExif({ width: view.getUint16(6, true), height: view.getUint16(8, true) });
     case 'image/webp':
-      return unnoted(webpSize(bytes, view));
+      return withoutExif(webpSize(bytes, view));
     case 'image/jpeg':
       return jpegFormat(bytes, view);
     case 'image/avif':
     case 'image/heic':
-      return unnoted(null);
+      return withoutExif(null);
   }
 }
 
-function unnoted(size: PictureSize | null): Omit<PictureFormat, 'type'> {
+function withoutExif(size: PictureSize | null): Omit<PictureFormat, 'type'> {
   return { size, hasExif: false };
 }
 
 function webpSize(bytes: Uint8Array, view: DataView): PictureSize {
   const low14 = (value: number): number => value & 0x3fff;
-  if (has(bytes, 12, 'VP8X')) {
+  if (hasMark(bytes, 12, 'VP8X')) {
     const length = (at: number): number => (view.getUint32(at, true) & 0xffffff) + 1;
     return { width: length(24), height: length(27) };
   }
-  if (has(bytes, 12, 'VP8L')) {
+  if (hasMark(bytes, 12, 'VP8L')) {
     const sizes = view.getUint32(21, true);
     return { width: low14(sizes) + 1, height: low14(sizes >>> 14) + 1 };
   }
@@ -103,7 +103,7 @@ function jpegFormat(bytes: Uint8Array, view: DataView): Omit<PictureFormat, 'typ
       const size = { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
       return { size, hasExif };
     }
-    if (marker === 0xe1 && has(bytes, at + 4, 'Exif')) hasExif = true;
+    if (marker === 0xe1 && hasMark(bytes, at + 4, 'Exif')) hasExif = true;
     at += marker === 0xff ? 1 : 2 + view.getUint16(at + 2);
   }
 }

@@ -5,7 +5,7 @@ import { answerOnce } from './in-process.ts';
 const MAX_PIXELS = 50_000_000;
 /** Letters in it stay legible. */
 const QUALITY = { quality: 90, chromaSubsampling: '4:4:4' } as const;
-/** What was checked to be a picture may still be read as none but these: no SVG, no PDF. */
+/** The only formats as which a checked picture may be read: no SVG, no PDF. */
 const FORMATS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'];
 
 /**

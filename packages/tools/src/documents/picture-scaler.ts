@@ -5,7 +5,7 @@ import type { ProcessKind, ProcessLimits } from './read-in-process.ts';
 
 /** One received picture. */
 export interface PictureRequest {
-  /** Who sent it, in any form: files are read fairly among senders. */
+  /** Its sender, in any form: files are read fairly among senders. */
   readonly sender: string;
   /** Its longest side afterwards, in pixels. */
   readonly side: number;
@@ -44,22 +44,22 @@ export function createPictureScaler(options: PictureScalerOptions): ScalePicture
   const { queue, limits = LIMITS, monotonic = systemTime.monotonic } = options;
   const rests = createRests(monotonic);
   return async ({ sender, side, load }, signal) => {
-    if (rests.left(sender) > 0) return notTried('the one before it broke a limit');
+    if (rests.left(sender) > 0) return notScaled('the one before it broke a limit');
     // Loaded here: most installations run for days without a picture.
     const { isInstalled, PICTURES, readInProcess } = await import('./read-in-process.ts');
     const { kind = PICTURES } = options;
     if (!isInstalled(kind))
-      return notTried(`the library ${kind.libraries.join()} is not installed`);
+      return notScaled(`the library ${kind.libraries.join()} is not installed`);
     const entry = await queue.enter(sender, 'slow', signal);
-    if (entry.kind === 'refused') return notTried(entry.reason);
+    if (entry.kind === 'refused') return notScaled(entry.reason);
     try {
       const bytes = await load();
-      if (bytes === null) return notTried('it is no longer kept');
+      if (bytes === null) return notScaled('it is no longer kept');
       const mostBytes = side * side * MAX_BYTES_A_PIXEL;
       const order = { bytes, numbers: [side], mostBytes, limits, signal };
       const outcome = await readInProcess(kind, order);
       if (outcome.kind === 'failed') {
-        if (outcome.why === 'stopped') return notTried('its turn was stopped');
+        if (outcome.why === 'stopped') return notScaled('its turn was stopped');
         rests.begin(sender);
         return { kind: 'failed', why: outcome.why };
       }
@@ -71,7 +71,7 @@ export function createPictureScaler(options: PictureScalerOptions): ScalePicture
   };
 }
 
-function notTried(why: string): ScaledPicture {
+function notScaled(why: string): ScaledPicture {
   return { kind: 'not-tried', why };
 }
 

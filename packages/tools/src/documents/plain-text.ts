@@ -4,7 +4,7 @@ import {
   type DocumentLimits,
   type DocumentText,
   documentText,
-  refused,
+  refuseDocument,
   wholeCharacter,
 } from './document-text.ts';
 import { isMail, readMail } from './mail.ts';
@@ -16,12 +16,15 @@ const LONG_BYTES = 3_000_000;
  * A file of text by what it says: a message, a calendar, contacts, a page, or lines such as Markdown, CSV, subtitles
  * and program source, which are shown as they are.
  */
-export async function readText(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
+export async function readTextDocument(
+  bytes: Uint8Array,
+  limits: DocumentLimits,
+): Promise<DocumentText> {
   const { text: start } = decodeBytes(bytes.subarray(0, START_BYTES), { isCut: true });
   if (isMail(start)) return readMail(bytes, limits);
   if (bytes.length > LONG_BYTES) return readLong(bytes, limits);
   const decoded = decodeBytes(unfolded(bytes));
-  if (decoded.certainty === 'none') return refused(NO_ENCODING);
+  if (decoded.certainty === 'none') return refuseDocument(NO_ENCODING);
   const text = await shownText(decoded.text);
   return documentText(text, limits, { warning: doubtOf(decoded, countNuls(decoded.text)) });
 }
@@ -32,7 +35,7 @@ const START_BYTES = 65_536;
 
 function readLong(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
   const { encoding, certainty, content } = detectEncoding(bytes);
-  if (certainty === 'none') return refused(NO_ENCODING);
+  if (certainty === 'none') return refuseDocument(NO_ENCODING);
   const { from = 0, characters } = limits;
   const kept: string[] = [];
   let length = 0;

@@ -5,13 +5,13 @@ import { finished } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { isBundle, moduleUrl } from '@parley/core/installation';
 import { z } from 'zod';
-import { numberIn } from '../processes.ts';
+import { readProcNumber } from '../processes.ts';
 import type { DocumentText } from './document-text.ts';
 
 /** A kind of process that reads one file. */
 export interface ProcessKind<Result> {
   readonly entry: URL;
-  /** What it imports besides Node and this package. */
+  /** Its imports besides Node and this package. */
   readonly libraries: readonly string[];
   /**
    * A library is native code, which Node's own permissions do not bind. Once it is loaded, the kernel lets
@@ -21,7 +21,7 @@ export interface ProcessKind<Result> {
   readonly result: z.ZodType<Result>;
 }
 
-/** What one process that reads a file may take. */
+/** The limits of one process that reads a file. */
 export interface ProcessLimits {
   /** Its resident memory, in bytes; about 90 MB of it are Node and a library. */
   readonly memoryBytes: number;
@@ -29,7 +29,7 @@ export interface ProcessLimits {
   readonly timeoutMs: number;
 }
 
-/** How a process ended; `failed` says nothing of the file but that it could not be read within limits. */
+/** The end of a process; `failed` tells only that the file could not be read within limits. */
 export type ProcessOutcome<Result> =
   | { readonly kind: 'read'; readonly result: Result; readonly peakBytes: number }
   | {
@@ -42,7 +42,7 @@ export type ProcessOutcome<Result> =
 /** One file and what its process may take. */
 interface ProcessOrder {
   readonly bytes: Uint8Array;
-  /** What it starts with besides the size of the file. */
+  /** Its arguments besides the size of the file. */
   readonly numbers: readonly number[];
   /** Longest output. */
   readonly mostBytes: number;
@@ -50,14 +50,14 @@ interface ProcessOrder {
   readonly signal: AbortSignal;
 }
 
-/** How often the memory of a process is looked at, in ms. */
+/** The interval at which the memory of a process is checked, in ms. */
 const WATCH_MS = 20;
 /** A character takes no more bytes in JSON (`\u0000`), and a reason or a note comes on top. */
 const BYTES_A_CHARACTER = 6;
 const BYTES_ON_TOP = 4_096;
 
 /** The longest output of the process that reads so much of a document, in bytes. */
-export function mostOutput(characters: number): number {
+export function maxOutputBytes(characters: number): number {
   return characters * BYTES_A_CHARACTER + BYTES_ON_TOP;
 }
 
@@ -99,7 +99,7 @@ export const PICTURES: ProcessKind<string | null> = {
 
 /** Small generations: garbage is collected before it counts as memory in use. */
 const HEAP = ['--max-old-space-size=96', '--max-semi-space-size=2'];
-/** What V8 reserves for each byte that it uses; more of it is refused by the kernel. */
+/** The bytes that V8 reserves for each byte that it uses; more of it is refused by the kernel. */
 const RESERVED_SHARE = 1.5;
 /** V8 ends itself with one of these when its heap is full. */
 const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];
@@ -118,7 +118,7 @@ export async function readInProcess<Result>(
 ): Promise<ProcessOutcome<Result>> {
   const { limits, signal } = order;
   if (signal.aborted) return { kind: 'failed', why: 'stopped', peakBytes: 0 };
-  const child = start(kind, order);
+  const child = startReader(kind, order);
   const { promise, resolve } = Promise.withResolvers<ProcessOutcome<Result>>();
   let peakBytes = 0;
   let failure: 'memory' | 'time' | 'crash' | 'stopped' | null = null;
@@ -137,7 +137,7 @@ export async function readInProcess<Result>(
   process.once('exit', kill);
   // A pipe that breaks is the end of the process, which is waited for anyway.
   if (child.stdin !== null) finished(child.stdin, () => {});
-  const output = collect(child, order.mostBytes, {
+  const output = collectOutput(child, order.mostBytes, {
     ready: () => void bound(child, kind, limits).then(() => child.stdin?.end(order.bytes)),
     tooMuch: () => fail('crash'),
   });
@@ -145,7 +145,7 @@ export async function readInProcess<Result>(
   child.once('close', (_code, killedBy) => {
     if (failure === null && HEAP_FULL.includes(killedBy)) failure = 'memory';
     if (failure === null && killedBy === 'SIGXCPU') failure = 'time';
-    const report = failure === null ? parsed(output(), kind.result) : null;
+    const report = failure === null ? parseReport(output(), kind.result) : null;
     peakBytes = Math.max(peakBytes, report?.peakBytes ?? 0);
     if (peakBytes > limits.memoryBytes) failure ??= 'memory';
     if (report !== null && failure === null)
@@ -169,11 +169,11 @@ export function isInstalled<Result>({ libraries }: ProcessKind<Result>): boolean
   }
 }
 
-function start<Result>(
+function startReader<Result>(
   kind: ProcessKind<Result>,
   { bytes, numbers }: Pick<ProcessOrder, 'bytes' | 'numbers'>,
 ): ChildProcess {
-  const folders = readable(kind).map((folder) => `${folder}${sep}`);
+  const folders = readableFolders(kind).map((folder) => `${folder}${sep}`);
   const access = [...folders, '/proc/self/status'].map((path) => `--allow-fs-read=${path}`);
   const addons = kind.isNative === true ? ['--allow-addons'] : [];
   const bans = ['--permission', '--disallow-code-generation-from-strings', ...addons];
@@ -197,7 +197,11 @@ function start<Result>(
 }
 
 /** This package, and the folders in which its libraries and theirs are installed. */
-function readable<Result>({ entry, libraries, isNative = false }: ProcessKind<Result>): string[] {
+function readableFolders<Result>({
+  entry,
+  libraries,
+  isNative = false,
+}: ProcessKind<Result>): string[] {
   // Others are part of the bundle.
   const installed = (isBundle && !isNative ? [] : libraries).map((name) => {
     const path = fileURLToPath(import.meta.resolve(name));
@@ -236,11 +240,11 @@ function bound<Result>(
 
 /** A line of `/proc/PID/status`, in bytes; 0 once the process has ended, and where there is no `/proc`. */
 function memoryOf(pid: number | undefined, line: 'VmHWM' | 'VmData' | 'VmRSS'): number {
-  return numberIn(`/proc/${pid}/status`, new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm')) * 1_024;
+  return readProcNumber(`/proc/${pid}/status`, new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm')) * 1_024;
 }
 
 /** Reports when the first byte has come, and keeps what follows up to a limit. */
-function collect(
+function collectOutput(
   { stdout }: ChildProcess,
   limit: number,
   when: { ready(): void; tooMuch(): void },
@@ -256,7 +260,7 @@ function collect(
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-function parsed<Result>(output: string, schema: z.ZodType<Result>) {
+function parseReport<Result>(output: string, schema: z.ZodType<Result>) {
   try {
     const { result, peakBytes } = Report.parse(JSON.parse(output));
     return { result: schema.parse(result), peakBytes };

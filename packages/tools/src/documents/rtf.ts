@@ -7,7 +7,7 @@ const NO_TEXT: ReadonlySet<string> = new Set(
   ),
 );
 
-/** What a control word puts into the text. */
+/** The text that a control word adds. */
 const SIGNS: Readonly<Record<string, string>> = {
   par: '\n',
   line: '\n',
@@ -58,7 +58,7 @@ const PAGES: Readonly<Record<string, string>> = {
 interface Group {
   readonly isText: boolean;
   readonly font: string;
-  /** How many characters stand behind `\u` for programs that do not know it. */
+  /** The number of characters behind `\u` for programs that do not know it. */
   readonly fallback: number;
 }
 
@@ -102,7 +102,7 @@ export function rtfText(source: string): string {
       skip = group.fallback;
     } else if (word !== undefined) {
       flush();
-      group = changed(group, word, number);
+      group = applyControlWord(group, word, number);
       put(SIGNS[word] ?? '');
     } else if (sign === '*') group = { ...group, isText: false };
     else if (sign !== undefined)
@@ -112,7 +112,7 @@ export function rtfText(source: string): string {
   return pieces.join('').toWellFormed();
 }
 
-function changed(group: Group, word: string, number: string | undefined): Group {
+function applyControlWord(group: Group, word: string, number: string | undefined): Group {
   if (NO_TEXT.has(word)) return { ...group, isText: false };
   if (word === 'f' && number !== undefined) return { ...group, font: number };
   if (word === 'uc') return { ...group, fallback: Number(number ?? 1) };

@@ -6,24 +6,25 @@ interface AudioType {
 
 /** The type of a recording that transcription services take, else null. */
 export function audioTypeOf(bytes: Uint8Array): AudioType | null {
-  if (has(bytes, 0, 'OggS')) return { mimeType: 'audio/ogg', extension: 'ogg' };
-  if (has(bytes, 0, 'ID3') || isMpegFrame(bytes)) {
+  if (hasMark(bytes, 0, 'OggS')) return { mimeType: 'audio/ogg', extension: 'ogg' };
+  if (hasMark(bytes, 0, 'ID3') || isMpegFrame(bytes)) {
     return { mimeType: 'audio/mpeg', extension: 'mp3' };
   }
-  if (has(bytes, 0, 'RIFF') && has(bytes, 8, 'WAVE')) {
+  if (hasMark(bytes, 0, 'RIFF') && hasMark(bytes, 8, 'WAVE')) {
     return { mimeType: 'audio/wav', extension: 'wav' };
   }
-  if (has(bytes, 0, 'fLaC')) return { mimeType: 'audio/flac', extension: 'flac' };
-  if (has(bytes, 4, 'ftyp')) return { mimeType: 'audio/mp4', extension: 'm4a' };
-  if (has(bytes, 0, '\u001a\u0045\u00df\u00a3'))
+  if (hasMark(bytes, 0, 'fLaC')) return { mimeType: 'audio/flac', extension: 'flac' };
+  if (hasMark(bytes, 4, 'ftyp')) return { mimeType: 'audio/mp4', extension: 'm4a' };
+  if (hasMark(bytes, 0, '\u001a\u0045\u00df\u00a3'))
     return { mimeType: 'audio/webm', extension: 'webm' };
   return null;
 }
 
 /** Whether a file is a video, or sound in a container of one that says nothing else. */
 export function isVideo(bytes: Uint8Array): boolean {
-  const isMpeg4 = has(bytes, 4, 'ftyp') && !has(bytes, 8, 'M4A ') && !has(bytes, 8, 'M4B ');
-  return isMpeg4 || has(bytes, 0, '\u001a\u0045\u00df\u00a3') || has(bytes, 8, 'AVI ');
+  const isMpeg4 =
+    hasMark(bytes, 4, 'ftyp') && !hasMark(bytes, 8, 'M4A ') && !hasMark(bytes, 8, 'M4B ');
+  return isMpeg4 || hasMark(bytes, 0, '\u001a\u0045\u00df\u00a3') || hasMark(bytes, 8, 'AVI ');
 }
 
 /** Eleven set bits, and a layer: layer 0 would be the AAC of radio, which chats do not use. */
@@ -33,7 +34,7 @@ function isMpegFrame(bytes: Uint8Array): boolean {
 }
 
 /** Whether bytes have this mark, in Latin-1, at a place. */
-export function has(bytes: Uint8Array, at: number, mark: string): boolean {
+export function hasMark(bytes: Uint8Array, at: number, mark: string): boolean {
   return latin1(bytes, at, at + mark.length) === mark;
 }
 

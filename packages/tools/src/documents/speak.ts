@@ -1,7 +1,7 @@
 import { audioTypeOf } from './sound-format.ts';
 import {
   askSpeechService,
-  bytesOf,
+  readResponseBytes,
   type SpeechDeps,
   type SpeechService,
 } from './speech-service.ts';
@@ -9,7 +9,7 @@ import {
 /** The settings section `media.speech`, as far as the service is concerned. */
 export interface SpeechSettings extends SpeechService {
   readonly voice: string;
-  /** What the service is asked for; what it sends is looked at. */
+  /** The format that the service is asked for; its answer is checked. */
   readonly format: 'opus' | 'mp3' | 'flac' | 'wav';
 }
 
@@ -45,7 +45,7 @@ export async function speak(
 }
 
 async function soundIn(response: Response) {
-  const bytes = await bytesOf(response, MAX_BYTES);
+  const bytes = await readResponseBytes(response, MAX_BYTES);
   const type = bytes === null ? null : audioTypeOf(bytes);
   if (bytes === null || type === null) return null;
   return { bytes, mimeType: type.mimeType, name: `voice.${type.extension}` };

@@ -1,4 +1,4 @@
-import { failureOf } from '@parley/core';
+import { fetchFailureReason } from '@parley/core';
 
 /** A service that speaks OpenAI's protocol for sound: a part of the settings section `media`. */
 export interface SpeechService {
@@ -8,7 +8,7 @@ export interface SpeechService {
   readonly model: string;
 }
 
-/** How a speech service is reached. */
+/** The means of reaching a speech service. */
 export interface SpeechDeps {
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
@@ -18,7 +18,7 @@ export interface SpeechDeps {
 
 /** One question to a service. */
 export interface SpeechRequest<Result> {
-  /** Where below the base address. */
+  /** The path below the base address. */
   readonly path: string;
   /** The settings that name the service, for people. */
   readonly setting: string;
@@ -44,20 +44,20 @@ export async function askSpeechService<Result>(
   service: SpeechService,
   deps: SpeechDeps,
 ): Promise<SpeechAnswer<Result>> {
-  let answer = await ask(request, service, deps);
+  let answer = await requestSpeech(request, service, deps);
   for (let tries = 1; tries < TRIES && answer.kind === 'again'; tries += 1) {
     if (deps.signal.aborted) break;
-    answer = await ask(request, service, deps);
+    answer = await requestSpeech(request, service, deps);
   }
   return answer.kind === 'done' ? answer : { kind: 'failed', detail: answer.detail };
 }
 
-/** What became of one try: the result, or what went wrong and whether it may go better the next time. */
+/** The outcome of one try: the result, or the fault and whether another try may help. */
 type Try<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'again' | 'failed'; readonly detail: string };
 
-async function ask<Result>(
+async function requestSpeech<Result>(
   { path, setting, body, contentType, read, wanted }: SpeechRequest<Result>,
   { baseUrl, apiKey }: SpeechService,
   { fetch, signal, timeoutMs }: SpeechDeps,
@@ -76,19 +76,19 @@ async function ask<Result>(
     });
     if (!response.ok) {
       const kind = response.status >= 500 || response.status === 429 ? 'again' : 'failed';
-      const said = (await textOf(response)) ?? '';
-      return { kind, detail: explain(where, setting, response.status, said) };
+      const said = (await readResponseText(response)) ?? '';
+      return { kind, detail: explainStatus(where, setting, response.status, said) };
     }
     const result = await read(response);
     if (result !== null) return { kind: 'done', result };
     const detail = `${where} answered without ${wanted}; check ${setting}.baseUrl`;
     return { kind: 'failed', detail };
   } catch (thrown) {
-    return { kind: 'again', detail: `${where} cannot be reached (${failureOf(thrown)})` };
+    return { kind: 'again', detail: `${where} cannot be reached (${fetchFailureReason(thrown)})` };
   }
 }
 
-function explain(where: string, setting: string, status: number, body: string): string {
+function explainStatus(where: string, setting: string, status: number, body: string): string {
   if (status === 401 || status === 403) {
     return `${where} refused the key (status ${status}); check ${setting}.apiKey`;
   }
@@ -102,13 +102,16 @@ function explain(where: string, setting: string, status: number, body: string): 
 const MAX_TEXT_BYTES = 1_000_000;
 
 /** The body as text; null where it is longer than any transcript. */
-export async function textOf(response: Response): Promise<string | null> {
-  const bytes = await bytesOf(response, MAX_TEXT_BYTES);
+export async function readResponseText(response: Response): Promise<string | null> {
+  const bytes = await readResponseBytes(response, MAX_TEXT_BYTES);
   return bytes === null ? null : new TextDecoder().decode(bytes);
 }
 
 /** The body, read no further than it may be long; null beyond that. */
-export async function bytesOf({ body }: Response, most: number): Promise<Uint8Array | null> {
+export async function readResponseBytes(
+  { body }: Response,
+  most: number,
+): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {

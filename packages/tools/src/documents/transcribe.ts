@@ -1,10 +1,15 @@
 import { audioTypeOf } from './sound-format.ts';
-import { askSpeechService, type SpeechDeps, type SpeechService, textOf } from './speech-service.ts';
+import {
+  askSpeechService,
+  readResponseText,
+  type SpeechDeps,
+  type SpeechService,
+} from './speech-service.ts';
 
 /** The settings section `media.transcription`. */
 export type TranscriptionSettings = SpeechService;
 
-/** What was said, or why it is not known: `reason` for everyone, `detail` for the owner and the log. */
+/** The spoken text, or the reason why it is not known: `reason` for everyone, `detail` for the owner and the log. */
 export type Transcript =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly reason: string; readonly detail: string };
@@ -42,7 +47,7 @@ export async function transcribe(
 }
 
 async function textIn(response: Response): Promise<string | null> {
-  const body = await textOf(response);
+  const body = await readResponseText(response);
   if (body === null) return null;
   try {
     const answer: unknown = JSON.parse(body);

@@ -9,29 +9,35 @@ export interface McpAsking {
   readonly state?: string;
 }
 
-/** What the call is repeated with. */
+/** The answers with which the call is repeated. */
 export interface McpReply {
   readonly responses: Readonly<Record<string, unknown>>;
   readonly state?: string | undefined;
 }
 
-/** What Parley can do for a server during a call: a form, or an address that the person opens. */
+/** The capabilities of Parley during a call: a form, or an address that the person opens. */
 export const CALL_CAPABILITIES = { elicitation: { form: {}, url: {} } } as const;
 
-/** Of all that a server sends along with its requests: it is kept in the journal of the turn. */
+/** The size of all that a server sends along with its requests: it is kept in the journal of the turn. */
 const MAX_CHARACTERS = 100_000;
 
-/** What a server asks in place of a result; null for a result. Throws McpError where it asks for more than is kept. */
+/**
+ * The questions of a server in place of a result; null for a result. Throws McpError where it asks for more than is
+ * kept.
+ */
 export function askingIn(said: unknown): McpAsking | null {
   const block = blockOf(said);
   if (block === undefined || block.resultType !== 'input_required') return null;
-  const asking = { asks: blockOf(ownValue(block, 'inputRequests')) ?? {}, ...stateIn(block) };
+  const asking = {
+    asks: blockOf(ownValue(block, 'inputRequests')) ?? {},
+    ...readRequestState(block),
+  };
   if (JSON.stringify(asking).length <= MAX_CHARACTERS) return asking;
   const message = `it asks for something with more than ${MAX_CHARACTERS} characters, which is not passed on`;
   throw new McpError({ code: 'mcp-invalid-response', message, retryable: false });
 }
 
-function stateIn(block: Block): { readonly state?: string } {
+function readRequestState(block: Block): { readonly state?: string } {
   const state = ownValue(block, 'requestState');
   return typeof state === 'string' ? { state } : {};
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '@parley/core';
 import { type McpCatalogue, type McpRemark, NOTHING } from './catalogue.ts';
 
-/** How one server is doing. */
+/** The state of one server. */
 export type McpState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected' }
@@ -20,10 +20,10 @@ export interface McpServerView extends McpCatalogue {
   readonly state: McpState;
 }
 
-/** Of what is left out or changed; a server must not fill the log. */
+/** The most remarks that are logged; a server must not fill the log. */
 const MAX_LOGGED = 20;
 
-/** How one server is doing, "connecting" at first; logs and reports changes, not attempts. */
+/** The state of one server, "connecting" at first; logs and reports changes, not attempts. */
 export function createBoard(
   name: string,
   log: Logger,

@@ -1,7 +1,7 @@
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { cleanLine } from './clean.ts';
-import { type Block, blockOf, ownValue, textsOf } from './schema/json-block.ts';
+import { type Block, blockOf, ownValue, toTexts } from './schema/json-block.ts';
 import { type ArgumentShape, type CleanSchema, offerSchema } from './schema/offer-schema.ts';
 
 /** A tool of a server, cleaned: nothing of it can be mistaken for text of Parley. */
@@ -10,9 +10,9 @@ export interface McpTool {
   readonly name: string;
   /** One line; empty where the server says nothing. */
   readonly description: string;
-  /** Of its arguments, always an object. */
+  /** The schema of its arguments, always an object. */
   readonly schema: CleanSchema;
-  /** How the arguments that a model gives become those of the server; absent where they are the same. */
+  /** The mapping of a model's arguments to those of the server; absent where they are the same. */
   readonly shape?: ArgumentShape;
   /** The server says that it changes nothing. It may lie. */
   readonly readOnly: boolean;
@@ -50,7 +50,7 @@ export interface McpCatalogue {
   readonly changed: readonly McpRemark[];
 }
 
-/** Of a server that is not connected. */
+/** The catalogue of a server that is not connected. */
 export const NOTHING: McpCatalogue = {
   tools: [],
   prompts: [],
@@ -59,7 +59,7 @@ export const NOTHING: McpCatalogue = {
   changed: [],
 };
 
-/** What a server answered when it was asked for one kind of thing. */
+/** The answer of a server to a request for one kind of thing. */
 export interface Listed {
   readonly items: readonly unknown[];
   /** Why not all of it is here; null where it is. */
@@ -69,9 +69,11 @@ export interface Listed {
 /** Tools and prompts of one server that are taken; a model is lost among more. */
 const MAX_ENTRIES = 128;
 const MAX_NAME = 200;
-/** Of the schemas of all tools of a server together, in characters: making their checks takes the event loop. */
+/**
+ * The size of the schemas of all tools of a server together, in characters: making their checks takes the event loop.
+ */
 const MAX_SCHEMA_TEXT = 200_000;
-/** Of a description, in characters. */
+/** The longest description, in characters. */
 const MAX_DESCRIPTION = 1_000;
 const MAX_PROMPT_ARGUMENTS = 20;
 
@@ -81,7 +83,7 @@ interface Taken<Entry> {
   readonly remarks: readonly string[];
 }
 
-/** What a server has said, one entry at a time: an invalid one is left out by name, and no other with it. */
+/** Reads the lists of a server, one entry at a time: an invalid one is left out by name, and no other with it. */
 export function readCatalogue(tools: Listed, prompts: Listed, hasResources = false): McpCatalogue {
   const refused: McpRemark[] = [];
   const changed: McpRemark[] = [];
@@ -93,9 +95,9 @@ export function readCatalogue(tools: Listed, prompts: Listed, hasResources = fal
     if (problem !== null) refused.push({ what: `its ${kind}s`, reason: problem });
     const found = new Map<string, Entry>();
     for (const [nth, said] of items.slice(0, MAX_ENTRIES).entries()) {
-      const what = `${kind} ${nameOf(said, nth)}`;
+      const what = `${kind} ${readEntryName(said, nth)}`;
       try {
-        const { entry, remarks } = take(entryOf(said));
+        const { entry, remarks } = take(readEntry(said));
         if (found.has(entry.name)) throw new Error('there is another of this name before it');
         found.set(entry.name, entry);
         for (const reason of remarks) changed.push({ what, reason });
@@ -132,7 +134,7 @@ function withinSize(): (taken: Taken<McpTool>) => Taken<McpTool> {
   };
 }
 
-function entryOf(said: unknown): Block {
+function readEntry(said: unknown): Block {
   const entry = Array.isArray(said) ? undefined : blockOf(said);
   if (entry === undefined) throw new Error('it is not a JSON object');
   // Tools as they are sent to the API of a model are one level deeper.
@@ -140,7 +142,7 @@ function entryOf(said: unknown): Block {
   return inside ?? entry;
 }
 
-function nameOf(said: unknown, nth: number): string {
+function readEntryName(said: unknown, nth: number): string {
   const entry = blockOf(said) ?? {};
   const name = ownValue(entry, 'name') ?? blockOf(entry.function)?.name;
   if (typeof name === 'string' && name.trim() !== '') return cleanLine(name, 80);
@@ -194,8 +196,8 @@ function assertCheckable(schema: CleanSchema): void {
 /** The description, or the title where there is none; paragraphs may come as a list. */
 function descriptionOf(said: Block): string {
   const { annotations, description, title } = said;
-  const words = textsOf(description).join(' ').trim();
-  const titles = [...textsOf(title), ...textsOf(blockOf(annotations)?.title)];
+  const words = toTexts(description).join(' ').trim();
+  const titles = [...toTexts(title), ...toTexts(blockOf(annotations)?.title)];
   return cleanLine(words === '' ? (titles[0] ?? '') : words, MAX_DESCRIPTION);
 }
 
@@ -228,7 +230,7 @@ function argumentsOf(said: unknown): readonly Block[] {
   const properties = blockOf(block.properties);
   if (properties !== undefined) {
     // As the schema of a tool's arguments is written.
-    const needed = textsOf(block.required);
+    const needed = toTexts(block.required);
     return Object.keys(properties).map((name) => ({ name, required: needed.includes(name) }));
   }
   const named = Object.entries(block);

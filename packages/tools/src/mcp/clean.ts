@@ -14,7 +14,7 @@ export function cleanLine(text: string, limit: number): string {
     .replaceAll('<', '‹')
     .replaceAll('>', '›')
     .trim();
-  return startOf(line, limit);
+  return cutText(line, limit);
 }
 
 /** Text of a result: its lines stay, invisible characters go. */
@@ -25,7 +25,7 @@ export function cleanLines(text: string): string {
 }
 
 /** The start of a text with a sign where something is missing; no character is split. */
-function startOf(text: string, limit: number): string {
+function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const start = text.slice(0, limit - 1);
   return `${/[\ud800-\udbff]$/.test(start) ? start.slice(0, -1) : start}…`;

@@ -40,10 +40,10 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-/** How the protocol is begun: by asking for its version, as since July 2026, or by `initialize`. */
+/** The opening of the protocol: by asking for its version, as since July 2026, or by `initialize`. */
 export type Opening = 'discover' | 'initialize';
 
-/** What a client needs from its connection. */
+/** The options of a client for its connection. */
 export interface ClientOptions {
   readonly opening: Opening;
   /** Hears that what the server offers may have changed. */
@@ -170,7 +170,7 @@ export function connectionOf(of: ConnectionOf): McpConnection {
   };
 }
 
-/** Where a request of July 2026 and later says what its client can do. */
+/** The key of the client's capabilities in a request of July 2026 and later. */
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 
 const Sent = z.looseObject({ _meta: z.looseObject({}).optional() });
@@ -222,7 +222,7 @@ async function listAll(
   try {
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const said = await ask(METHODS[kind], cursor === undefined ? {} : { cursor }, limited);
-      const entries = entriesOf(said, kind);
+      const entries = readEntries(said, kind);
       if (entries === null) return { items, problem: 'they are not listed as the protocol says' };
       items.push(...entries);
       cursor = nextCursor(said);
@@ -244,7 +244,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** A list, an object with one entry for each name, or nothing; null for all else. */
-export function entriesOf(said: unknown, kind: Kind): readonly unknown[] | null {
+export function readEntries(said: unknown, kind: Kind): readonly unknown[] | null {
   if (Array.isArray(said)) return said;
   const block = blockOf(said);
   if (block === undefined) return null;

@@ -8,7 +8,7 @@ import type { McpPeer, McpServerConfig } from './peer.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 import { stdioTransport } from './stdio.ts';
 
-/** What connecting needs from outside. */
+/** The services of connecting. */
 interface ConnectOptions extends Omit<ClientOptions, 'opening'> {
   readonly clock: Clock;
   /** Without it nobody signs in. */

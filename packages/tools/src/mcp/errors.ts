@@ -3,10 +3,11 @@ import { cleanLine } from './clean.ts';
 import { blockOf } from './schema/json-block.ts';
 
 /**
- * What can go wrong with a server. `mcp-not-connected`: nothing was sent. `mcp-session`: the server no longer knows the
- * session, so it has not done what was asked. `mcp-disconnected`: something was sent, and the connection ended before the
- * answer. `mcp-refused`: the server answered with an error. `mcp-invalid-response`: its answer is not what the protocol says.
- * `mcp-unreachable`: it could not be reached. `mcp-sign-in`: a person has to sign in first; nothing was done.
+ * The faults of a server. `mcp-not-connected`: nothing was sent. `mcp-session`: the server no longer knows the
+ * session, so it has not done what was asked. `mcp-disconnected`: something was sent, and the connection ended before
+ * the answer. `mcp-refused`: the server answered with an error. `mcp-invalid-response`: its answer is not what the
+ * protocol says. `mcp-unreachable`: it could not be reached. `mcp-sign-in`: a person has to sign in first; nothing was
+ * done.
  */
 export type McpErrorCode =
   | 'mcp-not-connected'
@@ -37,7 +38,7 @@ export class UnreadableAnswerError extends Error {}
 /** Why a connection ended whose session the server has ended. */
 export const SESSION_ENDED = 'it has ended the session';
 
-/** Of an error, in characters. */
+/** The longest error, in characters. */
 const MAX_MESSAGE = 600;
 /** Causes of causes that are looked at. */
 const MAX_CAUSES = 6;
@@ -86,7 +87,7 @@ export function startReason(error: unknown): string {
   return cleanLine(networkReason(error) ?? httpReason(error) ?? fullReason(error), MAX_MESSAGE);
 }
 
-/** What `fetch` says of a failure is in its cause. */
+/** The full reason of a failure: `fetch` puts it into its cause. */
 function fullReason(error: unknown): string {
   const reasons = causesOf(error).map((cause) => reasonOf(cause.error));
   const last = reasons.at(-1) ?? reasonOf(error);
@@ -108,7 +109,7 @@ function causesOf(error: unknown): readonly Cause[] {
   return causes;
 }
 
-/** What each fault of the network means for the one who set up the server. */
+/** The meaning of each network fault for the person who set up the server. */
 const NETWORK: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at its address; start it, or correct “url”',
   ENOTFOUND: 'its host name is not known; correct “url”',
@@ -133,7 +134,7 @@ function networkReason(error: unknown): string | null {
 }
 
 /** The HTTP status of a failed request; null where none came. */
-export function statusOf(error: unknown): number | null {
+export function httpStatus(error: unknown): number | null {
   for (const { error: one } of causesOf(error)) {
     if (!(one instanceof Error)) continue;
     const data = 'data' in one ? blockOf(one.data) : undefined;
@@ -149,7 +150,7 @@ export function isNetworkFault(error: unknown): boolean {
 }
 
 function httpReason(error: unknown): string | null {
-  const status = statusOf(error);
+  const status = httpStatus(error);
   const message = reasonOf(error);
   if (/redirect/i.test(message)) {
     return 'it redirects to another address, which is not followed; put the final address into “url”';
@@ -158,15 +159,15 @@ function httpReason(error: unknown): string | null {
     if (!/content type: text\/html/i.test(message)) return null;
     return 'it answered with a web page and not with the protocol; correct “url”';
   }
-  const said = wordsOf(error);
-  return `${adviceFor(status)}${said === '' ? '' : `; it said: ${said}`}`;
+  const said = serverText(error);
+  return `${statusAdvice(status)}${said === '' ? '' : `; it said: ${said}`}`;
 }
 
-/** Of what a server says about a refusal, in characters. */
+/** The longest text of a server about a refusal, in characters. */
 const MAX_SAID = 300;
 
-/** What the server said itself; a page for people says nothing here. */
-function wordsOf(error: unknown): string {
+/** The server's own words; a page for people does not count. */
+function serverText(error: unknown): string {
   for (const { error: one } of causesOf(error)) {
     const data = one instanceof Error && 'data' in one ? blockOf(one.data) : undefined;
     const text = data?.text;
@@ -176,7 +177,7 @@ function wordsOf(error: unknown): string {
   return '';
 }
 
-function adviceFor(status: number): string {
+function statusAdvice(status: number): string {
   if (status === 401 || status === 403) {
     return `it refuses access (HTTP ${status}); put a valid key into “headers”`;
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { recordingLogger, systemTime } from '@parley/core';
+import { systemTime } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type McpServers, openMcpServers } from './servers.ts';
 

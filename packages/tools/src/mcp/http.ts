@@ -1,7 +1,7 @@
 import type { FetchLike, Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '@parley/core';
 import { type ClientOptions, connectionOf, type McpConnection, openClient } from './client.ts';
-import { isNetworkFault, SESSION_ENDED, signInIn, statusOf } from './errors.ts';
+import { httpStatus, isNetworkFault, SESSION_ENDED, signInIn } from './errors.ts';
 import { bearerFor } from './oauth/bearer.ts';
 import type { SignInMeans } from './oauth/sign-in-state.ts';
 import type { McpPeer } from './peer.ts';
@@ -16,8 +16,8 @@ interface HttpOptions extends Omit<ClientOptions, 'opening'> {
 }
 
 /**
- * How a server over HTTP may want to be talked to, newest first: as since July 2026, by `initialize`, or over the
- * two connections of 2024.
+ * The protocols of servers over HTTP, newest first: as since July 2026, by `initialize`, or over the two connections
+ * of 2024.
  */
 const WAYS = ['discover', 'initialize', 'sse'] as const;
 type Way = (typeof WAYS)[number];
@@ -38,7 +38,7 @@ export async function overHttp(peer: HttpPeer, options: HttpOptions): Promise<Mc
 
 /** Whether the other ways would fail just the same. */
 function isFinal(way: Way, error: unknown): boolean {
-  const status = statusOf(error);
+  const status = httpStatus(error);
   if (signInIn(error) !== undefined) return true;
   if (isNetworkFault(error) || status === 401 || status === 403) return true;
   return way === 'initialize' && status !== null && status >= 500;

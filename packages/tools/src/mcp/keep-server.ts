@@ -7,7 +7,7 @@ import { McpError, SESSION_ENDED } from './errors.ts';
 import type { SignInMeans } from './oauth/sign-in-state.ts';
 import type { McpServerConfig } from './peer.ts';
 
-/** What keeping a server needs from outside; times are in ms. */
+/** The services of keeping a server; times are in ms. */
 export interface KeepDeps {
   readonly connect: Connect;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -24,19 +24,19 @@ export interface KeepDeps {
   readonly onOffer?: ((server: string, tools: McpCatalogue['tools']) => void) | undefined;
 }
 
-/** How long connecting over HTTP, and asking for what there is, may take. */
+/** The deadline of connecting over HTTP and of listing, in ms. */
 const CONNECT_MS = 30_000;
-/** How long a program may take until it answers: `npx` and `uvx` fetch it first. */
+/** The deadline of a program until it answers, in ms: `npx` and `uvx` fetch it first. */
 const START_MS = 120_000;
-/** How long a call waits for a new session in place of one that the server has ended. */
+/** The time for which a call waits for a new session after the server has ended one, in ms. */
 const NEW_SESSION_MS = 10_000;
-/** How often a quiet server is asked whether it is still there, and what it offers now. */
+/** The interval at which a quiet server is asked whether it is there and what it offers, in ms. */
 const LOOK_MS = 30_000;
 /** A server that says again and again that something has changed is asked this often at most. */
 const SETTLE_MS = 1_000;
 /** A connection that held this long was a good one. */
 const GOOD_MS = 60_000;
-/** How long closing may take; it must fit into the end of Parley. */
+/** The deadline of closing, in ms; it must fit into the end of Parley. */
 const CLOSE_MS = 2_000;
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 5 * 60_000;
@@ -60,13 +60,14 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   let underWay = 0;
   let lookSoon = (): void => {};
   const look = async (from: McpConnection): Promise<void> => {
-    const offer = await from.list(limited(closing.signal, CONNECT_MS));
+    const offer = await from.list(withTimeout(closing.signal, CONNECT_MS));
     board.connected(offer);
   };
   /** Holds one connection until it ends; resolves with why. */
   const hold = async (): Promise<string> => {
     let changed = Promise.withResolvers<void>();
-    const signal = limited(closing.signal, config.peer.kind === 'stdio' ? START_MS : CONNECT_MS);
+    const connectMs = config.peer.kind === 'stdio' ? START_MS : CONNECT_MS;
+    const signal = withTimeout(closing.signal, connectMs);
     lookSoon = () => changed.resolve();
     const onChange = (): void => lookSoon();
     const opened = await deps.connect(config, {
@@ -99,7 +100,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
       await Promise.race([opened.close(), deps.pause(CLOSE_MS, NEVER)]);
     }
   };
-  const ran = holdAgain(hold, deps, board, { name: config.name, closing: closing.signal });
+  const ran = keepOpen(hold, deps, board, { name: config.name, closing: closing.signal });
   return {
     view: board.view,
     /**
@@ -110,7 +111,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
       ask: (connection: McpConnection) => Promise<Answer>,
       signal: AbortSignal,
     ): Promise<Answer> {
-      if (connection === null) throw notConnected(board.view());
+      if (connection === null) throw notConnectedError(board.view());
       const first = connection;
       underWay += 1;
       try {
@@ -118,7 +119,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
           if (!(error instanceof McpError) || error.code !== 'mcp-session') throw error;
           const isNew = connection !== null && connection !== first;
           const next = isNew ? connection : await handover.next(signal);
-          if (next === null) throw notConnected(board.view());
+          if (next === null) throw notConnectedError(board.view());
           return await ask(next);
         });
       } catch (error) {
@@ -143,7 +144,7 @@ interface Keeping {
 }
 
 /** Holds one connection after the other, until it is closed. */
-async function holdAgain(
+async function keepOpen(
   hold: () => Promise<string>,
   deps: KeepDeps,
   board: ReturnType<typeof createBoard>,
@@ -211,7 +212,7 @@ function createHandover({ pause }: Pick<KeepDeps, 'pause'>, closing: AbortSignal
 
 const NEVER = new AbortController().signal;
 
-function limited(signal: AbortSignal, ms: number): AbortSignal {
+function withTimeout(signal: AbortSignal, ms: number): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 }
 
@@ -234,7 +235,7 @@ async function nextLook(
   }
 }
 
-function notConnected({ name, state }: McpServerView): McpError {
+function notConnectedError({ name, state }: McpServerView): McpError {
   const why = state.kind === 'waiting' ? `: ${state.reason}` : '';
   const message = `the server ${name} is not connected now${why}`;
   return new McpError({ code: 'mcp-not-connected', message, retryable: true });

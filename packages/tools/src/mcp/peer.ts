@@ -1,6 +1,6 @@
 import type { OAuthSettings } from './oauth/sign-in-state.ts';
 
-/** How a server is reached: as a child process, or over HTTP. */
+/** The connection of a server: as a child process, or over HTTP. */
 export type McpPeer =
   | {
       readonly kind: 'stdio';
@@ -14,7 +14,7 @@ export type McpPeer =
       readonly kind: 'http';
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
-      /** How Parley signs in where the server asks for it. */
+      /** The sign-in of Parley where the server asks for it. */
       readonly oauth?: OAuthSettings | undefined;
     };
 

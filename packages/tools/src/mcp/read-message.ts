@@ -16,7 +16,7 @@ export type ReadableMessage =
       readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
     };
 
-/** Where the result of a request is kept as the server sent it: the library would refuse all of it for a detail. */
+/** The key of a result as the server sent it: the library would refuse all of it for a detail. */
 export const AS_SENT = 'parley/as-sent';
 
 /** Lets what a server sends pass the library's strict reading. */
@@ -94,7 +94,7 @@ function readError(said: unknown): { code: number; message: string; data?: unkno
   };
 }
 
-/** What the library wants to see in a result that Parley reads itself. */
+/** The content that the library requires in a result that Parley reads itself. */
 const EMPTY: Readonly<Record<string, Block>> = {
   'tools/list': { tools: [] },
   'prompts/list': { prompts: [] },

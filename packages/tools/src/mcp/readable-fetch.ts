@@ -5,7 +5,7 @@ import { blockOf, ownValue } from './schema/json-block.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** What an HTTP connection hears besides its messages. */
+/** The listeners of an HTTP connection besides its messages. */
 interface HttpHearer {
   readonly reader: MessageReader;
   /** The server no longer knows the session of a request. */
@@ -30,7 +30,7 @@ export function readableFetch(fetch: Fetch, { reader, onSessionLost }: HttpHeare
     }
     // An answer to nothing, such as the end of a session, holds no message.
     if (asked === undefined) return response;
-    return readDocument(response, type, reader, asked);
+    return readJsonResponse(response, type, reader, asked);
   };
 }
 
@@ -44,7 +44,7 @@ function isRequest(asked: unknown): boolean {
 }
 
 /** A document, whatever type the server calls it. */
-async function readDocument(
+async function readJsonResponse(
   response: Response,
   type: string,
   reader: MessageReader,

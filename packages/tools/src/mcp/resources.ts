@@ -1,6 +1,6 @@
 import type { Listed } from './catalogue.ts';
 import { cleanLine } from './clean.ts';
-import { type Block, blockOf, textsOf } from './schema/json-block.ts';
+import { type Block, blockOf, toTexts } from './schema/json-block.ts';
 
 /** Resources and forms of addresses that are named; the rest is counted. */
 const MAX_NAMED = 200;
@@ -10,8 +10,8 @@ const MAX_WORDS = 200;
 /** The resources of a server as text: one line each, and a line for what cannot be read. */
 export function resourceList(resources: Listed, templates: Listed): string {
   return [
-    ...section('Resources:', resources, 'uri'),
-    ...section(
+    ...listSection('Resources:', resources, 'uri'),
+    ...listSection(
       'Forms of further addresses, with names in braces to fill in:',
       templates,
       'uriTemplate',
@@ -19,8 +19,8 @@ export function resourceList(resources: Listed, templates: Listed): string {
   ].join('\n');
 }
 
-function section(title: string, { items, problem }: Listed, key: string): readonly string[] {
-  const lines = items.slice(0, MAX_NAMED).map((item) => lineOf(blockOf(item) ?? {}, key));
+function listSection(title: string, { items, problem }: Listed, key: string): readonly string[] {
+  const lines = items.slice(0, MAX_NAMED).map((item) => resourceLine(blockOf(item) ?? {}, key));
   const known = lines.filter((line) => line !== null);
   const unknown = lines.length - known.length;
   return [
@@ -32,12 +32,12 @@ function section(title: string, { items, problem }: Listed, key: string): readon
 }
 
 /** Null where it has no address: it cannot be asked for. */
-function lineOf(item: Block, key: string): string | null {
-  const [uri = ''] = textsOf(item[key]);
+function resourceLine(item: Block, key: string): string | null {
+  const [uri = ''] = toTexts(item[key]);
   if (uri === '' || uri.length > MAX_URI) return null;
-  const [title = ''] = [...textsOf(item.title), ...textsOf(item.name)];
-  const [description = ''] = textsOf(item.description);
-  const [type = ''] = textsOf(item.mimeType);
+  const [title = ''] = [...toTexts(item.title), ...toTexts(item.name)];
+  const [description = ''] = toTexts(item.description);
+  const [type = ''] = toTexts(item.mimeType);
   const size = typeof item.size === 'number' ? `${item.size} bytes` : '';
   const facts = [type, size].filter((fact) => fact !== '').join(', ');
   const words = [title, description].filter((part) => part !== '').join(': ');

@@ -1,5 +1,5 @@
 import { cleanLine } from './clean.ts';
-import { type Block, blockOf, textsOf } from './schema/json-block.ts';
+import { type Block, blockOf, toTexts } from './schema/json-block.ts';
 
 /** A picture, a recording or another file of a result. */
 export interface McpFile {
@@ -14,7 +14,7 @@ export interface Part {
   readonly file?: McpFile;
 }
 
-/** Of an address, in characters. */
+/** The longest address, in characters. */
 const MAX_URI = 500;
 
 /** One part of a result. What is not known is named, never dropped. `nth` counts from 0. */
@@ -22,7 +22,7 @@ export function readPart(said: unknown, nth: number): Part {
   if (typeof said === 'string') return { text: said };
   const part = Array.isArray(said) ? undefined : blockOf(said);
   if (part === undefined) return { text: said === null ? '' : JSON.stringify(said) };
-  const kind = typeof part.type === 'string' ? part.type.toLowerCase() : kindOf(part);
+  const kind = typeof part.type === 'string' ? part.type.toLowerCase() : partKind(part);
   switch (kind) {
     case 'text':
       return { text: textIn(part.text ?? part.content ?? part.value) };
@@ -34,11 +34,11 @@ export function readPart(said: unknown, nth: number): Part {
     case 'resource':
       return resource(blockOf(part.resource) ?? { ...part, uri: part.uri ?? part.resource });
     case 'resource_link':
-      return { text: `[Link: ${link(part)}]` };
+      return { text: `[Link: ${linkText(part)}]` };
     case UNNAMED:
       return { text: JSON.stringify(part) };
     default:
-      return unknown(kind, part, nth);
+      return unknownPart(kind, part, nth);
   }
 }
 
@@ -46,7 +46,7 @@ export function readPart(said: unknown, nth: number): Part {
 const UNNAMED = '';
 
 /** The kind of a part that does not name it. */
-function kindOf(part: Block): string {
+function partKind(part: Block): string {
   if ('text' in part) return 'text';
   if ('resource' in part || 'blob' in part) return 'resource';
   if ('data' in part) return (mimeTypeOf(part).split('/')[0] ?? '') || UNNAMED;
@@ -60,7 +60,7 @@ function textIn(said: unknown): string {
 
 function mimeTypeOf(part: Block): string {
   const [said = ''] = [part.mimeType, part.mime_type, part.mediaType, part.media_type].flatMap(
-    (one) => textsOf(one),
+    (one) => toTexts(one),
   );
   return said;
 }
@@ -69,15 +69,15 @@ function mimeTypeOf(part: Block): string {
 function media(kind: string, part: Block, nth: number): Part {
   const inside = blockOf(part.source) ?? blockOf(part.image_url) ?? {};
   const all = [part.data, part.blob, part.url, part.image_url, inside.data, inside.url];
-  const [said = ''] = all.flatMap((one) => textsOf(one));
+  const [said = ''] = all.flatMap((one) => toTexts(one));
   const [, inAddress = '', rest = ''] = /^data:([^;,]*)(?:;[^,]*)?,(.*)$/s.exec(said) ?? [];
   const mimeType = cleanLine(mimeTypeOf(part) || mimeTypeOf(inside) || inAddress, 100);
-  const bytes = bytesOf(rest === '' ? said : rest);
+  const bytes = decodeBase64(rest === '' ? said : rest);
   const named = `${kind} (${mimeType || 'unknown type'})`;
   if (/^https?:/i.test(said))
     return { text: `[${named}, at ${cleanLine(said, MAX_URI)}: not shown]` };
   if (bytes === null) return { text: `[${named}: it cannot be read]` };
-  return { text: `[${named}: not shown]`, file: fileOf(`${kind}-${nth + 1}`, mimeType, bytes) };
+  return { text: `[${named}: not shown]`, file: toMcpFile(`${kind}-${nth + 1}`, mimeType, bytes) };
 }
 
 function resource(said: Block): Part {
@@ -85,29 +85,29 @@ function resource(said: Block): Part {
   if (said.text !== undefined && said.text !== null) {
     return { text: `[${uri}]\n${textIn(said.text)}` };
   }
-  const bytes = bytesOf(textsOf(said.blob ?? said.data)[0] ?? '');
+  const bytes = decodeBase64(toTexts(said.blob ?? said.data)[0] ?? '');
   if (bytes === null) return { text: `[${uri}: it has no content that can be read]` };
   const name = cleanLine(uri.split(/[?#]/)[0]?.split('/').at(-1) ?? '', 200) || 'file';
-  return { text: `[${uri}: not shown]`, file: fileOf(name, mimeTypeOf(said), bytes) };
+  return { text: `[${uri}: not shown]`, file: toMcpFile(name, mimeTypeOf(said), bytes) };
 }
 
-function link(part: Block): string {
+function linkText(part: Block): string {
   const words = [part.title ?? part.name, part.uri ?? part.url, part.description];
-  return cleanLine(words.flatMap((one) => textsOf(one)).join(' '), MAX_URI);
+  return cleanLine(words.flatMap((one) => toTexts(one)).join(' '), MAX_URI);
 }
 
 /** A kind of a later protocol is named, with the words, the values and the file that it carries. */
-function unknown(kind: string, part: Block, nth: number): Part {
+function unknownPart(kind: string, part: Block, nth: number): Part {
   const named = `[A part of the kind “${cleanLine(kind, 80)}”: not shown]`;
-  const [words = ''] = [part.text, part.description, part.title].flatMap((one) => textsOf(one));
+  const [words = ''] = [part.text, part.description, part.title].flatMap((one) => toTexts(one));
   const said = words === '' ? valuesIn(part) : words;
   const text = said === '' ? named : `${named}\n${said}`;
   const mimeType = mimeTypeOf(part);
-  const bytes = bytesOf(textsOf(part.data ?? part.blob)[0] ?? '');
+  const bytes = decodeBase64(toTexts(part.data ?? part.blob)[0] ?? '');
   if (mimeType === '' || bytes === null) return { text };
-  const [name = ''] = [part.name, part.filename].flatMap((one) => textsOf(one));
+  const [name = ''] = [part.name, part.filename].flatMap((one) => toTexts(one));
   const fallback = `${cleanLine(kind, 80)}-${nth + 1}`;
-  return { text, file: fileOf(cleanLine(name, 200) || fallback, mimeType, bytes) };
+  return { text, file: toMcpFile(cleanLine(name, 200) || fallback, mimeType, bytes) };
 }
 
 /** Parts inside a part, one level deep, or its values. */
@@ -122,14 +122,14 @@ function valuesIn({ content, json, value, output, data }: Block): string {
 }
 
 /** Null where it is no base64; line breaks and the alphabet of addresses are taken. */
-function bytesOf(said: string): Uint8Array | null {
+function decodeBase64(said: string): Uint8Array | null {
   const plain = said.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
   if (plain === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) return null;
   const bytes = Buffer.from(plain, 'base64');
   return bytes.length === 0 ? null : bytes;
 }
 
-function fileOf(name: string, mimeType: string, bytes: Uint8Array): McpFile {
+function toMcpFile(name: string, mimeType: string, bytes: Uint8Array): McpFile {
   const type = cleanLine(mimeType, 100) || 'application/octet-stream';
   const extension = name.includes('.') ? '' : `.${type.split('/').at(-1)?.split(/[+;]/)[0]}`;
   return { name: `${name}${extension}`, mimeType: type, bytes };

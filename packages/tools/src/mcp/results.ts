@@ -14,14 +14,14 @@ const MAX_FILES = 10;
 /** Parts of one result that are read. */
 const MAX_PARTS = 1_000;
 
-/** What a model can be shown of a result; the length is bounded by the caller. */
+/** The part of a result that a model can be shown; the length is bounded by the caller. */
 export function resultText(said: unknown): McpResult {
   const result = blockOf(said);
   if (result === undefined || Array.isArray(said)) {
     // Some answer with the text, or with the list of parts, itself.
     return resultText({ content: said });
   }
-  const parts = partsOf(result);
+  const parts = readParts(result);
   const read = parts.slice(0, MAX_PARTS).map((part, nth) => readPart(part, nth));
   const texts: string[] = read.map(({ text }) => text);
   if (parts.length > MAX_PARTS) texts.push(`[${parts.length - MAX_PARTS} more parts: not shown]`);
@@ -30,14 +30,14 @@ export function resultText(said: unknown): McpResult {
   if (texts.every((text) => text.length === 0) && structured !== undefined) {
     texts.splice(0, texts.length, JSON.stringify(structured));
   }
-  const { files, note } = filesOf(read);
+  const { files, note } = collectFiles(read);
   if (note !== null) texts.push(note);
   const text = cleanLines(texts.join('\n')) || '[The answer has no content.]';
   return { text, failed: isFailure(result), ...(files.length > 0 && { files }) };
 }
 
 /** The parts, wherever a server of an older protocol, or one that reads it loosely, has put them. */
-function partsOf(result: Block): readonly unknown[] {
+function readParts(result: Block): readonly unknown[] {
   const { content, toolResult, error } = result;
   if (Array.isArray(content)) return content;
   if (content !== undefined && content !== null) return [content];
@@ -82,7 +82,7 @@ function isFailure({ is_error: otherwise, isError = otherwise, error }: Block): 
   return error === true || Object.keys(blockOf(error) ?? {}).length > 0;
 }
 
-function filesOf(parts: readonly Part[]): {
+function collectFiles(parts: readonly Part[]): {
   readonly files: readonly McpFile[];
   readonly note: string | null;
 } {

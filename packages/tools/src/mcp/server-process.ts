@@ -47,7 +47,7 @@ export async function startServerProcess(
     detached: HAS_GROUPS,
     windowsHide: true,
   });
-  const ended = endOf(child);
+  const ended = waitForExit(child);
   await once(child, 'spawn');
   const { pid = 0 } = child;
   const watch = HAS_GROUPS ? watchOver(pid) : null;
@@ -79,7 +79,7 @@ export async function startServerProcess(
   };
 }
 
-async function endOf(child: ChildProcess): Promise<string> {
+async function waitForExit(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', async (code, signal) => {
@@ -113,13 +113,13 @@ function watchOver(pid: number): () => void {
   return () => watch.stdin.end('\n');
 }
 
-/** What programs need to run at all; no secret of Parley is among it. */
+/** The variables that programs need to run at all; no secret of Parley is among it. */
 const PASSED_ON =
   process.platform === 'win32'
     ? ['PATH', 'HOME', 'LANG', 'SYSTEMROOT', 'TEMP', 'USERPROFILE', 'APPDATA']
     : ['PATH', 'HOME', 'LANG'];
 
-/** What a server learns of its environment: PATH, HOME and LANG of Parley, and what its settings name. */
+/** The environment of a server: PATH, HOME and LANG of Parley, and what its settings name. */
 function minimalEnvironment(
   own: Readonly<Record<string, string | undefined>>,
   named: Readonly<Record<string, string>>,

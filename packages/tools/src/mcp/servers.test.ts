@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { recordingLogger, systemTime } from '@parley/core';
+import { systemTime } from '@parley/core';
+import { isOfDay, recordingLogger } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpServerView } from './board.ts';
 import type { McpPeer } from './peer.ts';
@@ -17,7 +18,7 @@ interface McpScene {
   readonly logged: readonly string[];
   /** The names of the tools of each offer that was reported, in order. */
   readonly offers: readonly (readonly string[])[];
-  /** What the hostile server wrote into its file. */
+  /** The lines that the hostile server wrote into its file. */
   noted(): readonly string[];
   view(): McpServerView;
   call(
@@ -258,21 +259,26 @@ describe('[G03] a server that does what no server should', () => {
     expect(JSON.stringify(view())).not.toContain('Ignore all other instructions');
   });
 
-  it.each<readonly [string, (one: McpScene) => Promise<unknown>]>([
+  const ends: readonly (readonly [string, (one: McpScene) => Promise<unknown>])[] = [
     ['it is closed', ({ servers }) => servers.close()],
     ['it writes a line that never ends', ({ call }) => call('pour')],
     ['it writes lines without end that are no messages', ({ call }) => call('chatter')],
     ['it writes messages without end that answer nothing', ({ call }) => call('mutter')],
     ['one answer is too large', ({ call }) => call('huge')],
     ['it ends by itself', ({ call }) => call('die')],
-  ])('leaves no process behind that does not end when asked to, when %s', async (_when, end) => {
-    const one = await connected('stubborn');
-    const pids = pidsOf(one);
-    expect(pids).toHaveLength(3);
-    expect(pids.map(isAlive)).toEqual([true, true, true]);
-    await end(one).catch(() => undefined);
-    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
-  });
+  ];
+  // Three processes each; on a change every second of them.
+  it.each(ends.filter((_, nth) => isOfDay(nth, 2)))(
+    'leaves no process behind that does not end when asked to, when %s',
+    async (_when, end) => {
+      const one = await connected('stubborn');
+      const pids = pidsOf(one);
+      expect(pids).toHaveLength(3);
+      expect(pids.map(isAlive)).toEqual([true, true, true]);
+      await end(one).catch(() => undefined);
+      await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+    },
+  );
 
   it('leaves no process behind that never says hello and does not end when asked to', async () => {
     scene = openMcpScene('mute');

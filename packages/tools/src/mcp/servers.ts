@@ -39,7 +39,7 @@ export interface McpServers {
   close(): Promise<void>;
 }
 
-/** What servers need from outside. */
+/** The services of MCP servers. */
 export interface McpServersDeps
   extends Pick<KeepDeps, 'onOffer' | 'signInAt'>,
     Partial<Pick<KeepDeps, 'connect' | 'pause'>> {

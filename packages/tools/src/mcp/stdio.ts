@@ -5,7 +5,7 @@ import { createMessageReader } from './read-message.ts';
 import { blockOf } from './schema/json-block.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** Of what a server wrote to its error output. In characters. */
+/** The longest quotation of a server's error output, in characters. */
 const MAX_ERROR_TEXT = 400;
 
 /** Colors and the mark of byte order, which some print before a message. */
@@ -16,11 +16,11 @@ const BEFORE_MESSAGE = /^(?:\uFEFF|\u001b\[[0-9;?]*[A-Za-z])+/;
 interface StdioTransport extends Transport {
   /** Resolves with the reason, as text. */
   readonly ended: Promise<string>;
-  /** What the server wrote last to its error output, as one line. */
+  /** The last words of the server's error output, as one line. */
   lastWords(): string;
 }
 
-/** What a transport over a child process works with. */
+/** The options of a transport over a child process. */
 interface StdioOptions {
   readonly server: ServerProcess;
   /** Messages longer than this end the connection. In bytes. */
@@ -44,7 +44,7 @@ export function stdioTransport({
   /** Whether the line was an answer to something that was asked. */
   const takeLine = (line: string): boolean => {
     let isAnswer = false;
-    for (const message of reader.read(parseLine(line))) {
+    for (const message of reader.read(parseMessageLine(line))) {
       if (!('method' in message)) isAnswer = waiting.delete(message.id) || isAnswer;
       transport.onmessage?.(message);
     }
@@ -100,7 +100,7 @@ export function stdioTransport({
 }
 
 /** Undefined for a line that is no message: most of these cost no attempt to read them. */
-function parseLine(line: string): unknown {
+function parseMessageLine(line: string): unknown {
   const text = line.replace(BEFORE_MESSAGE, '').trim();
   if (!text.startsWith('{') && !text.startsWith('[')) return undefined;
   try {

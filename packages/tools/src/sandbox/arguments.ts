@@ -6,17 +6,17 @@ import { ParleyError } from '@parley/core';
 export interface SandboxLimits {
   /** In ms; then everything in the sandbox is killed. */
   readonly timeoutMs: number;
-  /** What is kept of the output, in characters; half of it from the start, half from the end. */
+  /** The part of the output that is kept, in characters; half of it from the start, half from the end. */
   readonly outputCharacters: number;
   /** Processes at a time. */
   readonly processes: number;
-  /** Of all processes together, and again of each, in bytes. */
+  /** The memory of all processes together, and again of each, in bytes. */
   readonly memoryBytes: number;
   /** All that is written to the workspace together, also what is deleted again, in bytes. */
   readonly diskBytes: number;
   /** Largest single file that a command can write, in bytes. */
   readonly fileBytes: number;
-  /** Of the private /tmp and of /dev/shm, in bytes each; they are memory. */
+  /** The size of the private /tmp and of /dev/shm, in bytes each; they are memory. */
   readonly scratchBytes: number;
 }
 
@@ -45,19 +45,19 @@ export class SandboxError extends ParleyError {
 }
 
 /** bubblewrap is not there. */
-export function missing(program: string, cause: unknown): SandboxError {
+export function sandboxMissingError(program: string, cause: unknown): SandboxError {
   const message = `Commands are not run, because bubblewrap (${program}) is not installed, and they never run unprotected. Install the package "bubblewrap": apt install bubblewrap, dnf install bubblewrap, apk add bubblewrap. It exists on Linux only.`;
   return new SandboxError('sandbox-missing', message, cause);
 }
 
 /** bubblewrap is there and cannot make a sandbox; `said` is its own output. */
-export function forbidden(said: string): SandboxError {
+export function sandboxForbiddenError(said: string): SandboxError {
   const reason = said.trim() === '' ? 'it did not say why' : said.trim().slice(0, 500);
   const message = `Commands are not run, because bubblewrap cannot make a sandbox here (${reason}), and they never run unprotected. It needs user namespaces: sysctl kernel.unprivileged_userns_clone=1, or on newer Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in Docker they need a seccomp profile that allows them.`;
   return new SandboxError('sandbox-forbidden', message);
 }
 
-/** What a sandbox is made of. All paths are real paths. */
+/** The plan of a sandbox. All paths are real paths. */
 interface SandboxPlan extends ClosedPaths {
   /** The only folder that can be written; it has the same path inside. */
   readonly workspace: string;
@@ -68,14 +68,14 @@ interface SandboxPlan extends ClosedPaths {
   readonly limits: SandboxLimits;
 }
 
-/** Where bubblewrap reports, and where it reads the list of users from. */
+/** The file descriptors of bubblewrap's reports and of the list of users. */
 export const STATUS_FD = 3;
 export const USERS_FD = 4;
 export const GROUPS_FD = 5;
 
 /** An unprivileged user; the files of the workspace look like theirs. */
 const USER = '1000';
-/** What `whoami` and programs that ask who they run for find. */
+/** The users and groups that `whoami` and other programs find. */
 export const USERS = (home: string): string => `parley:x:${USER}:${USER}::${home}:/bin/sh\n`;
 export const GROUPS = `parley:x:${USER}:\n`;
 
@@ -100,7 +100,11 @@ export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
     // Without a session of its own, a command could type into the terminal Parley was started from.
     ...['--new-session', '--die-with-parent'],
     '--clearenv',
-    ...Object.entries(environment(workspace)).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...Object.entries(sandboxEnvironment(workspace)).flatMap(([name, value]) => [
+      '--setenv',
+      name,
+      value,
+    ]),
     ...system.flatMap(mountArguments),
     ...['--ro-bind-data', String(USERS_FD), '/etc/passwd'],
     ...['--ro-bind-data', String(GROUPS_FD), '/etc/group'],
@@ -114,11 +118,11 @@ export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
     ...closed.flatMap((path) => ['--ro-bind', path, path]),
     ...['--remount-ro', '/dev', '--remount-ro', '/'],
     ...['--chdir', workspace, '--json-status-fd', String(STATUS_FD)],
-    ...['--', '/bin/sh', '-c', limited(limits), 'sh', command],
+    ...['--', '/bin/sh', '-c', limitScript(limits), 'sh', command],
   ];
 }
 
-function environment(workspace: string): Readonly<Record<string, string>> {
+function sandboxEnvironment(workspace: string): Readonly<Record<string, string>> {
   return {
     PATH: '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
     LANG: 'C.UTF-8',
@@ -137,7 +141,7 @@ function mountArguments(mount: SystemMount): string[] {
  * Sets the limits, then becomes the command. Limits that a shell does not know are left to the watch
  * over the whole sandbox. Both outputs go one way, so that their order is kept.
  */
-function limited({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLimits): string {
+function limitScript({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLimits): string {
   const kilobytes = Math.ceil(memoryBytes / 1_024);
   // `sh` counts files in blocks of 512 bytes, bash called as sh in posix mode as well.
   const blocks = Math.ceil(Math.min(fileBytes, diskBytes) / 512);
@@ -154,7 +158,7 @@ function limited({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLimits
   ].join('\n');
 }
 
-/** What a sandbox shows of the machine; nothing of it can be written. */
+/** The parts of the machine in a sandbox; none can be written. */
 type SystemMount =
   | { readonly kind: 'read-only'; readonly path: string }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };

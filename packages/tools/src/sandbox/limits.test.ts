@@ -5,7 +5,7 @@ import { isWholeRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts';
 
-/** Of a command, in characters: more than the memory that it may take here. */
+/** The output of a command, in characters: more than the memory that it may take here. */
 const OUTPUT = isWholeRun() ? 1_000_000_000 : 400_000_000;
 
 let scene: SandboxScene;

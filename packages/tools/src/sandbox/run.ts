@@ -4,15 +4,16 @@ import { statfs } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { finished, type Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { formatCount } from '@parley/core';
 import { z } from 'zod';
-import { numberIn, signalGroup } from '../processes.ts';
+import { readProcNumber, signalGroup } from '../processes.ts';
 import {
-  forbidden,
   GROUPS,
   GROUPS_FD,
-  missing,
   type SandboxLimits,
   STATUS_FD,
+  sandboxForbiddenError,
+  sandboxMissingError,
   USERS,
   USERS_FD,
 } from './arguments.ts';
@@ -33,9 +34,9 @@ interface BwrapOutcome {
   readonly ended: Ending | null;
 }
 
-/** How often a sandbox is counted, in ms. */
+/** The interval at which a sandbox is measured, in ms. */
 const WATCH_MS = 100;
-/** Of what bubblewrap itself prints, in characters. */
+/** The longest message of bubblewrap itself, in characters. */
 const MAX_MESSAGE = 2_000;
 
 /**
@@ -50,16 +51,16 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   const output = keepEnds(limits.outputCharacters);
   const errors = keepEnds(MAX_MESSAGE);
   const status = keepEnds(MAX_MESSAGE);
-  listen(child, 1, output.add);
-  listen(child, 2, errors.add);
+  collectFrom(child, 1, output.add);
+  collectFrom(child, 2, errors.add);
   let ended: Ending | null = null;
-  listen(child, STATUS_FD, (chunk) => {
+  collectFrom(child, STATUS_FD, (chunk) => {
     status.add(chunk);
     // The report was still on its way when the sandbox was ended.
     if (ended !== null) killInside(readReport(status.text()));
   });
-  give(child, USERS_FD, USERS(workspace));
-  give(child, GROUPS_FD, GROUPS);
+  writeInput(child, USERS_FD, USERS(workspace));
+  writeInput(child, GROUPS_FD, GROUPS);
 
   const end = (why: Ending): void => {
     ended ??= why;
@@ -83,7 +84,8 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   }
   const { exitCode } = readReport(status.text());
   // Killed from outside, such as by a machine out of memory, is no sign that it could not begin.
-  if (exitCode === null && ended === null && killedBy === null) throw forbidden(errors.text());
+  if (exitCode === null && ended === null && killedBy === null)
+    throw sandboxForbiddenError(errors.text());
   return {
     output: output.text(),
     exitCode: ended === null ? exitCode : null,
@@ -114,12 +116,12 @@ const PIPES = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
 /** Resolves with the signal that ended bubblewrap itself, if one did. */
 function closed(child: ChildProcess, program: string): Promise<string | null> {
   const { promise, resolve, reject } = Promise.withResolvers<string | null>();
-  child.once('error', (error) => reject(missing(program, error)));
+  child.once('error', (error) => reject(sandboxMissingError(program, error)));
   child.once('close', (_code, signal) => resolve(signal));
   return promise;
 }
 
-function listen(child: ChildProcess, fd: number, add: (chunk: Uint8Array) => void): void {
+function collectFrom(child: ChildProcess, fd: number, add: (chunk: Uint8Array) => void): void {
   const pipe: Readable | Writable | null | undefined = child.stdio[fd];
   if (pipe === null || pipe === undefined || !('read' in pipe)) return;
   pipe.on('data', add);
@@ -127,7 +129,7 @@ function listen(child: ChildProcess, fd: number, add: (chunk: Uint8Array) => voi
   finished(pipe, () => {});
 }
 
-function give(child: ChildProcess, fd: number, text: string): void {
+function writeInput(child: ChildProcess, fd: number, text: string): void {
   const pipe = child.stdio[fd];
   if (!(pipe instanceof Writable)) return;
   finished(pipe, () => {}); // As above.
@@ -144,7 +146,7 @@ function watchLimits(
   let watching = true;
   const look = async (): Promise<void> => {
     const { pidNamespace } = readReport(status.text());
-    const why = pidNamespace === null ? null : tooMuch(pidNamespace, limits);
+    const why = pidNamespace === null ? null : tooMuchOutput(pidNamespace, limits);
     if (why !== null) end(why);
     else if ((await lostRoom()) && watching) end('disk');
   };
@@ -156,7 +158,7 @@ function watchLimits(
   };
 }
 
-function tooMuch(pidNamespace: number, limits: SandboxLimits): Ending | null {
+function tooMuchOutput(pidNamespace: number, limits: SandboxLimits): Ending | null {
   const { processes, memoryBytes, writtenBytes } = treeUsage(pidNamespace, limits.processes);
   if (processes > limits.processes) return 'processes';
   if (memoryBytes > limits.memoryBytes) return 'memory';
@@ -185,7 +187,7 @@ function watchRoom(folder: string, bytes: number): () => Promise<boolean> {
 /** Why a command was ended before its time. */
 export type Ending = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
 
-/** How a command ran. */
+/** The result of a command. */
 export interface CommandResult {
   /** Both outputs in the order of writing, cut in the middle. */
   readonly output: string;
@@ -193,7 +195,7 @@ export interface CommandResult {
   readonly exitCode: number | null;
   /** Such as SIGSEGV, when one ended it: its exit code is then 128 and the signal's number. */
   readonly signal: string | null;
-  /** What Parley ended it for; null when it ended by itself. */
+  /** The reason for which Parley ended it; null when it ended by itself. */
   readonly ended: Ending | null;
   /** In ms. */
   readonly tookMs: number;
@@ -234,17 +236,13 @@ export function keepEnds(limit: number): EndsKeeper {
       take(decoder.end());
       const left = total - head.length - tail.length;
       if (left === 0) return (head + tail).toWellFormed();
-      const notice = `[Cut: ${count(left)} of ${count(total)} characters of output are left out here.]`;
+      const notice = `[Cut: ${formatCount(left)} of ${formatCount(total)} characters of output are left out here.]`;
       return `${head}\n\n${notice}\n\n${tail}`.toWellFormed();
     },
   };
 }
 
-function count(characters: number): string {
-  return characters.toLocaleString('en-US');
-}
-
-/** What bubblewrap said on its status pipe so far. */
+/** The report of bubblewrap on its status pipe so far. */
 interface SandboxReport {
   /** The first process inside, by its number outside; known once the sandbox is being made. */
   readonly childPid: number | null;
@@ -262,7 +260,7 @@ const Line = z.object({
 
 /** Reads the lines of JSON; what is not complete yet is left out. */
 function readReport(text: string): SandboxReport {
-  const lines = text.split('\n').slice(0, -1).map(parsed);
+  const lines = text.split('\n').slice(0, -1).map(parseStatusLine);
   return {
     childPid: lines.findLast((line) => 'child-pid' in line)?.['child-pid'] ?? null,
     pidNamespace: lines.findLast((line) => 'pid-namespace' in line)?.['pid-namespace'] ?? null,
@@ -270,7 +268,7 @@ function readReport(text: string): SandboxReport {
   };
 }
 
-function parsed(line: string): z.infer<typeof Line> {
+function parseStatusLine(line: string): z.infer<typeof Line> {
   try {
     return Line.parse(JSON.parse(line));
   } catch {
@@ -278,12 +276,12 @@ function parsed(line: string): z.infer<typeof Line> {
   }
 }
 
-/** What lives in a sandbox at a moment. */
+/** The usage of a sandbox at a moment. */
 interface TreeUsage {
   readonly processes: number;
-  /** What is theirs alone, in bytes; files in /tmp have a limit of their own. */
+  /** Their own memory, in bytes; files in /tmp have a limit of their own. */
   readonly memoryBytes: number;
-  /** What it wrote to disks so far, in bytes; that of ended processes counts with those who waited for them. */
+  /** The bytes it wrote to disks so far; those of ended processes count with those who waited for them. */
   readonly writtenBytes: number;
 }
 
@@ -302,8 +300,8 @@ function treeUsage(pidNamespace: number, enough: number): TreeUsage {
     processes += 1;
     if (processes > enough) break;
     // Anonymous memory alone: libraries are shared by everyone.
-    memoryBytes += numberIn(`/proc/${id}/status`, /^RssAnon:\s+(\d+) kB$/m) * 1_024;
-    writtenBytes += numberIn(`/proc/${id}/io`, /^write_bytes: (\d+)$/m);
+    memoryBytes += readProcNumber(`/proc/${id}/status`, /^RssAnon:\s+(\d+) kB$/m) * 1_024;
+    writtenBytes += readProcNumber(`/proc/${id}/io`, /^write_bytes: (\d+)$/m);
   }
   return { processes, memoryBytes, writtenBytes };
 }

@@ -11,7 +11,7 @@ import {
 } from './arguments.ts';
 import { type CommandResult, runBwrap } from './run.ts';
 
-/** What commands may touch. */
+/** The folders and limits of commands. */
 export interface SandboxOptions {
   /** The only folder a command can write, and the only one of its owner that it can read. */
   readonly workspace: string;
@@ -26,7 +26,7 @@ export interface SandboxOptions {
   readonly monotonic?: Monotonic;
 }
 
-/** What one command may have for itself. */
+/** The options of one command. */
 export interface CommandOptions {
   readonly signal: AbortSignal;
   /** In ms, instead of that of the sandbox. */
@@ -91,14 +91,14 @@ async function closedFolder({ workspace, forbidden }: SandboxOptions): Promise<s
   });
   for (const path of [...forbidden, '/usr', '/etc', '/proc', '/dev', '/tmp']) {
     const real = await realpath(path).catch(() => path);
-    if (!contains(folder, real)) continue;
+    if (!isInsideFolder(folder, real)) continue;
     const message = `Commands are not run, because the workspace ${folder} contains ${real}, which they must not reach. Give the agent a folder of its own with agent.workspace.`;
     throw new SandboxError('sandbox-folder', message);
   }
   return folder;
 }
 
-function contains(folder: string, path: string): boolean {
+function isInsideFolder(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === '' || !(way === '..' || way.startsWith('../'));
 }

@@ -49,19 +49,19 @@ const INSIDE =
 export function checkUrl(text: string, ports: readonly number[], base?: URL): CheckedUrl {
   const url = URL.parse(text, base?.href);
   if (url === null)
-    throw refused(
+    throw addressRefused(
       'This',
       'it is no web address. Write all of it, such as https://example.org/page',
     );
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw refused(url.protocol, 'only http and https are read');
+    throw addressRefused(url.protocol, 'only http and https are read');
   }
   if (url.username !== '' || url.password !== '') {
-    throw refused(url.host, 'it has a name or a password in it');
+    throw addressRefused(url.host, 'it has a name or a password in it');
   }
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port);
   if (!ports.includes(port)) {
-    throw refused(
+    throw addressRefused(
       url.host,
       `port ${port} is not among those allowed (web.fetch.ports: ${ports.join(', ')})`,
     );
@@ -70,14 +70,14 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
   const isAddress = isIP(host) !== 0;
   // A name without a dot is completed with the search domains of this network.
   if (!isAddress && (INSIDE.test(host) || !host.includes('.'))) {
-    throw refused(url.host, 'its name belongs to a private network');
+    throw addressRefused(url.host, 'its name belongs to a private network');
   }
   url.hash = '';
   return { url, host, isAddress };
 }
 
 /** The refusal of one address. Only its host is shown: a server chooses the rest where it redirects. */
-function refused(what: string, why: string): WebError {
+function addressRefused(what: string, why: string): WebError {
   return new WebError('web-refused', `${JSON.stringify(what.slice(0, 200))} is not read: ${why}.`);
 }
 
@@ -87,7 +87,7 @@ export interface HostAddress {
   readonly family: 4 | 6;
 }
 
-/** How names become addresses, and which of these may be asked. Tests bring their own. */
+/** The resolution of names and the addresses that may be asked. Tests bring their own. */
 export interface AddressRules {
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isAllowed: (address: string) => boolean;
@@ -107,16 +107,22 @@ export async function resolveHost(
   { host, isAddress }: CheckedUrl,
   { resolve, isAllowed }: AddressRules,
 ): Promise<HostAddress> {
-  const found = isAddress ? [host] : await namesOf(host, resolve);
+  const found = isAddress ? [host] : await lookUpAddresses(host, resolve);
   const [address] = found;
   if (address === undefined) throw new WebError('web-unreachable', `${host} has no address.`);
   if (!found.every(isAllowed)) {
-    throw refused(host, 'it leads into a private network or to an address that is not public');
+    throw addressRefused(
+      host,
+      'it leads into a private network or to an address that is not public',
+    );
   }
   return { address, family: isIP(address) === 6 ? 6 : 4 };
 }
 
-async function namesOf(host: string, resolve: AddressRules['resolve']): Promise<readonly string[]> {
+async function lookUpAddresses(
+  host: string,
+  resolve: AddressRules['resolve'],
+): Promise<readonly string[]> {
   try {
     return await resolve(host);
   } catch (cause) {

@@ -14,7 +14,7 @@ import {
 
 /** Bounds of one fetch. */
 export interface FetchLimits {
-  /** Of everything together, in ms. */
+  /** The deadline of everything together, in ms. */
   readonly timeoutMs: number;
   /** Unpacked. */
   readonly maxBytes: number;
@@ -30,9 +30,9 @@ export const FETCH_LIMITS: FetchLimits = {
   ports: [80, 443],
 };
 
-/** What came from the web. */
+/** A resource from the web. */
 export interface Resource {
-  /** Where it was in the end. */
+  /** Its final address. */
   readonly url: URL;
   readonly bytes: Buffer;
   /** As the server says; empty when it says nothing. */
@@ -52,7 +52,7 @@ export async function fetchResource(
   const slow = AbortSignal.timeout(limits.timeoutMs);
   const either = AbortSignal.any([signal, slow]);
   try {
-    return await follow(address, limits, either, rules);
+    return await followRedirects(address, limits, either, rules);
   } catch (error) {
     signal.throwIfAborted();
     if (!slow.aborted) throw error;
@@ -61,7 +61,7 @@ export async function fetchResource(
   }
 }
 
-async function follow(
+async function followRedirects(
   address: string,
   limits: FetchLimits,
   signal: AbortSignal,
@@ -70,15 +70,15 @@ async function follow(
   let checked = checkUrl(address, limits.ports);
   for (let hop = 0; hop <= limits.maxRedirects; hop += 1) {
     const { url } = checked;
-    const at = await raced(resolveHost(checked, rules), signal);
+    const at = await rejectOnAbort(resolveHost(checked, rules), signal);
     const response = await requestOnce(url, at, signal);
     const { statusCode: status = 0, headers } = response;
     if (status < 300) {
-      const bytes = await readBody(response, url, limits.maxBytes, signal);
+      const bytes = await readPageBody(response, url, limits.maxBytes, signal);
       return { url, bytes, contentType: headers['content-type'] ?? '' };
     }
     response.destroy();
-    if (status >= 400 || headers.location === undefined) throw saidNo(url, status);
+    if (status >= 400 || headers.location === undefined) throw statusError(url, status);
     checked = checkUrl(headers.location, limits.ports, url);
   }
   throw new WebError(
@@ -88,7 +88,7 @@ async function follow(
 }
 
 /** A lookup knows no signal; a slow one is left behind. */
-function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);
   if (signal.aborted) stop();
@@ -96,7 +96,7 @@ function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', stop));
 }
 
-function saidNo({ host }: URL, status: number): WebError {
+function statusError({ host }: URL, status: number): WebError {
   const why =
     status === 404 || status === 410
       ? 'there is no such page'
@@ -110,7 +110,7 @@ function saidNo({ host }: URL, status: number): WebError {
   return new WebError('web-status', `${host} answered with status ${status}: ${why}.`);
 }
 
-/** What is asked for: text in its plainest form first. */
+/** The headers of a request: text in its plainest form first. */
 const HEADERS = {
   'user-agent': 'Mozilla/5.0 (compatible; Parley)',
   accept:
@@ -131,21 +131,21 @@ function requestOnce(url: URL, at: HostAddress, signal: AbortSignal): Promise<In
       : process.getBuiltinModule('node:http');
   const sent = request(url, {
     headers: HEADERS,
-    lookup: pinned(at),
+    lookup: pinnedLookup(at),
     // Of its own: the usual one keeps connections, and may go through a proxy.
     agent: new Agent({ keepAlive: false }),
     signal,
   });
   sent.once('response', resolve);
   sent.on('error', (cause) => {
-    signal.aborted ? reject(signal.reason) : reject(unreachable(url, cause));
+    signal.aborted ? reject(signal.reason) : reject(unreachableError(url, cause));
   });
   sent.end();
   return promise;
 }
 
 /** Makes a request go to this address, whatever its name leads to by now. */
-export function pinned({ address, family }: HostAddress): LookupFunction {
+export function pinnedLookup({ address, family }: HostAddress): LookupFunction {
   return (_host, options, found) => {
     if (options.all === true) found(null, [{ address, family }]);
     else found(null, address, family);
@@ -153,7 +153,7 @@ export function pinned({ address, family }: HostAddress): LookupFunction {
 }
 
 /** The connection failed or broke. */
-function unreachable(url: URL, cause: unknown): WebError {
+function unreachableError(url: URL, cause: unknown): WebError {
   const message = `${url.host} cannot be reached (${reasonOf(cause) || 'the connection failed'}).`;
   return new WebError('web-unreachable', message, cause);
 }
@@ -162,7 +162,7 @@ function unreachable(url: URL, cause: unknown): WebError {
  * Reads a response to its end, unpacked, and stops as soon as it is more than `maxBytes`: what it
  * claims of its length is not believed, and a small file can unpack to a very large one.
  */
-async function readBody(
+async function readPageBody(
   response: IncomingMessage,
   url: URL,
   maxBytes: number,
@@ -171,22 +171,22 @@ async function readBody(
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of unpacked(response)) {
+    for await (const chunk of unpackBody(response)) {
       const bytes = Buffer.from(chunk);
       size += bytes.length;
-      if (size > maxBytes) throw tooLarge(url, maxBytes);
+      if (size > maxBytes) throw pageTooLargeError(url, maxBytes);
       chunks.push(bytes);
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof WebError ? error : unreachable(url, error);
+    throw error instanceof WebError ? error : unreachableError(url, error);
   } finally {
     response.destroy();
   }
   return Buffer.concat(chunks);
 }
 
-function unpacked(response: IncomingMessage): AsyncIterable<Uint8Array> {
+function unpackBody(response: IncomingMessage): AsyncIterable<Uint8Array> {
   const unpack = unpackerOf(response.headers['content-encoding']);
   // Its errors come out of the end that is read.
   return unpack === null ? response : pipeline(response, unpack, () => {});
@@ -213,7 +213,7 @@ function unpackerOf(encoding: string | undefined): Transform | null {
   }
 }
 
-function tooLarge({ host }: URL, maxBytes: number): WebError {
+function pageTooLargeError({ host }: URL, maxBytes: number): WebError {
   const megabytes = Number((maxBytes / 1_000_000).toFixed(1));
   return new WebError(
     'web-too-large',

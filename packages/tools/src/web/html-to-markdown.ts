@@ -106,7 +106,7 @@ function markLinks(document: PageDocument, address: string): void {
 const NEVER_SHOWN =
   'script, style, noscript, template, iframe, frame, object, embed, applet, svg, canvas, math annotation, audio, video, dialog:not([open]), input, select, textarea, button, [hidden], [aria-hidden="true"]';
 
-/** What hides an element in its own style; text for models is often put there. */
+/** The styles that hide an element; text for models is often put there. */
 const HIDING =
   /display:none|visibility:(?:hidden|collapse)|opacity:0(?:\.0+)?(?:;|!|$)|font-size:0|(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)|text-indent:-\d{3,}|(?:left|top|right|bottom):-\d{3,}|clip:rect\(|clip-path:inset\((?:50|100)%|color:transparent|transform:scale\(0\)/;
 

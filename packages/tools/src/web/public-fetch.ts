@@ -1,5 +1,5 @@
 import { checkUrl, PUBLIC_ONLY, resolveHost } from './addresses.ts';
-import { pinned } from './fetch.ts';
+import { pinnedLookup } from './fetch.ts';
 
 /** Sends a request to the public internet. `maxBytes`: of the answer. */
 export type FetchPublic = (url: URL, init: RequestInit, maxBytes: number) => Promise<Response>;
@@ -17,7 +17,7 @@ export const fetchPublic: FetchPublic = async (url, init, maxBytes) => {
   const sent = request(url, {
     method: init.method ?? 'GET',
     headers: Object.fromEntries(new Headers(init.headers)),
-    lookup: pinned(at),
+    lookup: pinnedLookup(at),
     agent: new Agent({ keepAlive: false }),
     ...(init.signal && { signal: init.signal }),
   });
@@ -31,7 +31,7 @@ export const fetchPublic: FetchPublic = async (url, init, maxBytes) => {
     try {
       const type = headers['content-type'] ?? '';
       resolve(
-        new Response(await readAll(response, maxBytes), {
+        new Response(await readResponseBody(response, maxBytes), {
           status,
           headers: { 'content-type': type },
         }),
@@ -45,7 +45,7 @@ export const fetchPublic: FetchPublic = async (url, init, maxBytes) => {
   return promise;
 };
 
-async function readAll(
+async function readResponseBody(
   response: AsyncIterable<Buffer> & { destroy(): void },
   maxBytes: number,
 ): Promise<Buffer<ArrayBuffer>> {

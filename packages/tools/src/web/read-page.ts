@@ -8,17 +8,17 @@ import type { PageOrder } from './page-thread.ts';
 
 /** A page of the web as text. All of it was written by strangers. */
 export interface WebPage {
-  /** Where it was in the end. */
+  /** Its final address. */
   readonly url: string;
   /** Empty where it has none. */
   readonly title: string;
   /** Markdown, or the text as it was; never cut. */
   readonly text: string;
-  /** What is doubtful about how its bytes were decoded, as a sentence (W10); absent: nothing. */
+  /** A doubt about the decoding of its bytes, as a sentence (W10); absent: none. */
   readonly warning?: string;
 }
 
-/** How pages are read. */
+/** The options of reading pages. */
 export interface PageReaderOptions {
   readonly limits?: Partial<FetchLimits>;
   /** Longest time to make Markdown of a page, in ms. */
@@ -44,7 +44,7 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
   return async (address, signal) => {
     const resource = await fetchResource(address, limits, signal, rules);
     const url = resource.url.href;
-    const type = typeOf(resource);
+    const type = pageType(resource);
     const declared = charsetOf(resource.contentType);
     const decoded = decodeText(resource.bytes, { declared });
     const { text, certainty } = decoded;
@@ -54,7 +54,7 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
       const page = await convertPage({ html: text, url }, convertMs, signal);
       return {
         url,
-        title: oneLine(page.title).slice(0, MAX_TITLE).toWellFormed(),
+        title: cleanOneLine(page.title).slice(0, MAX_TITLE).toWellFormed(),
         text: cleanText(page.markdown),
         ...doubt,
       };
@@ -65,7 +65,7 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
 }
 
 /** As the server says; where it says nothing or nothing of use, as it looks. */
-function typeOf({ contentType, bytes }: Resource): string {
+function pageType({ contentType, bytes }: Resource): string {
   const said = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   if (said !== '' && said !== 'application/octet-stream') return said;
   const { text, certainty } = decodeText(bytes.subarray(0, 2_048), { isCut: true });
@@ -83,7 +83,7 @@ function noText(type: string): WebError {
 }
 
 const SOURCE = new URL('./page-thread.ts', import.meta.url);
-/** Of the thread's own objects, in megabytes. */
+/** The memory for the thread's own objects, in megabytes. */
 const MEMORY = { maxOldGenerationSizeMb: 256 };
 
 /**
@@ -133,7 +133,7 @@ async function convertPage(
  */
 const UNSEEN =
   /[\p{Cc}\p{Cf}\u115f\u1160\u3164\uffa0\u{e0000}-\u{e0fff}]|\p{Default_Ignorable_Code_Point}/gu;
-/** Of these, what emoji are made with. */
+/** Those that emoji are made with. */
 const KEPT: ReadonlySet<string> = new Set(['\n', '\t', '\u200d', '\ufe0f']);
 
 /** Text as a person would see it, with plain line ends and no runs of empty lines. Pure. */
@@ -148,7 +148,7 @@ export function cleanText(text: string): string {
 }
 
 /** The same as one line. */
-export function oneLine(text: string): string {
+export function cleanOneLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ');
 }
 

@@ -1,11 +1,11 @@
 import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
 import { cleanLine, cleanLines } from '../mcp/clean.ts';
-import { cleanText, oneLine } from './read-page.ts';
+import { cleanOneLine, cleanText } from './read-page.ts';
 
 const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
   ['cleanText', cleanText],
-  ['oneLine', oneLine],
+  ['oneLine', cleanOneLine],
   ['cleanLine', (text) => cleanLine(text, 500)],
   ['cleanLines', cleanLines],
 ];

@@ -1,7 +1,7 @@
-import { failureOf } from '@parley/core';
+import { fetchFailureReason } from '@parley/core';
 import { z } from 'zod';
 import { WebError } from './addresses.ts';
-import { oneLine } from './read-page.ts';
+import { cleanOneLine } from './read-page.ts';
 
 /** One result of a search. All of it was written by strangers. */
 export interface SearchHit {
@@ -10,14 +10,14 @@ export interface SearchHit {
   readonly snippet: string;
 }
 
-/** What is searched for. */
+/** The query of a search. */
 export interface SearchQuery {
   readonly query: string;
   /** At most this many results. */
   readonly results: number;
 }
 
-/** How engines are reached. */
+/** The means of reaching engines. */
 export interface EngineDeps {
   readonly fetch: typeof globalThis.fetch;
   /** Longest time for one request, in ms; 15 s when absent. */
@@ -43,7 +43,7 @@ const MAX_LENGTHS = { title: 200, url: 500, snippet: 400 };
 export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWeb | null {
   const engines: readonly SearchWeb[] = [
     ...(settings.searxng === undefined ? [] : [searxng(settings.searxng, deps)]),
-    ...(settings.brave === undefined ? [] : [brave(settings.brave, deps)]),
+    ...(settings.brave === undefined ? [] : [createBraveSearch(settings.brave, deps)]),
   ];
   if (engines.length === 0) return null;
   return async (query, signal) => {
@@ -65,19 +65,19 @@ export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWe
 
 function cleanHit({ title, url, snippet }: SearchHit): SearchHit {
   return {
-    title: startOf(withoutTags(title), MAX_LENGTHS.title),
-    url: startOf(url, MAX_LENGTHS.url),
-    snippet: startOf(withoutTags(snippet), MAX_LENGTHS.snippet),
+    title: shortLine(stripEmphasisTags(title), MAX_LENGTHS.title),
+    url: shortLine(url, MAX_LENGTHS.url),
+    snippet: shortLine(stripEmphasisTags(snippet), MAX_LENGTHS.snippet),
   };
 }
 
 /** Some engines of SearXNG leave marks of emphasis in. */
-function withoutTags(text: string): string {
+function stripEmphasisTags(text: string): string {
   return text.replace(/<\/?(?:b|strong|em|i|mark|span|br)(?:\s[^<>]{0,100})?\/?>/gi, '');
 }
 
-function startOf(text: string, longest: number): string {
-  const line = oneLine(text);
+function shortLine(text: string, longest: number): string {
+  const line = cleanOneLine(text);
   return line.length <= longest ? line : `${line.slice(0, longest).toWellFormed()}…`;
 }
 
@@ -85,7 +85,7 @@ function startOf(text: string, longest: number): string {
 interface Engine {
   readonly name: string;
   readonly settings: string;
-  /** What a status means to it, where it is something of its own. */
+  /** The meaning of a status to it, where it differs from the usual one. */
   readonly meaning: Readonly<Record<number, string>>;
 }
 
@@ -120,15 +120,15 @@ async function askEngine<Answer>(
     });
     if (!response.ok) {
       await response.body?.cancel();
-      throw refusalOf(engine, response);
+      throw searchRefusal(engine, response);
     }
-    return parsed(await textOf(response, name), answer, engine);
+    return parseAnswer(await readAnswerText(response, name), answer, engine);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof WebError) throw error;
     const why = slow.aborted
       ? `did not answer within ${timeoutMs / 1_000} s`
-      : `cannot be reached (${failureOf(error) || 'the connection failed'})`;
+      : `cannot be reached (${fetchFailureReason(error) || 'the connection failed'})`;
     throw new WebError(
       'web-search',
       `${name} ${why}; its address and key are in ${settings}.`,
@@ -137,7 +137,7 @@ async function askEngine<Answer>(
   }
 }
 
-async function textOf({ body }: Response, name: string): Promise<string> {
+async function readAnswerText({ body }: Response, name: string): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
@@ -149,7 +149,7 @@ async function textOf({ body }: Response, name: string): Promise<string> {
   return text + decoder.decode();
 }
 
-function parsed<Answer>(
+function parseAnswer<Answer>(
   text: string,
   answer: z.ZodType<Answer>,
   { name, settings }: Engine,
@@ -162,7 +162,10 @@ function parsed<Answer>(
   }
 }
 
-function refusalOf({ name, settings, meaning }: Engine, { status, headers }: Response): WebError {
+function searchRefusal(
+  { name, settings, meaning }: Engine,
+  { status, headers }: Response,
+): WebError {
   const usual: Readonly<Record<number, string>> = {
     401: `it refused the key; check ${settings}`,
     403: `it refused the key; check ${settings}`,
@@ -251,7 +254,10 @@ const BRAVE: Engine = {
 const BRAVE_MOST = 20;
 
 /** Searches with Brave, which has an index of its own and wants a key. */
-function brave({ apiKey, baseUrl = BRAVE_URL }: BraveSettings, deps: EngineDeps): SearchWeb {
+function createBraveSearch(
+  { apiKey, baseUrl = BRAVE_URL }: BraveSettings,
+  deps: EngineDeps,
+): SearchWeb {
   return async ({ query, results }, signal) => {
     const url = new URL('/res/v1/web/search', baseUrl);
     url.searchParams.set('q', query);

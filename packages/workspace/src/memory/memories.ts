@@ -24,7 +24,7 @@ export type SaveResult =
   | ({ readonly kind: 'saved' | 'known' } & SavedMemory)
   | { readonly kind: 'refused'; readonly detail: string };
 
-/** What was removed from the files, and what could not be. */
+/** The memories that were removed from the files, and those that could not be. */
 export interface Removal {
   readonly memories: readonly SavedMemory[];
   /** Lines of other notes, by file. */
@@ -44,7 +44,7 @@ export class Memories {
   /** Those that this reader may see, oldest first in each file. */
   async list(view: WorkspaceView): Promise<readonly SavedMemory[]> {
     const lists = await Promise.all(
-      filesOf(view).map(async (name) => {
+      visibleMemoryFiles(view).map(async (name) => {
         const file = await view.read(name, WHOLE);
         const found = file.kind === 'file' ? this.#entries.of(name, file.text) : [];
         return found.map((entry) => ({ name, entry }));
@@ -59,12 +59,12 @@ export class Memories {
    */
   async save(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult> {
     const name = view.reader.kind === 'owner' ? SAVED_FILES[entry.scope] : view.groupMemory;
-    const known = (await this.list(view)).find((memory) => isSame(memory.entry, entry));
+    const known = (await this.list(view)).find((memory) => isSameMemory(memory.entry, entry));
     if (known !== undefined) return { kind: 'known', ...known };
     let twin: MemoryEntry | undefined;
     const written = await view.change(name, (text) => {
       // Another process may have saved the same meanwhile.
-      twin = this.#entries.of(name, text ?? '').find((one) => isSame(one, entry));
+      twin = this.#entries.of(name, text ?? '').find((one) => isSameMemory(one, entry));
       return twin === undefined ? withEntry(text, entry) : null;
     });
     if (written.kind === 'refused') return { kind: 'refused', detail: written.detail };
@@ -88,7 +88,7 @@ export class Memories {
         if (text === null) return null;
         const kept =
           scope === null ? withoutLines(text, inNotes) : withoutEntries(text, scope, ids);
-        count = linesOf(text) - linesOf(kept);
+        count = countLines(text) - countLines(kept);
         return kept === text ? null : kept;
       };
       const result = await view.change(name, shortened, BY_COMMAND);
@@ -120,7 +120,7 @@ async function forgetVersions(
 }
 
 /** The same text of the same person, or the same call again. */
-function isSame(known: MemoryEntry, entry: MemoryEntry): boolean {
+function isSameMemory(known: MemoryEntry, entry: MemoryEntry): boolean {
   if (known.id === entry.id) return true;
   const isAlike = known.text.toLowerCase() === entry.text.toLowerCase();
   return isAlike && known.person === entry.person && known.scope === entry.scope;
@@ -133,18 +133,18 @@ function withoutLines(text: string, isMeant: (line: string) => boolean): string 
 
 /** The files of memories, and an owner's notes beside them. */
 async function changeable(view: WorkspaceView): Promise<readonly string[]> {
-  if (view.reader.kind !== 'owner') return filesOf(view);
+  if (view.reader.kind !== 'owner') return visibleMemoryFiles(view);
   const all = (await view.list()).map(({ name }) => name);
   const notes = all.filter((name) => isMemory(name));
-  return [...new Set([...filesOf(view), ...notes])];
+  return [...new Set([...visibleMemoryFiles(view), ...notes])];
 }
 
-function filesOf(view: WorkspaceView): readonly string[] {
+function visibleMemoryFiles(view: WorkspaceView): readonly string[] {
   const owners = view.reader.kind === 'owner' ? Object.values(SAVED_FILES) : [];
   return [...owners, view.groupMemory];
 }
 
-function linesOf(text: string): number {
+function countLines(text: string): number {
   return text.split('\n').length;
 }
 
@@ -178,7 +178,7 @@ class EntryCache {
   }
 }
 
-/** How often a memory was of use, by its id. */
+/** The number of times a memory was of use, by its id. */
 export type MemoryUses = ReadonlyMap<string, number>;
 
 /** Longest profile, in characters. */
@@ -202,20 +202,20 @@ const ORDER: readonly MemoryType[] = ['constraint', 'preference', 'habit', 'skil
  * first. The agent's own notes are marked. Null when there are no memories.
  */
 export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
-  const ranked = rank(entries, uses);
+  const ranked = rankMemories(entries, uses);
   const chosen: MemoryEntry[] = [];
   let tooLong = 0;
   for (const entry of ranked) {
     const next = [...chosen, entry];
-    if (print(next).length <= MAX_PROFILE_CHARACTERS) chosen.push(entry);
+    if (printMemories(next).length <= MAX_PROFILE_CHARACTERS) chosen.push(entry);
     else tooLong += 1;
     if (tooLong === TRIED) break;
   }
-  return chosen.length === 0 ? null : print(chosen);
+  return chosen.length === 0 ? null : printMemories(chosen);
 }
 
 /** Each use counts as much as being one place newer. Files are oldest first, so the place is the age. */
-function rank(entries: readonly MemoryEntry[], uses: MemoryUses): readonly MemoryEntry[] {
+function rankMemories(entries: readonly MemoryEntry[], uses: MemoryUses): readonly MemoryEntry[] {
   return entries
     .map((entry, at) => {
       const rule = entry.type === 'constraint' ? entries.length : 0;
@@ -225,7 +225,7 @@ function rank(entries: readonly MemoryEntry[], uses: MemoryUses): readonly Memor
     .map(({ entry }) => entry);
 }
 
-function print(entries: readonly MemoryEntry[]): string {
+function printMemories(entries: readonly MemoryEntry[]): string {
   return ORDER.flatMap((type) => {
     const texts = entries
       .filter((entry) => entry.type === type)

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isGroupFile } from '../audience.ts';
 
-/** What kind of thing is remembered (G13). */
+/** The kind of a memory (G13). */
 export const MemoryType = z.enum(['preference', 'fact', 'skill', 'habit', 'constraint']);
 export type MemoryType = z.infer<typeof MemoryType>;
 
-/** What a memory is about; `session` counts until `/new` in the chat where it was saved. */
+/** The scope of a memory; `session` counts until `/new` in the chat where it was saved. */
 export const MemoryScope = z.enum(['user', 'project', 'session']);
 export type MemoryScope = z.infer<typeof MemoryScope>;
 
@@ -21,8 +21,8 @@ export const MemoryOrigin = z.strictObject({
 export type MemoryOrigin = z.infer<typeof MemoryOrigin>;
 
 /**
- * Who wrote the text. `own`: exactly what the person wrote. `agent`: a note of the agent.
- * `hand`: a person edited the file.
+ * The author of the text. `own`: exactly what the person wrote. `agent`: a note of the agent. `hand`: a person edited
+ * the file.
  */
 export type MemoryWords = 'own' | 'agent' | 'hand';
 
@@ -115,7 +115,7 @@ const Mark = z.object({
  * written by hand and count as facts about `scope`. Never throws.
  */
 export function parseMemoryFile(text: string, scope: MemoryScope): readonly MemoryEntry[] {
-  return text.split('\n').flatMap((line) => entryOf(line, scope) ?? []);
+  return text.split('\n').flatMap((line) => parseMemoryLine(line, scope) ?? []);
 }
 
 /** The file with one memory more; `null`: there is no file yet. */
@@ -130,7 +130,7 @@ export function withoutEntries(text: string, scope: MemoryScope, ids: ReadonlySe
   return text
     .split('\n')
     .filter((line) => {
-      const entry = entryOf(line, scope);
+      const entry = parseMemoryLine(line, scope);
       return entry === null || !ids.has(entry.id);
     })
     .join('\n');
@@ -146,7 +146,7 @@ export function printEntry({ text, from, ...entry }: MemoryEntry): string {
   return `- ${memoryLine(text)} <!-- parley ${mark} -->`;
 }
 
-function entryOf(line: string, scope: MemoryScope): MemoryEntry | null {
+function parseMemoryLine(line: string, scope: MemoryScope): MemoryEntry | null {
   const [, written = '', mark] = ITEM.exec(line) ?? [];
   const text = memoryLine(written);
   if (text === '') return null;

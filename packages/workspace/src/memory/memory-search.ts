@@ -19,7 +19,7 @@ export interface MemoryHit extends PromptPart {
   readonly isClear: boolean;
 }
 
-/** Where the question is asked. */
+/** The place of the question. */
 export interface SearchScope {
   readonly conversation: string;
   readonly session: number;
@@ -109,7 +109,7 @@ async function readHits(
     // The file may have changed since it was indexed.
     const isSaid = (words: string) => file.text === text || file.text.includes(words);
     if (!isSaid(piece.raw) || !isSaid(piece.heading)) continue;
-    if (isOver(passage.entry, at)) continue;
+    if (isOutOfSession(passage.entry, at)) continue;
     const { source, audience } = file;
     const isAbout = isClear(coverage, rarity);
     hits.set(passage.text, { ...passage, source, audience, score, isClear: isAbout });
@@ -123,7 +123,7 @@ function isClear(coverage: number, rarity: number): boolean {
 }
 
 /** True for a memory of a session that has ended, or of another chat. */
-export function isOver(entry: MemoryEntry | undefined, at: SearchScope): boolean {
+export function isOutOfSession(entry: MemoryEntry | undefined, at: SearchScope): boolean {
   if (entry?.scope !== 'session' || entry.from === null) return false;
   return entry.from.conversation !== at.conversation || entry.from.session !== at.session;
 }

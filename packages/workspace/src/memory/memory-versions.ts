@@ -5,7 +5,7 @@ import { headToKeep } from '../write-rules.ts';
 
 /** A change of MEMORY.md of which both sides are kept. */
 interface MemoryEdit {
-  /** What MEMORY.md must still say, as `current` returned it; null: there is no file. */
+  /** The expected text of MEMORY.md, as `current` returned it; null: there is no file. */
   readonly from: string | null;
   readonly to: string;
   /** The reasons, one line each; they belong to the new version. */
@@ -29,26 +29,26 @@ export class MemoryVersions extends FileVersions {
   /** MEMORY.md without front matter, also an empty form; null: there is none. Throws. */
   async current(): Promise<string | null> {
     const raw = await this.content();
-    return raw === null ? null : bodyOf(raw);
+    return raw === null ? null : versionBody(raw);
   }
 
   /** A version to the byte, and without front matter and blank lines around it; null: there is none. */
   async read(name: string): Promise<{ readonly raw: string; readonly text: string } | null> {
     const raw = await this.raw(name);
-    return raw === null ? null : { raw, text: bodyOf(raw) };
+    return raw === null ? null : { raw, text: versionBody(raw) };
   }
 
   /** Writes MEMORY.md if it still says `from`, and keeps the text before and after. */
   replace({ from, to, why }: MemoryEdit): Promise<FileChange> {
     return this.options.lock.hold(async (hold) => {
       const raw = await this.content();
-      if ((raw === null ? null : bodyOf(raw)) !== from) return { kind: 'changed' };
+      if ((raw === null ? null : versionBody(raw)) !== from) return { kind: 'changed' };
       const head = headToKeep(readFrontMatter(raw ?? '', AudienceFrontMatter));
       return this.change(hold, raw, `${head}${to.trimEnd()}\n`, why);
     });
   }
 }
 
-function bodyOf(raw: string): string {
+function versionBody(raw: string): string {
   return readFrontMatter(raw, AudienceFrontMatter).body;
 }

@@ -7,7 +7,7 @@ export interface FoundPiece {
   readonly score: number;
   /** 0 to 1: the part of the question's significant words that the piece has. */
   readonly coverage: number;
-  /** Of the rarest word that was found; above 2 it is significant. */
+  /** The rarity of the rarest word that was found; above 2 it is significant. */
   readonly rarity: number;
 }
 
@@ -34,12 +34,12 @@ interface Posting {
   readonly counts: number[];
 }
 
-/** What one search has found so far, by the numbers of the pieces. */
+/** The sums of one search so far, by the numbers of the pieces. */
 interface Sums {
   readonly score: Float64Array;
   readonly matched: Float64Array;
   readonly rarity: Float64Array;
-  /** Of the best form of the present word. */
+  /** The score of the best form of the present word. */
   readonly best: Float64Array;
   readonly bestRarity: Float64Array;
 }
@@ -140,7 +140,7 @@ export class PassageIndex {
     let rarest = 0;
     const average = Math.max(1, this.#total / Math.max(1, this.size));
     for (const [term, share] of this.#variantsOf(word)) {
-      const { numbers, counts } = this.#postings.get(term) ?? NOWHERE;
+      const { numbers, counts } = this.#postings.get(term) ?? NO_POSTING;
       if (numbers.length === 0) continue;
       const rare = this.#rarityOf(numbers.length);
       rarest = Math.max(rarest, rare);
@@ -177,13 +177,13 @@ export class PassageIndex {
   }
 
   #longerThan(start: string): readonly string[] {
-    const from = placeOf(this.#terms, start) + (this.#postings.has(start) ? 1 : 0);
+    const from = lowerBound(this.#terms, start) + (this.#postings.has(start) ? 1 : 0);
     const next = this.#terms.slice(from, from + MAX_LONGER_WORDS);
     const end = next.findIndex((term) => !term.startsWith(start));
     return end === -1 ? next : next.slice(0, end);
   }
 
-  /** Of a term that so many pieces have. */
+  /** The rarity of a term that so many pieces have. */
   #rarityOf(having: number): number {
     const all = Math.max(this.size, MIN_PIECES);
     return Math.log(1 + (all - having + 0.5) / (having + 0.5));
@@ -213,19 +213,19 @@ export class PassageIndex {
   #newTerm(term: string): Posting {
     const posting = { numbers: [], counts: [] };
     this.#postings.set(term, posting);
-    this.#terms.splice(placeOf(this.#terms, term), 0, term);
+    this.#terms.splice(lowerBound(this.#terms, term), 0, term);
     return posting;
   }
 
   #remove({ file, number, length, ...piece }: IndexedPiece): void {
     for (const term of new Set(termsOf(file.name, piece))) {
-      const { numbers, counts } = this.#postings.get(term) ?? NOWHERE;
+      const { numbers, counts } = this.#postings.get(term) ?? NO_POSTING;
       const at = numbers.indexOf(number);
       numbers.splice(at, 1);
       counts.splice(at, 1);
       if (numbers.length > 0) continue;
       this.#postings.delete(term);
-      this.#terms.splice(placeOf(this.#terms, term), 1);
+      this.#terms.splice(lowerBound(this.#terms, term), 1);
     }
     this.#pieces[number] = undefined;
     this.#free.push(number);
@@ -233,15 +233,15 @@ export class PassageIndex {
   }
 }
 
-const NOWHERE: Posting = { numbers: [], counts: [] };
+const NO_POSTING: Posting = { numbers: [], counts: [] };
 
 function termsOf(name: string, piece: Piece): readonly string[] {
   const passage = passageOf(name, piece);
   return passage === null ? [] : indexTerms(`${passage.heading}\n${passage.text}`);
 }
 
-/** Where a term is in a sorted list, or would be. */
-function placeOf(sorted: readonly string[], term: string): number {
+/** The index of a term in a sorted list, or the one it would have. */
+function lowerBound(sorted: readonly string[], term: string): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
@@ -262,7 +262,7 @@ export interface Passage {
   readonly text: string;
   /** The headings above it; they help to find it. */
   readonly heading: string;
-  /** Of a saved memory. */
+  /** The entry, for a saved memory. */
   readonly entry?: MemoryEntry;
 }
 
@@ -277,11 +277,11 @@ export interface Piece {
 
 /** Cuts a file into separately searchable pieces: memories line by line, everything else by sections. */
 function piecesOf(name: string, text: string): readonly Piece[] {
-  if (scopeOfFile(name) === null) return sections(text);
+  if (scopeOfFile(name) === null) return splitSections(text);
   // Parsing a line costs more than all the rest, and most lines are never needed.
   return text
     .split('\n')
-    .filter(isItem)
+    .filter(isListItem)
     .map((raw) => ({ raw, heading: '' }));
 }
 
@@ -296,7 +296,7 @@ export function passageOf(name: string, { raw, heading }: Piece): Passage | null
   return entry === undefined ? null : { kind: 'saved', text: entry.text, heading: '', entry };
 }
 
-function sections(text: string): readonly Piece[] {
+function splitSections(text: string): readonly Piece[] {
   const found: Piece[] = [];
   let heading = '';
   let lines: string[] = [];
@@ -308,7 +308,7 @@ function sections(text: string): readonly Piece[] {
   for (const line of text.split('\n')) {
     const title = /^#{1,6}\s+(.*)$/.exec(line)?.[1];
     // A list of short notes is many notes.
-    if (title !== undefined || isItem(line) || line.trim() === '') end();
+    if (title !== undefined || isListItem(line) || line.trim() === '') end();
     if (title !== undefined) heading = title.trim();
     else if (line.trim() !== '') lines.push(line);
   }
@@ -316,6 +316,6 @@ function sections(text: string): readonly Piece[] {
   return found;
 }
 
-function isItem(line: string): boolean {
+function isListItem(line: string): boolean {
   return /^[-*+] /.test(line);
 }

@@ -1,7 +1,7 @@
 /** One word of a question and the forms under which it may have been written down. */
 export interface QueryWord {
   readonly forms: readonly string[];
-  /** How much it counts; single Chinese characters of a longer word count little. */
+  /** Its weight; single Chinese characters of a longer word count little. */
   readonly weight: number;
   /** Longer words that start with it count, too. */
   readonly prefix: boolean;
@@ -26,14 +26,16 @@ const STOP: ReadonlySet<string> = new Set(
 );
 
 /** Most are written here as people write them. */
-const STOP_STEMS: ReadonlySet<string> = new Set([...STOP].flatMap((word) => [word, stem(word)]));
+const STOP_STEMS: ReadonlySet<string> = new Set(
+  [...STOP].flatMap((word) => [word, stemWord(word)]),
+);
 
 /** The terms under which a text is found: stems of words, and single and paired dense characters. */
 export function indexTerms(text: string): readonly string[] {
   const terms: string[] = [];
   for (const word of splitWords(text)) {
     if (!DENSE.test(word)) {
-      terms.push(...formsOf(word));
+      terms.push(...stemmedForms(word));
       continue;
     }
     const characters = [...word];
@@ -55,7 +57,7 @@ const MAX_WORDS = 40;
 /** The words of a question, each once. Very common words are left out, unless there are no others. */
 export function queryWords(text: string): readonly QueryWord[] {
   const all = splitWords(text).flatMap((word) =>
-    DENSE.test(word) ? denseWords(word) : [{ forms: formsOf(word), weight: 1, prefix: true }],
+    DENSE.test(word) ? denseWords(word) : [{ forms: stemmedForms(word), weight: 1, prefix: true }],
   );
   const significant = all.filter(({ forms }) => !forms.some((form) => STOP_STEMS.has(form)));
   // Common words alone may find something, and never show the subject of a message.
@@ -85,22 +87,22 @@ function splitWords(text: string): string[] {
 }
 
 /** `Häuser` is found as `haeuser` and as `hauser`, each by its stem. */
-function formsOf(word: string): readonly string[] {
+function stemmedForms(word: string): readonly string[] {
   const german = word
     .replaceAll('ä', 'ae')
     .replaceAll('ö', 'oe')
     .replaceAll('ü', 'ue')
     .replaceAll('ß', 'ss');
-  const forms = [german, word.replaceAll('ß', 'ss')].map((form) => stem(bare(form)));
+  const forms = [german, word.replaceAll('ß', 'ss')].map((form) => stemWord(stripDiacritics(form)));
   return [...new Set(forms)];
 }
 
-function bare(word: string): string {
+function stripDiacritics(word: string): string {
   return word.normalize('NFD').replace(/\p{M}/gu, '');
 }
 
 /** One ending of English or German is taken off where enough is left; that is all. */
-function stem(word: string): string {
+function stemWord(word: string): string {
   const found =
     /^(.{3,}?)(?:ing|ed)$/.exec(word) ?? /^(.{4,}?)(?:ern|em|en|er|es|e|s|n)$/.exec(word);
   return found?.[1] ?? word;

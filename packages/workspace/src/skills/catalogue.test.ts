@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { estimateTokens } from '../text.ts';
-import { type CatalogueEntry, catalogueOf, entryText, largest } from './catalogue.ts';
+import {
+  type CatalogueEntry,
+  catalogueOf,
+  largestFitting,
+  renderCatalogueEntry,
+} from './catalogue.ts';
 
 const LIMITS = { skills: 150, characters: 30_000 };
 const entry = (n: number, description = `When number ${n} is wanted.`): CatalogueEntry => ({
@@ -55,10 +60,10 @@ describe('the catalogue', () => {
         expect(shown.length + left).toBe(entries.length);
         if (left === 0) return;
         for (const { description } of shown) expect(description.length).toBeLessThan(100);
-        const next = entryText(shortestOf(entries[shown.length] ?? entry(0)));
+        const next = renderCatalogueEntry(shortestOf(entries[shown.length] ?? entry(0)));
         const wrapper =
           shown.length === 0
-            ? catalogueOf(many(1), LIMITS).text.length - entryText(entry(0)).length
+            ? catalogueOf(many(1), LIMITS).text.length - renderCatalogueEntry(entry(0)).length
             : 1;
         expect(text.length + next.length + wrapper).toBeGreaterThan(characters);
       }),
@@ -73,9 +78,11 @@ describe('the catalogue', () => {
           entry(n, 'word '.repeat(length).slice(0, length)),
         );
         const { text, entries: shown, left } = catalogueOf(entries, LIMITS);
-        const whole = ['<available_skills>', ...entries.map(entryText), '</available_skills>'].join(
-          '\n',
-        );
+        const whole = [
+          '<available_skills>',
+          ...entries.map(renderCatalogueEntry),
+          '</available_skills>',
+        ].join('\n');
         const tokens = 90 * Math.max(20, entries.length);
         const fitsWhole = whole.length <= LIMITS.characters && estimateTokens(whole) <= tokens;
         const isCut = ({ description }: CatalogueEntry) => description.includes('[cut: ');
@@ -93,7 +100,7 @@ describe('the catalogue', () => {
 
   it('[S05] finds the number in a few steps', () => {
     let asked = 0;
-    const found = largest(1_000, (count) => {
+    const found = largestFitting(1_000, (count) => {
       asked += 1;
       return count <= 617;
     });

@@ -6,13 +6,13 @@ import { SKILL_FILE } from '../audience.ts';
 import { estimateTokens, startThatReads } from '../text.ts';
 import type { SkillSource } from './find-skills.ts';
 import {
-  folderOf,
   type KeySource,
   type ResolvedSkill,
   type SkillState,
+  skillFolderName,
   type UsableSkill,
 } from './resolve-skills.ts';
-import { escapeXml, locationOf, oneLine, type ShownFolder } from './skill-text.ts';
+import { cleanOneLine, escapeXml, locationOf, type ShownFolder } from './skill-text.ts';
 
 /** The skills of one session: made when it begins, the same in each of its turns (S07). Survives JSON. */
 export const SkillSnapshot = z.readonly(
@@ -29,7 +29,7 @@ export const SkillSnapshot = z.readonly(
     requiredEnv: z.readonly(z.array(z.string())),
     /** The names that were allowed; null: all. */
     filter: z.readonly(z.array(z.string())).nullable(),
-    /** How many eligible skills the limits left out (S05). */
+    /** The number of eligible skills that the limits left out (S05). */
     left: z.int().nonnegative(),
     /** The strictest audience of its sources. */
     audience: Audience,
@@ -51,7 +51,7 @@ export interface AbsentSkill {
   readonly detail: string;
 }
 
-/** What a snapshot is made from. */
+/** The parts of a snapshot. */
 export interface SnapshotParts {
   readonly catalogue: Catalogue;
   /** The skills in the catalogue and in full, in the order of precedence. */
@@ -78,8 +78,8 @@ export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotPart
 }
 
 /**
- * What is in the prompt in full, and the catalogue of the others. Bodies get the room that the catalogue leaves, in
- * order; a skill whose body has none is in the catalogue.
+ * Divides skills into those that are in the prompt in full and the catalogue of the others. Bodies get the room that
+ * the catalogue leaves, in order; a skill whose body has none is in the catalogue.
  */
 export function divide(
   all: readonly CatalogueEntry[],
@@ -116,14 +116,14 @@ export interface CatalogueEntry {
   readonly name: string;
   /** One line. */
   readonly description: string;
-  /** Of SKILL.md, ready to read. */
+  /** The location of SKILL.md, ready to read. */
   readonly location: string;
 }
 
-/** How much of the prompt skills may take (S05). */
+/** The limits of skills in the prompt (S05). */
 export interface CatalogueLimits {
   readonly skills: number;
-  /** Of the catalogue and the bodies beside it. */
+  /** The size of the catalogue and the bodies beside it. */
   readonly characters: number;
 }
 
@@ -132,7 +132,7 @@ export interface Catalogue {
   readonly text: string;
   /** Those in it, in order, with their descriptions as shown. */
   readonly entries: readonly CatalogueEntry[];
-  /** How many the limits left out. */
+  /** The number that the limits left out. */
   readonly left: number;
 }
 
@@ -153,36 +153,37 @@ export function catalogueOf(
 ): Catalogue {
   const most = Math.min(all.length, skills);
   const tokens = ENTRY_TOKENS * Math.max(most, SHARED_BY);
-  const entriesAt = (length: number) => all.slice(0, most).map((entry) => shortened(entry, length));
+  const entriesAt = (length: number) =>
+    all.slice(0, most).map((entry) => shortenDescription(entry, length));
   const longest = Math.max(
     MIN_DESCRIPTION_LENGTH,
     ...all.slice(0, most).map((entry) => entry.description.length),
   );
-  const added = largest(Math.min(longest, characters) - MIN_DESCRIPTION_LENGTH, (more) => {
-    const text = textOf(entriesAt(MIN_DESCRIPTION_LENGTH + more));
+  const added = largestFitting(Math.min(longest, characters) - MIN_DESCRIPTION_LENGTH, (more) => {
+    const text = renderCatalogue(entriesAt(MIN_DESCRIPTION_LENGTH + more));
     return text.length <= characters && estimateTokens(text) <= tokens;
   });
   const candidates = entriesAt(MIN_DESCRIPTION_LENGTH + added);
-  const fits = (count: number) => textOf(candidates.slice(0, count)).length <= characters;
-  const entries = candidates.slice(0, largest(most, fits));
-  return { text: textOf(entries), entries, left: all.length - entries.length };
+  const fits = (count: number) => renderCatalogue(candidates.slice(0, count)).length <= characters;
+  const entries = candidates.slice(0, largestFitting(most, fits));
+  return { text: renderCatalogue(entries), entries, left: all.length - entries.length };
 }
 
 /** Its description cut to about `length` characters, with a notice (P10), unless the notice would be longer than the rest. */
-function shortened(entry: CatalogueEntry, length: number): CatalogueEntry {
+function shortenDescription(entry: CatalogueEntry, length: number): CatalogueEntry {
   const { description } = entry;
   const total = description.length;
-  if (total <= length + notice(total, total).length) return entry;
+  if (total <= length + cutNotice(total, total).length) return entry;
   const shown = startThatReads(description, length);
-  return { ...entry, description: shown + notice(shown.length, total) };
+  return { ...entry, description: shown + cutNotice(shown.length, total) };
 }
 
-function notice(shown: number, total: number): string {
+function cutNotice(shown: number, total: number): string {
   return ` … [cut: ${shown} of ${total} characters]`;
 }
 
 /** The line of a skill. */
-export function entryText({ name, description, location }: CatalogueEntry): string {
+export function renderCatalogueEntry({ name, description, location }: CatalogueEntry): string {
   const parts = [
     `<name>${escapeXml(name)}</name>`,
     `<description>${escapeXml(description)}</description>`,
@@ -191,13 +192,15 @@ export function entryText({ name, description, location }: CatalogueEntry): stri
   return `<skill>${parts.join('')}</skill>`;
 }
 
-function textOf(entries: readonly CatalogueEntry[]): string {
+function renderCatalogue(entries: readonly CatalogueEntry[]): string {
   if (entries.length === 0) return '';
-  return ['<available_skills>', ...entries.map(entryText), '</available_skills>'].join('\n');
+  return ['<available_skills>', ...entries.map(renderCatalogueEntry), '</available_skills>'].join(
+    '\n',
+  );
 }
 
 /** The largest number from 0 to `most` for which `fits` holds, found by bisection; `fits(0)` holds. */
-export function largest(most: number, fits: (count: number) => boolean): number {
+export function largestFitting(most: number, fits: (count: number) => boolean): number {
   let low = 0;
   let high = most;
   while (low < high) {
@@ -216,7 +219,7 @@ export interface SkillStatus {
   readonly state: SkillState;
   /** Why it is in this state; null where it is ready. */
   readonly reason: string | null;
-  /** Of SKILL.md, with the home folder written `~`. */
+  /** The location of SKILL.md, with the home folder written `~`. */
   readonly location: string;
   /** Empty where it is refused. */
   readonly description: string;
@@ -230,24 +233,24 @@ export interface SkillStatus {
   readonly command: string | null;
   /** Why a skill that people may call has no command; null where there is nothing to say. */
   readonly commandProblem: string | null;
-  /** What of its front matter had to be guessed (S11). */
+  /** Guesses about its front matter, for people (S11). */
   readonly warnings: readonly string[];
   /** The estimated cost of its entry in the catalogue, or of its body; 0 where it has none. */
   readonly tokens: number;
-  /** How it is in the prompt (S06); null where it is not. */
+  /** Its form in the prompt (S06); null where it is absent. */
   readonly show: 'outline' | 'inline' | null;
   /** The variable that holds its key, as OpenClaw's skills name it, and where the key comes from. */
   readonly primaryEnv: { readonly name: string; readonly from: KeySource } | null;
 }
 
-/** What of a skill is in the prompt. */
+/** The form of a skill in the prompt. */
 export interface ShownSkill {
   readonly show: 'outline' | 'inline';
   readonly text: string;
 }
 
 /** The state of a skill for people (S09). `shown`: what of it is in the prompt of an owner. */
-export function statusOf(
+export function toSkillStatus(
   { found, skill, state, reason, audience, command, commandProblem, key }: ResolvedSkill,
   shown: ShownSkill | undefined,
   folders: readonly ShownFolder[],
@@ -256,7 +259,7 @@ export function statusOf(
   const location = locationOf(skill === null ? folder : join(folder, SKILL_FILE), folders);
   const forModel = skill !== null && !skill.disablemodelinvocation;
   const base = {
-    name: oneLine(skill?.name ?? folderOf(found)),
+    name: cleanOneLine(skill?.name ?? skillFolderName(found)),
     source: found.source,
     location,
     description: skill?.description ?? '',

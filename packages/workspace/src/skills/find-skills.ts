@@ -16,7 +16,7 @@ import {
 import { type FilePattern, patternsInside } from '../prompt-files.ts';
 import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
 
-/** Where a skill comes from, the weakest first: of two with one name the later source wins (S02). */
+/** The source of a skill, the weakest first: of two with one name the later source wins (S02). */
 export type SkillSource = 'extra' | 'bundled' | 'managed' | 'personal' | 'project' | 'workspace';
 
 /** A folder that may hold skills. */
@@ -24,20 +24,20 @@ export interface SkillFolder {
   readonly source: SkillSource;
   /** May itself be a symbolic link; need not exist. */
   readonly root: string;
-  /** Where in it the skills are; no step of that may be a link. */
+  /** The path of the skills in it; no step may be a link. */
   readonly within: readonly string[];
 }
 
-/** Where an installation keeps its skills. All paths are absolute. */
+/** The skill folders of an installation. All paths are absolute. */
 export interface SkillPlaces {
   /** From the settings and plugins; later ones win. */
   readonly extra: readonly string[];
-  /** What Parley brings. */
+  /** The folder of the bundled skills. */
   readonly bundled: string;
   /** The data folder. */
   readonly data: string;
   readonly home: string;
-  /** Where Parley was started. */
+  /** The folder in which Parley was started. */
   readonly project: string;
   readonly workspace: string;
 }
@@ -113,7 +113,7 @@ export async function scanFolder(
     }
     entries = await readdir(join(root, ...within), { withFileTypes: true });
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isAbsentPath(error)) return [];
     return [refusal(root, within, `this folder cannot be read (${reasonOf(error)})`)];
   }
   const candidates = entries
@@ -147,10 +147,10 @@ async function scanEntry(
   if (parseFileName(entry.name) === null) {
     return { kind: 'refused', reason: 'the name of its folder is no plain name' };
   }
-  return readHeader(root, segments, checked.file, options);
+  return readSkillHeader(root, segments, checked.file, options);
 }
 
-async function readHeader(
+async function readSkillHeader(
   root: string,
   segments: readonly string[],
   found: FoundFile,
@@ -172,7 +172,7 @@ function faultOf(fault: NoSkillFile): RefusedSkill | null {
   return fault.kind === 'missing' ? null : fault;
 }
 
-function isMissing(error: unknown): boolean {
+function isAbsentPath(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return error.code === 'ENOENT' || error.code === 'ENOTDIR';
 }
@@ -191,12 +191,12 @@ export function checkFile(
   try {
     const walked = walkPath(root, { segments });
     if (walked.kind === 'missing') return walked;
-    if (walked.kind === 'link') return refused('a symbolic link is not followed');
-    if (walked.kind === 'not-a-file') return refused('not a regular file');
-    if (walked.file.hasTwin) return refused('it has a second name (a hard link)');
-    return walked.file.bytes > maxBytes ? tooLarge(walked.file.bytes, maxBytes) : walked;
+    if (walked.kind === 'link') return refuseSkillFile('a symbolic link is not followed');
+    if (walked.kind === 'not-a-file') return refuseSkillFile('not a regular file');
+    if (walked.file.hasTwin) return refuseSkillFile('it has a second name (a hard link)');
+    return walked.file.bytes > maxBytes ? skillTooLarge(walked.file.bytes, maxBytes) : walked;
   } catch (error) {
-    return refused(`it cannot be read (${diskReason(error)})`);
+    return refuseSkillFile(`it cannot be read (${diskReason(error)})`);
   }
 }
 
@@ -211,14 +211,14 @@ export async function readSkillFile(
     await using handle = await openInside(root, segments);
     const stats = await handle.stat({ bigint: true });
     if (!stats.isFile() || identityOf(stats) !== found.identity) {
-      return refused('it changed while it was read');
+      return refuseSkillFile('it changed while it was read');
     }
     const bytes = await handle.readFile();
-    if (bytes.length > maxBytes) return tooLarge(bytes.length, maxBytes);
+    if (bytes.length > maxBytes) return skillTooLarge(bytes.length, maxBytes);
     const read = textOfFile(bytes);
-    return read.kind === 'text' ? read : refused(read.detail);
+    return read.kind === 'text' ? read : refuseSkillFile(read.detail);
   } catch (error) {
-    return refused(`it cannot be read (${diskReason(error)})`);
+    return refuseSkillFile(`it cannot be read (${diskReason(error)})`);
   }
 }
 
@@ -227,10 +227,10 @@ function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
-function refused(reason: string): NoSkillFile {
+function refuseSkillFile(reason: string): NoSkillFile {
   return { kind: 'refused', reason };
 }
 
-function tooLarge(bytes: number, maxBytes: number): NoSkillFile {
-  return refused(`${bytes} bytes, at most ${maxBytes} are read`);
+function skillTooLarge(bytes: number, maxBytes: number): NoSkillFile {
+  return refuseSkillFile(`${bytes} bytes, at most ${maxBytes} are read`);
 }

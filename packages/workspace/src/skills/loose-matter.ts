@@ -1,11 +1,11 @@
-import { keyOf, type MatterEntry, readEntries } from './matter-entries.ts';
+import { type MatterEntry, readEntries, readKey } from './matter-entries.ts';
 
 /** The front matter of a SKILL.md that is no plain YAML, as far as it can be understood. */
 export interface LooseMatter {
   readonly entries: readonly MatterEntry[];
   readonly head: string;
   readonly body: string;
-  /** How it had to be understood, for people. */
+  /** Guesses that were needed to read it, for people. */
   readonly warnings: readonly string[];
   /** No word of it can mean that somebody may not read the skill. */
   readonly foreveryone: boolean;
@@ -22,8 +22,8 @@ export function readLooseMatter(file: string): LooseMatter | null {
   const text = file.replaceAll(/\r\n?/g, '\n').replace(/^[\s\p{Cf}]+(?=---)/u, '');
   const lines = text.split('\n');
   if (!/^---[ \t]*(?:ya?ml)?[ \t]*$/i.test(lines[0] ?? '')) return null;
-  const split = endOf(lines);
-  const block = dedented(lines.slice(1, split.end));
+  const split = findMatterEnd(lines);
+  const block = dedentLines(lines.slice(1, split.end));
   if (block.join('\n').length > MAX_CHARACTERS || aliasesIn(block) > MAX_ALIASES) return null;
   const entries = readEntries(block);
   if (entries.length === 0) return null;
@@ -63,8 +63,8 @@ interface Split {
   readonly warning: string | null;
 }
 
-/** Where the front matter ends: at its closing line, or where it must have been meant to. */
-function endOf(lines: readonly string[]): Split {
+/** The end of the front matter: its closing line, or the likely end. */
+function findMatterEnd(lines: readonly string[]): Split {
   const prose = lines.findIndex((_line, nth) => nth > 0 && isBodyAt(lines, nth));
   const within = prose === -1 ? lines.length : prose;
   const find = (pattern: RegExp) => lines.findIndex((line, nth) => nth > 0 && pattern.test(line));
@@ -84,10 +84,10 @@ function isBodyAt(lines: readonly string[], nth: number): boolean {
   const line = lines[nth] ?? '';
   if ((lines[nth - 1] ?? '').trim() !== '' || nth === 1) return false;
   if (/^#{1,6} /.test(line)) return !lines.slice(nth + 1).some((more) => /^---[ \t]*$/.test(more));
-  return line.trim() !== '' && !/^[\s#\-}\])"'.–—]/.test(line) && keyOf(line) === null;
+  return line.trim() !== '' && !/^[\s#\-}\])"'.–—]/.test(line) && readKey(line) === null;
 }
 
-function dedented(lines: readonly string[]): readonly string[] {
+function dedentLines(lines: readonly string[]): readonly string[] {
   const depths = lines.filter((line) => line.trim() !== '').map((line) => line.search(/[^ ]/));
   const depth = Math.min(...depths);
   return Number.isFinite(depth) ? lines.map((line) => line.slice(depth)) : lines;

@@ -5,9 +5,9 @@ import { readLooseJson } from './loose-json.ts';
 export interface MatterEntry {
   readonly key: string;
   readonly value: unknown;
-  /** What is written behind the colon, with the lines below that belong to it; without blanks around it. */
+  /** The text behind the colon, with the lines below that belong to it; without blanks around it. */
   readonly raw: string;
-  /** How it had to be understood; null: it is plain YAML. */
+  /** The guess that was needed to read it; null: it is plain YAML. */
   readonly guess: string | null;
 }
 
@@ -20,12 +20,12 @@ const MAX_DEPTH = 5;
  */
 export function readEntries(lines: readonly string[], depth = 0): readonly MatterEntry[] {
   return segmentsOf(lines).map((segment) => ({
-    ...understood(segment, depth),
+    ...guessValue(segment, depth),
     ...ofSegment(segment),
   }));
 }
 
-/** What is written for each key of a front matter that is YAML, between its lines of `---`. */
+/** The text of each key of a front matter that is YAML, between its lines of `---`. */
 export function rawTexts(head: string): ReadonlyMap<string, string> {
   const block = head.replace(/^---[^\n]*\n/, '').replace(/(?:^|\n)---[^\n]*\n*$/, '');
   const segments = segmentsOf(block.split('\n'));
@@ -46,7 +46,7 @@ const KEY =
 const TIGHT_KEY = /^()()([A-Za-z][\w-]*)[:：](?!\/\/)(.*)$/u;
 
 /** The key that a line begins, and what is behind it; null: it begins none. */
-export function keyOf(line: string): { readonly key: string; readonly inline: string } | null {
+export function readKey(line: string): { readonly key: string; readonly inline: string } | null {
   const plain = line.replace(/^\p{Cf}+/u, '');
   const found = KEY.exec(plain) ?? TIGHT_KEY.exec(plain);
   if (found === null) return null;
@@ -58,7 +58,7 @@ function segmentsOf(lines: readonly string[]): readonly Segment[] {
   const segments: { key: string; inline: string; below: string[] }[] = [];
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
-    const found = keyOf(line);
+    const found = readKey(line);
     const last = segments.at(-1);
     if (found === null) {
       if (!line.startsWith('#')) last?.below.push(line);
@@ -71,7 +71,7 @@ function segmentsOf(lines: readonly string[]): readonly Segment[] {
   return segments;
 }
 
-/** How many of the lines below close the brackets that a value opens, also where nothing is indented. */
+/** The number of lines below up to the end of the brackets that a value opens, also where nothing is indented. */
 function flowLines(inline: string, below: readonly string[]): number {
   const first = inline === '' ? (below.find((line) => line.trim() !== '') ?? '') : inline;
   if (!/^\s*[[{]/.test(first)) return 0;
@@ -94,7 +94,7 @@ function ofSegment({ key, inline, below }: Segment): Pick<MatterEntry, 'key' | '
 }
 
 /** Tries what the author can have meant, the most literal first. */
-function understood(segment: Segment, depth: number): Pick<MatterEntry, 'value' | 'guess'> {
+function guessValue(segment: Segment, depth: number): Pick<MatterEntry, 'value' | 'guess'> {
   const { key, inline, below } = segment;
   const text = [`${JSON.stringify(key)}: ${inline}`, ...below.map((line) => `  ${line}`)].join(
     '\n',
@@ -107,10 +107,10 @@ function understood(segment: Segment, depth: number): Pick<MatterEntry, 'value' 
     { found: valueIn(spaced, false), guess: 'has the same key twice' },
   ].find(({ found }) => found !== undefined);
   if (repaired?.found !== undefined) return { value: repaired.found.value, guess: repaired.guess };
-  return unreadable(segment, depth);
+  return readLooseValue(segment, depth);
 }
 
-function unreadable(
+function readLooseValue(
   { inline, below }: Segment,
   depth: number,
 ): Pick<MatterEntry, 'value' | 'guess'> {
@@ -120,13 +120,13 @@ function unreadable(
     if (value !== undefined) return { value, guess: 'is JSON as it is written by hand' };
   }
   if (inline === '' && depth < MAX_DEPTH) {
-    const inner = readEntries(dedented(below), depth + 1);
+    const inner = readEntries(dedentText(below), depth + 1);
     if (inner.length > 0) {
       const value = Object.fromEntries(inner.map((entry) => [entry.key, entry.value]));
       return { value, guess: 'is not plain YAML' };
     }
   }
-  return { value: plainText(inline, below), guess: 'is not plain YAML, and was read as text' };
+  return { value: plainValue(inline, below), guess: 'is not plain YAML, and was read as text' };
 }
 
 /** The value of one key, or undefined where this is no YAML. */
@@ -146,7 +146,7 @@ function valueIn(text: string, uniqueKeys: boolean): { readonly value: unknown }
   }
 }
 
-function dedented(lines: readonly string[]): readonly string[] {
+function dedentText(lines: readonly string[]): readonly string[] {
   const spaced = lines.map((line) =>
     line.replace(/^[ \t]+/, (indent) => indent.replaceAll('\t', '  ')),
   );
@@ -156,10 +156,10 @@ function dedented(lines: readonly string[]): readonly string[] {
 }
 
 /** The text of a value that is no YAML: without the quotes around it, line breaks as spaces. */
-export function plainText(inline: string, below: readonly string[] = []): string {
+export function plainValue(inline: string, below: readonly string[] = []): string {
   const isBlock = /^[|>][+-]?\d?[+-]?$/.test(inline);
   const lines = isBlock ? below : [inline, ...below];
-  return unquoted(
+  return stripQuotes(
     lines
       .map((line) => line.trim())
       .join(' ')
@@ -167,7 +167,7 @@ export function plainText(inline: string, below: readonly string[] = []): string
   );
 }
 
-function unquoted(text: string): string {
+function stripQuotes(text: string): string {
   const quote = text.at(0);
   if (quote !== '"' && quote !== "'") return text;
   const isClosed = text.length > 1 && text.endsWith(quote);

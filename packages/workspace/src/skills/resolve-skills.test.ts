@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   commandNameOf,
+  ineligibleReason,
   parseSkillCommand,
   type SkillFacts,
-  whyNotEligible,
 } from './resolve-skills.ts';
 import { SkillHeader } from './skill-header.ts';
 
@@ -17,7 +17,7 @@ const FACTS: SkillFacts = {
 };
 
 const why = (asked: object, facts: Partial<SkillFacts> = {}) =>
-  whyNotEligible(SkillHeader.parse({ description: 'x', ...asked }), { ...FACTS, ...facts });
+  ineligibleReason(SkillHeader.parse({ description: 'x', ...asked }), { ...FACTS, ...facts });
 
 describe('[S03] a skill can be used', () => {
   it.each<[string, object]>([

@@ -8,9 +8,9 @@ import type { ParsedSkill } from './skill-file.ts';
 import type { SkillHeader } from './skill-header.ts';
 
 /**
- * What became of a skill. `ready`: in the catalogue of those who may see it. `left-out`: the limits of
- * the catalogue have no room for it. `shadowed`: another one of its name wins. `refused`: it is broken,
- * too large or hostile. The others are choices of the operator and facts of the machine.
+ * The state of a skill. `ready`: in the catalogue of those who may see it. `left-out`: the limits of the catalogue
+ * have no room for it. `shadowed`: another one of its name wins. `refused`: it is broken, too large or hostile. The
+ * others are choices of the operator and facts of the machine.
  */
 export type SkillState =
   | 'ready'
@@ -21,7 +21,7 @@ export type SkillState =
   | 'shadowed'
   | 'refused';
 
-/** Where the variable that a skill names as its key has its value from; null: it has none. */
+/** The source of the value of a skill's key variable; null: it has none. */
 export type KeySource = 'environment' | 'settings' | null;
 
 /** A skill with everything decided that does not depend on who reads. */
@@ -34,7 +34,7 @@ export interface ResolvedSkill {
   readonly audience: Audience;
   readonly command: string | null;
   readonly commandProblem: string | null;
-  /** Where its key (`primaryEnv`) comes from. */
+  /** The source of its key (`primaryEnv`). */
   readonly key: KeySource;
 }
 
@@ -43,7 +43,7 @@ export interface UsableSkill extends ResolvedSkill {
   readonly skill: ParsedSkill;
 }
 
-/** What skills are decided by. */
+/** The rules that decide about skills. */
 export interface SkillRules {
   /** Names that alone are allowed, beside those that are `always` there; undefined: all. */
   readonly allow: readonly string[] | undefined;
@@ -84,7 +84,9 @@ export function resolveSkills(
     const key = keySource(content, rules, facts);
     const verdict = decideState(one, { ...content, key }, winners, rules, facts);
     const usable = verdict.state === 'ready';
-    const command = usable ? takeCommand(content, folderOf(one), rules.reserved, commands) : {};
+    const command = usable
+      ? takeCommand(content, skillFolderName(one), rules.reserved, commands)
+      : {};
     return { ...base, key, ...command, ...verdict, skill: content };
   };
   return found.toSorted(byRank(found)).map(decide);
@@ -113,7 +115,7 @@ function decideState(
   const winner = winners.get(key);
   if (winner !== undefined && winner !== one) {
     return isSameFolder(winner, one)
-      ? { state: 'refused', reason: `${folderOf(winner)} beside it has the same name` }
+      ? { state: 'refused', reason: `${skillFolderName(winner)} beside it has the same name` }
       : { state: 'shadowed', reason: `${winner.source} has a skill of the same name` };
   }
   const isIn = (names: readonly string[]) => names.some((name) => foldName(name) === key);
@@ -122,13 +124,13 @@ function decideState(
   if (allow !== undefined && !skill.always && !isIn(allow)) {
     return { state: 'not-allowed', reason: 'skills.allow does not name it' };
   }
-  const lacking = whyNotEligible(skill, facts);
+  const lacking = ineligibleReason(skill, facts);
   return lacking === null
     ? { state: 'ready', reason: null }
     : { state: 'not-eligible', reason: lacking };
 }
 
-/** What is set in the environment counts more than the settings, as in OpenClaw. */
+/** The source of a skill's key. The environment takes precedence over the settings, as in OpenClaw. */
 function keySource(
   { name, primaryenv }: ParsedSkill,
   { hasKey }: SkillRules,
@@ -163,7 +165,7 @@ function byRank(found: readonly FoundSkill[]) {
   const roots = [...new Set(found.map(rootOf))];
   const rank = new Map(roots.map((root, index) => [root, index]));
   const nameOf = (one: FoundSkill) =>
-    one.content.kind === 'skill' ? foldName(one.content.name) : folderOf(one);
+    one.content.kind === 'skill' ? foldName(one.content.name) : skillFolderName(one);
   return (a: FoundSkill, b: FoundSkill): number => {
     const apart = (rank.get(rootOf(b)) ?? 0) - (rank.get(rootOf(a)) ?? 0);
     if (apart !== 0) return apart;
@@ -181,11 +183,11 @@ function rootOf({ source, root }: FoundSkill): string {
 }
 
 /** The name of a skill's own folder. */
-export function folderOf({ segments, root }: FoundSkill): string {
+export function skillFolderName({ segments, root }: FoundSkill): string {
   return segments.at(-1) ?? basename(root);
 }
 
-/** What the machine and the settings offer a skill. */
+/** The facts of the machine and the settings for skills. */
 export interface SkillFacts {
   /** As Node names it: `linux`, `darwin`, `win32`. */
   readonly os: string;
@@ -205,7 +207,7 @@ const OS_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Why a skill cannot be used here (S03), or null: then it can. `always` asks for nothing. */
-export function whyNotEligible(
+export function ineligibleReason(
   {
     always,
     os,
@@ -221,28 +223,34 @@ export function whyNotEligible(
     ...(systems.length === 0 || systems.includes(facts.os)
       ? []
       : [`runs on ${os.join(', ')} only`]),
-    ...lacks('the program', requires.bins, (name) => facts.bins.has(name)),
+    ...missingReasons('the program', requires.bins, (name) => facts.bins.has(name)),
     ...(requires.anybins.length === 0 || requires.anybins.some((name) => facts.bins.has(name))
       ? []
-      : [`needs one of the programs ${requires.anybins.map(quoted).join(', ')}`]),
-    ...lacks(
+      : [`needs one of the programs ${requires.anybins.map(quoteSkillName).join(', ')}`]),
+    ...missingReasons(
       'the environment variable',
       requires.env,
       (name) => isSet(facts.env, name) || (name === primaryenv && key !== null),
     ),
-    ...lacks('the setting', requires.config, (path) => isTrue(settingAt(facts.settings, path))),
-    ...lacks('the tool', requires.tools, (name) => facts.tools.has(name)),
+    ...missingReasons('the setting', requires.config, (path) =>
+      isTrue(settingAt(facts.settings, path)),
+    ),
+    ...missingReasons('the tool', requires.tools, (name) => facts.tools.has(name)),
   ];
   return lacking.length === 0 ? null : lacking.join('; ');
 }
 
-function lacks(what: string, wanted: readonly string[], has: (name: string) => boolean): string[] {
+function missingReasons(
+  what: string,
+  wanted: readonly string[],
+  has: (name: string) => boolean,
+): string[] {
   const missing = wanted.filter((name) => !has(name));
-  return missing.length === 0 ? [] : [`needs ${what} ${missing.map(quoted).join(', ')}`];
+  return missing.length === 0 ? [] : [`needs ${what} ${missing.map(quoteSkillName).join(', ')}`];
 }
 
 /** Text of the author of the skill, so it is quoted. */
-function quoted(name: string): string {
+function quoteSkillName(name: string): string {
   return JSON.stringify(name);
 }
 
@@ -296,7 +304,7 @@ async function isProgram(path: string): Promise<boolean> {
 /** Longest command that Telegram and Discord both take. */
 const MAX_COMMAND_LENGTH = 32;
 
-/** What a skill is called as a command: `a`–`z`, `0`–`9`, `_`; null where nothing of that is in its name. */
+/** The command name of a skill: `a`–`z`, `0`–`9`, `_`; null where nothing of that is in its name. */
 export function commandNameOf(skill: string): string | null {
   const plain = skill
     .normalize('NFKD')

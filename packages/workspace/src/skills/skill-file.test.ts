@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseFile } from '../front-matter.ts';
 import { parseSkill } from './skill-file.ts';
-import { oneLine } from './skill-text.ts';
+import { cleanOneLine } from './skill-text.ts';
 
 const parse = (front: string, folder = 'plan-trip') =>
   parseSkill(`---\n${front}\n---\nDo it.`, folder).content;
@@ -107,7 +107,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
         const { content } = parseSkill(raw, 'tea');
         expect(parseSkill(raw, 'tea').content).toEqual(content);
         if (content.kind === 'refused') return;
-        expect(content.description).toBe(oneLine(content.description));
+        expect(content.description).toBe(cleanOneLine(content.description));
         const kind = parseFile('skills/tea/SKILL.md', raw, false).audience.kind;
         expect(kind).toBe(content.foreveryone ? 'everyone' : 'owner');
       }),

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { readFrontMatter } from '../front-matter.ts';
 import { readLooseMatter } from './loose-matter.ts';
 import { type MatterEntry, rawTexts } from './matter-entries.ts';
-import { entriesOf, readHeader, type SkillHeader } from './skill-header.ts';
+import { parseHeader, type SkillHeader, toMatterEntries } from './skill-header.ts';
 import { skillName } from './skill-name.ts';
-import { oneLine } from './skill-text.ts';
+import { cleanOneLine } from './skill-text.ts';
 
 /** A valid skill. */
 export interface ParsedSkill extends SkillHeader {
   readonly kind: 'skill';
   readonly name: string;
-  /** What of it had to be guessed, for people; empty: nothing. */
+  /** Guesses that were needed to read it, for people; empty: none. */
   readonly warnings: readonly string[];
 }
 
@@ -30,16 +30,16 @@ export function parseSkill(
 ): { readonly content: ParsedSkill | RefusedSkill; readonly body: string } {
   const front = readMatter(raw);
   const { body } = front;
-  if (front.kind === 'refused') return { content: refused(front.reason), body };
-  if (body === '') return { content: refused('it says nothing below its front matter'), body };
-  const { result, warnings: guesses } = readHeader(front.entries);
+  if (front.kind === 'refused') return { content: refuseSkill(front.reason), body };
+  if (body === '') return { content: refuseSkill('it says nothing below its front matter'), body };
+  const { result, warnings: guesses } = parseHeader(front.entries);
   if (!result.success) {
     const issue = result.error.issues[0];
     const where = issue?.path.join('.') ?? '';
-    return { content: refused(`front matter: ${where}: ${issue?.message ?? ''}`), body };
+    return { content: refuseSkill(`front matter: ${where}: ${issue?.message ?? ''}`), body };
   }
   const named = skillName(result.data.name, folder);
-  if (named.kind === 'refused') return { content: refused(named.reason), body };
+  if (named.kind === 'refused') return { content: refuseSkill(named.reason), body };
   const warnings = [
     ...front.warnings,
     ...guesses,
@@ -69,7 +69,7 @@ function readMatter(raw: string): Matter {
     return { kind: 'refused', reason, body };
   }
   if (front.kind === 'parsed') {
-    const entries = entriesOf(front.data, rawTexts(front.head));
+    const entries = toMatterEntries(front.data, rawTexts(front.head));
     return { kind: 'read', entries, body, warnings: [], foreveryone: true };
   }
   const loose = readLooseMatter(raw);
@@ -78,7 +78,7 @@ function readMatter(raw: string): Matter {
     : { ...loose, kind: 'read' };
 }
 
-function refused(reason: string): RefusedSkill {
+function refuseSkill(reason: string): RefusedSkill {
   return { kind: 'refused', reason };
 }
 
@@ -87,7 +87,7 @@ const MAX_WARNING_LENGTH = 200;
 
 function shownWarnings(warnings: readonly string[]): readonly string[] {
   const all = [...new Set(warnings)].map((one) =>
-    oneLine(one).slice(0, MAX_WARNING_LENGTH).toWellFormed(),
+    cleanOneLine(one).slice(0, MAX_WARNING_LENGTH).toWellFormed(),
   );
   if (all.length <= MAX_WARNINGS) return all;
   return [...all.slice(0, MAX_WARNINGS - 1), `and ${all.length - MAX_WARNINGS + 1} more`];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readLooseJson } from './loose-json.ts';
-import { type MatterEntry, plainText } from './matter-entries.ts';
-import { oneLine } from './skill-text.ts';
+import { type MatterEntry, plainValue } from './matter-entries.ts';
+import { cleanOneLine } from './skill-text.ts';
 
 /** Longest lists and entries of what a skill asks for; real ones have a handful. */
 const MAX_WORDS = 32;
@@ -21,7 +21,7 @@ const InstallStep = z.union([
 ]);
 type InstallStep = z.infer<typeof InstallStep>;
 
-/** What is known of a skill before its text is read. */
+/** The facts of a skill that are known before its text is read. */
 const Header = z.object({
   /** Absent: the folder's name is meant. */
   name: z.string().optional(),
@@ -46,11 +46,14 @@ const Header = z.object({
 });
 
 /** The same of a block that is plain YAML, in any spelling of its keys. */
-export const SkillHeader = z.preprocess((written) => tidyHeader(entriesOf(written)).header, Header);
+export const SkillHeader = z.preprocess(
+  (written) => tidyHeader(toMatterEntries(written)).header,
+  Header,
+);
 export type SkillHeader = z.infer<typeof SkillHeader>;
 
 /** Reads the keys of a front matter. What is wrong with a key that is not needed is a warning. */
-export function readHeader(entries: readonly MatterEntry[]): {
+export function parseHeader(entries: readonly MatterEntry[]): {
   readonly result: z.ZodSafeParseResult<SkillHeader>;
   readonly warnings: readonly string[];
 } {
@@ -65,7 +68,7 @@ export function isForEveryone(entries: readonly MatterEntry[]): boolean {
 }
 
 /** The entries of a block that is plain YAML; `raw`: how its values are written, where that is known. */
-export function entriesOf(
+export function toMatterEntries(
   block: unknown,
   raw: ReadonlyMap<string, string> = new Map(),
 ): readonly MatterEntry[] {
@@ -91,17 +94,17 @@ function tidyHeader(entries: readonly MatterEntry[]) {
   const warnings: string[] = [];
   const note: Note = (key, what) => void warnings.push(`"${key}" ${what}`);
   const top = foldEntries(entries, note);
-  const metadata = foldEntries(entriesOf(metadataIn(top.get('metadata'))), note);
+  const metadata = foldEntries(toMatterEntries(metadataIn(top.get('metadata'))), note);
   const blocks = BLOCKS.map((block) =>
-    foldEntries(entriesOf(objectIn(metadata.get(block)?.value)), note),
+    foldEntries(toMatterEntries(objectIn(metadata.get(block)?.value)), note),
   );
   const levels = [...blocks, metadata, top];
   const all = new Map(levels.flatMap((level) => [...level]));
-  const description = textOf(all.get('description'), note);
+  const description = readHeaderText(all.get('description'), note);
   const header = {
-    name: textOf(all.get('name'), note),
-    description: description === undefined ? undefined : oneLine(description),
-    os: wordsOf(all.get('os')?.value),
+    name: readHeaderText(all.get('name'), note),
+    description: description === undefined ? undefined : cleanOneLine(description),
+    os: splitWords(all.get('os')?.value),
     requires: requirementsOf(all.get('requires')?.value, note),
     // What a skill needs is never guessed.
     always: flagOf(all.get('always'), note) ?? wordIn(all.get('always')),
@@ -109,8 +112,8 @@ function tidyHeader(entries: readonly MatterEntry[]) {
     install: installOf(all.get('install')?.value),
     userinvocable: flagOf(all.get('userinvocable'), note),
     disablemodelinvocation: flagOf(all.get('disablemodelinvocation'), note),
-    show: choiceOf(all.get('show'), note),
-    primaryenv: wordsOf(all.get('primaryenv')?.value)[0],
+    show: readFormat(all.get('show'), note),
+    primaryenv: splitWords(all.get('primaryenv')?.value)[0],
     audiencetwice: all.has(AUDIENCE_TWICE),
     foreveryone: levels.every((level) => {
       const audience = level.get('audience');
@@ -163,10 +166,10 @@ function isNothing({ value }: MatterEntry): boolean {
 }
 
 /** A text as its author wrote it, also where YAML makes a number, a list or a comment of it. */
-function textOf(entry: MatterEntry | undefined, note: Note): string | undefined {
+function readHeaderText(entry: MatterEntry | undefined, note: Note): string | undefined {
   if (entry === undefined) return undefined;
   const { key, value, raw } = entry;
-  const asWritten = plainText(raw);
+  const asWritten = plainValue(raw);
   if (value === null || value === undefined) {
     if (!raw.startsWith('#')) return undefined;
     note(key, 'is a comment to YAML; it was read as text');
@@ -205,12 +208,12 @@ function flagOf(entry: MatterEntry | undefined, note: Note): boolean | undefined
   return undefined;
 }
 
-/** What is written for a flag, where it says anything. */
+/** The value of a flag, if it has any. */
 function wordIn(entry: MatterEntry | undefined): unknown {
   return entry === undefined || isNothing(entry) ? undefined : entry.value;
 }
 
-function choiceOf(entry: MatterEntry | undefined, note: Note): string | undefined {
+function readFormat(entry: MatterEntry | undefined, note: Note): string | undefined {
   if (entry === undefined || isNothing(entry)) return undefined;
   const word = String(entry.value).trim().toLowerCase();
   if (word === 'outline' || word === 'inline') return word;
@@ -219,10 +222,10 @@ function choiceOf(entry: MatterEntry | undefined, note: Note): string | undefine
 }
 
 /** `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`. What else is written stays, and the schema refuses it. */
-function wordsOf(value: unknown): readonly unknown[] {
+function splitWords(value: unknown): readonly unknown[] {
   if (value === null || value === undefined || value === false) return [];
   if (typeof value === 'number') return [String(value)];
-  if (Array.isArray(value)) return value.flatMap(wordsOf);
+  if (Array.isArray(value)) return value.flatMap(splitWords);
   if (typeof value !== 'string') return [value];
   return value
     .split(',')
@@ -236,8 +239,8 @@ function requirementsOf(value: unknown, note: Note) {
   if (!isBlock && !isNothing({ key: '', value, raw: '', guess: null })) {
     note('requires', 'is no block with bins, anyBins, env, config or tools, and does not count');
   }
-  const folded = foldEntries(entriesOf(isBlock ? block : {}), note);
-  const words = (key: string) => wordsOf(folded.get(key)?.value);
+  const folded = foldEntries(toMatterEntries(isBlock ? block : {}), note);
+  const words = (key: string) => splitWords(folded.get(key)?.value);
   return {
     bins: words('bins'),
     anybins: words('anybins'),
@@ -249,7 +252,7 @@ function requirementsOf(value: unknown, note: Note) {
 
 /** Shown to people; whatever is wrong with it keeps no skill from working. */
 function emojiOf(value: unknown): string | null {
-  return typeof value === 'string' ? oneLine(value).slice(0, 16) || null : null;
+  return typeof value === 'string' ? cleanOneLine(value).slice(0, 16) || null : null;
 }
 
 const MAX_STEPS = 8;
@@ -269,5 +272,5 @@ function installOf(value: unknown): readonly string[] {
 
 function stepLabel(step: InstallStep): string {
   const label = typeof step === 'string' ? step : (step.label ?? step.id ?? step.kind ?? '');
-  return oneLine(label).slice(0, 120) || 'a step without a name';
+  return cleanOneLine(label).slice(0, 120) || 'a step without a name';
 }

@@ -1,4 +1,4 @@
-import { oneLine } from './skill-text.ts';
+import { cleanOneLine } from './skill-text.ts';
 
 const MAX_LENGTH = 64;
 /** Quotes, brackets of templates and a backslash: in prompts, paths and commands they mean something. */
@@ -6,7 +6,7 @@ const UNUSABLE = /[`"\\{}$]/;
 /** Letters or digits of any script, or an emoji. */
 const HAS_NAME = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
-/** What a skill is called; `warning`: that is not what its author wrote. */
+/** The name of a skill; `warning`: its author wrote another one. */
 export type SkillNaming =
   | { readonly kind: 'named'; readonly name: string; readonly warning: string | null }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -16,12 +16,12 @@ export type SkillNaming =
  * tag, another name with invisible characters in it) is hostile, and no folder helps. Pure.
  */
 export function skillName(written: string | undefined, folder: string): SkillNaming {
-  const own = tidy(written ?? '');
-  const wrong = own === '' ? null : whyHostile(own);
+  const own = normalizeName(written ?? '');
+  const wrong = own === '' ? null : hostileReason(own);
   if (wrong !== null) return { kind: 'refused', reason: `its name ${wrong}` };
   if (isUsable(own)) return { kind: 'named', name: own, warning: null };
-  const name = tidy(folder);
-  if (whyHostile(name) !== null || !isUsable(name)) {
+  const name = normalizeName(folder);
+  if (hostileReason(name) !== null || !isUsable(name)) {
     return { kind: 'refused', reason: 'it has no name, and its folder cannot name it' };
   }
   const warning = own === '' ? null : 'its name cannot be used, so it is called as its folder';
@@ -29,7 +29,7 @@ export function skillName(written: string | undefined, folder: string): SkillNam
 }
 
 /** Without a slash in front, as in the name of a command. */
-function tidy(text: string): string {
+function normalizeName(text: string): string {
   return text
     .normalize('NFC')
     .trim()
@@ -40,8 +40,8 @@ function isUsable(name: string): boolean {
   return HAS_NAME.test(name) && !UNUSABLE.test(name);
 }
 
-function whyHostile(name: string): string | null {
-  if (name !== oneLine(name)) return 'has line breaks or invisible characters';
+function hostileReason(name: string): string | null {
+  if (name !== cleanOneLine(name)) return 'has line breaks or invisible characters';
   if ([...name].length > MAX_LENGTH) return `has more than ${MAX_LENGTH} characters`;
   if (/(?:^|\/)\.{1,2}(?:\/|$)|^[/~]/.test(name)) return 'is a path';
   return /[<>]/.test(name) ? 'is a tag' : null;

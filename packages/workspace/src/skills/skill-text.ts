@@ -2,8 +2,8 @@
 const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
 const BLANKS = /[\s\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** What an author wrote, on one line and without invisible characters. */
-export function oneLine(text: string): string {
+/** The text of an author, on one line and without invisible characters. */
+export function cleanOneLine(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, '').replace(BLANKS, ' ').trim();
 }
 
@@ -29,5 +29,7 @@ export interface ShownFolder {
 /** A path as people and the model see it: the home folder is written `~` (S05). The first folder that fits counts. */
 export function locationOf(path: string, folders: readonly ShownFolder[]): string {
   const found = folders.find(({ folder }) => folder !== '/' && path.startsWith(`${folder}/`));
-  return oneLine(found === undefined ? path : `${found.shown}${path.slice(found.folder.length)}`);
+  return cleanOneLine(
+    found === undefined ? path : `${found.shown}${path.slice(found.folder.length)}`,
+  );
 }

@@ -17,13 +17,13 @@ import {
   type AbsentSkill,
   type CatalogueEntry,
   divide,
-  entryText,
   makeSnapshot,
+  renderCatalogueEntry,
   type ShownSkill,
   type SkillSnapshot,
   type SkillStatus,
   type SkillText,
-  statusOf,
+  toSkillStatus,
 } from './catalogue.ts';
 import {
   checkFile,
@@ -36,16 +36,16 @@ import {
 } from './find-skills.ts';
 import {
   findPrograms,
-  folderOf,
   parseSkillCommand,
   type ResolvedSkill,
   resolveSkills,
   type SkillFacts,
+  skillFolderName,
   type UsableSkill,
   usableBy,
 } from './resolve-skills.ts';
 import { parseSkill } from './skill-file.ts';
-import { locationOf, oneLine, type ShownFolder } from './skill-text.ts';
+import { cleanOneLine, locationOf, type ShownFolder } from './skill-text.ts';
 
 /** A skill that people call by a command (S08). */
 export interface SkillCommand {
@@ -95,12 +95,12 @@ export function openSkills(options: OpenSkillsOptions) {
       const { catalogue, inline, skills } = await choose(all, OWNER);
       const costs = new Map<string, ShownSkill>([
         ...catalogue.entries.map(
-          (one) => [one.name, { show: 'outline', text: entryText(one) }] as const,
+          (one) => [one.name, { show: 'outline', text: renderCatalogueEntry(one) }] as const,
         ),
         ...inline.map((one) => [one.name, { show: 'inline', text: one.body }] as const),
       ]);
       const chosen = new Map(skills.map(({ found, skill }) => [found, costs.get(skill.name)]));
-      const list = all.map((one) => statusOf(one, chosen.get(one.found), shownAs));
+      const list = all.map((one) => toSkillStatus(one, chosen.get(one.found), shownAs));
       return list.sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
     /** The text of a skill for the owner, also of one that is not used; null: it is refused, or there is none. */
@@ -123,7 +123,7 @@ export function openSkills(options: OpenSkillsOptions) {
     async read(name: string, reader: Reader, file?: string): Promise<SkillText | AbsentSkill> {
       const known = forModel(usableBy(await scan(), reader));
       const one = known.find(({ skill }) => foldName(skill.name) === foldName(name.trim()));
-      return one === undefined ? unknown(name, known) : textOf(one, reader, file);
+      return one === undefined ? unknownSkill(name, known) : textOf(one, reader, file);
     },
     /** The commands this reader may use, by name. */
     async userInvocable(reader: Reader): Promise<readonly SkillCommand[]> {
@@ -135,7 +135,7 @@ export function openSkills(options: OpenSkillsOptions) {
       const plain = parseSkillCommand(`/${command}`)?.command;
       const usable = usableBy(await scan(), reader);
       const one = usable.find((skill) => skill.command !== null && skill.command === plain);
-      return one === undefined ? unknown(command, []) : textOf(one, reader);
+      return one === undefined ? unknownSkill(command, []) : textOf(one, reader);
     },
   };
 }
@@ -145,10 +145,10 @@ const OWNER: Reader = { kind: 'owner', conversationId: '' };
 
 /** The settings decide for one skill, then its author, then the settings for all. */
 function showOf({ skill }: UsableSkill, settings: SkillSettings): 'outline' | 'inline' {
-  return entryOf(settings, skill.name).show ?? skill.show ?? settings.show;
+  return findSkillEntry(settings, skill.name).show ?? skill.show ?? settings.show;
 }
 
-function entryOf({ entries = {} }: SkillSettings, name: string): SkillEntry {
+function findSkillEntry({ entries = {} }: SkillSettings, name: string): SkillEntry {
   return Object.entries(entries).find(([key]) => foldName(key) === foldName(name))?.[1] ?? {};
 }
 
@@ -160,7 +160,7 @@ function shownFolder(
 ): string {
   const { source, root, segments } = found;
   if (kind === 'owner') return locationOf(join(root, ...segments), folders);
-  return oneLine((source === 'workspace' ? segments : [source, ...segments]).join('/'));
+  return cleanOneLine((source === 'workspace' ? segments : [source, ...segments]).join('/'));
 }
 
 function forModel(skills: readonly UsableSkill[]): readonly UsableSkill[] {
@@ -177,7 +177,7 @@ function commandOf({ command, skill }: UsableSkill): readonly SkillCommand[] {
   return command === null ? [] : [{ command, name: skill.name, summary: skill.description }];
 }
 
-function unknown(name: string, there: readonly UsableSkill[]): AbsentSkill {
+function unknownSkill(name: string, there: readonly UsableSkill[]): AbsentSkill {
   const names = there.slice(0, 30).map(({ skill }) => skill.name);
   const hint = names.length === 0 ? '' : ` There are: ${names.join(', ')}.`;
   return {
@@ -214,11 +214,11 @@ export interface SkillSettings {
   readonly allow?: readonly string[] | undefined;
   readonly block: readonly string[];
   readonly show: 'outline' | 'inline';
-  /** What holds for one skill, by its name. */
+  /** The settings of single skills, by name. */
   readonly entries?: Readonly<Record<string, SkillEntry>>;
   /** Skills in the catalogue. */
   readonly max: number;
-  /** Of the catalogue, and of bodies beside it. */
+  /** The size of the catalogue and of bodies beside it. */
   readonly maxCharacters: number;
   readonly maxFileBytes: number;
 }
@@ -233,7 +233,7 @@ export interface OpenSkillsOptions {
   readonly reserved: readonly string[];
   /** Written `~`. */
   readonly home: string;
-  /** Where a preview works on a copy of a folder: the folder that it is a copy of. */
+  /** For a preview on a copy of a folder: the folder that was copied. */
   readonly copy?: { readonly folder: string; readonly of: string } | undefined;
   readonly log?: Logger;
   readonly clock?: Clock;
@@ -275,7 +275,7 @@ async function scanSkills(
     allow: settings.allow,
     block: settings.block,
     reserved,
-    hasKey: (name: string) => entryOf(settings, name).apiKey !== undefined,
+    hasKey: (name: string) => findSkillEntry(settings, name).apiKey !== undefined,
   };
   return resolveSkills(found, rules, { ...now, bins });
 }
@@ -319,23 +319,25 @@ async function readSkillText(
   { maxBytes, shownFolder }: { readonly maxBytes: number; readonly shownFolder: string },
 ): Promise<SkillText | AbsentSkill> {
   const path = parseFileName(file);
-  if (path === null) return absent(`"${file}" is no path inside the folder of a skill`);
+  if (path === null) return unreadableSkill(`"${file}" is no path inside the folder of a skill`);
   const segments = [...found.segments, ...path.segments];
   const checked = checkFile(found.root, segments, maxBytes);
   const read =
     checked.kind === 'file'
       ? await readSkillFile(found.root, segments, checked.file, maxBytes)
       : checked;
-  if (read.kind === 'missing') return absent(`the skill ${skill.name} has no file ${file}`);
-  if (read.kind === 'refused') return absent(`${file} of the skill ${skill.name}: ${read.reason}`);
+  if (read.kind === 'missing')
+    return unreadableSkill(`the skill ${skill.name} has no file ${file}`);
+  if (read.kind === 'refused')
+    return unreadableSkill(`${file} of the skill ${skill.name}: ${read.reason}`);
   const parsed =
     file === SKILL_FILE
-      ? ofSkill(read.text, folderOf(found))
-      : parseFile(`skills/${folderOf(found)}/${file}`, read.text, false);
+      ? ofSkill(read.text, skillFolderName(found))
+      : parseFile(`skills/${skillFolderName(found)}/${file}`, read.text, false);
   const isShown =
     mayRead(reader, parsed.audience) &&
     (reader.kind === 'owner' || !(await liesInOwnersPart(found, path.segments, maxBytes)));
-  if (!isShown) return absent(`the skill ${skill.name} has no file ${file}`);
+  if (!isShown) return unreadableSkill(`the skill ${skill.name} has no file ${file}`);
   const strictest = audience.kind === 'owner' ? audience : parsed.audience;
   const source = `skill ${skill.name}${file === SKILL_FILE ? '' : `, ${file}`}`;
   const text = parsed.text.replaceAll('{baseDir}', () => shownFolder);
@@ -367,6 +369,6 @@ function ofSkill(raw: string, folder: string): { text: string; audience: Audienc
   return { text: body, audience: { kind: isPublic ? 'everyone' : 'owner' } };
 }
 
-function absent(detail: string): AbsentSkill {
+function unreadableSkill(detail: string): AbsentSkill {
   return { kind: 'absent', reason: 'unreadable', detail };
 }

@@ -13,7 +13,7 @@ export function Calls({ calls, isLive }: CallsProps): VNode | null {
   if (calls.length === 0) return null;
   return (
     <details class="calls" open={isLive}>
-      <summary>{isLive ? 'At work' : summaryOf(calls)}</summary>
+      <summary>{isLive ? 'At work' : callsSummary(calls)}</summary>
       <ul>
         {calls.map(({ callId, tool, about, state, ms }) => (
           <li key={callId} class={`is-${state}`}>
@@ -26,7 +26,7 @@ export function Calls({ calls, isLive }: CallsProps): VNode | null {
   );
 }
 
-function summaryOf(calls: readonly ToolCallOfTurn[]): string {
+function callsSummary(calls: readonly ToolCallOfTurn[]): string {
   const ms = calls.reduce((sum, call) => sum + call.ms, 0);
   const failed = calls.filter(({ state }) => state === 'failed').length;
   return [

@@ -7,7 +7,7 @@ import { useStickToBottom } from '../ui/stick-to-bottom.ts';
 import { List, TextButton } from '../ui/widgets.tsx';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
-import { type Answer, chosenOf, isBusy, lastQuestion, type Mine } from './conversation.ts';
+import { type Answer, chosenOf, isAnswering, lastQuestion, type Mine } from './conversation.ts';
 import { ChosenFiles, useChosenFiles } from './files.tsx';
 import { MessageLog } from './messages.tsx';
 
@@ -90,7 +90,7 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
           draft={draft}
           agent={agent.name}
           commands={conversation.commands}
-          busy={isBusy(conversation)}
+          busy={isAnswering(conversation)}
           hasFiles={chosen.files.length > 0}
           onFiles={chosen.add}
           onDraft={setDraft}
@@ -110,7 +110,7 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
 }
 
 interface EditNoteProps {
-  /** What can be replaced. */
+  /** The message that can be replaced. */
   readonly last: Mine | undefined;
   /** Id of the message that is in the field again. */
   readonly edited: string;
@@ -118,7 +118,7 @@ interface EditNoteProps {
   readonly onCancel: () => void;
 }
 
-/** What sending does while a message that was sent is in the field again. */
+/** The note about sending while a sent message is in the field again. */
 function EditNote({ last, edited, onSendAsNew, onCancel }: EditNoteProps): VNode {
   if (last?.id !== edited) {
     return (
@@ -182,7 +182,7 @@ function readDraft(chat: string): string {
 function useDraft(chat: string): readonly [string, (text: string) => void] {
   const [draft, setDraft] = useState(() => readDraft(chat));
   const change = useCallback((text: string): void => {
-    keep(DRAFT + chat, text);
+    keepDraft(DRAFT + chat, text);
     setDraft(text);
   }, []);
   return [draft, change];
@@ -193,7 +193,7 @@ function useEdited(chat: string): readonly [string | null, (id: string | null) =
   const [id, setId] = useState(() => localStorage.getItem(EDITED + chat));
   const change = useCallback(
     (next: string | null): void => {
-      keep(EDITED + chat, next ?? '');
+      keepDraft(EDITED + chat, next ?? '');
       setId(next);
     },
     [chat],
@@ -205,7 +205,7 @@ function useEdited(chat: string): readonly [string | null, (id: string | null) =
 const EDITED = 'parley.edited.';
 
 /** Empty: nothing is kept. */
-function keep(key: string, text: string): void {
+function keepDraft(key: string, text: string): void {
   try {
     if (text === '') localStorage.removeItem(key);
     else localStorage.setItem(key, text);
@@ -216,7 +216,7 @@ function keep(key: string, text: string): void {
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
 
-/** What a newcomer sees: what this is, and something to try: `onTry` writes or sends it. */
+/** The view of a newcomer: what this is, and something to try: `onTry` writes or sends it. */
 function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }): VNode {
   const { name, offline } = props.agent;
   return (

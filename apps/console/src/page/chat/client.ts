@@ -2,7 +2,7 @@ import type { WebFile } from '@parley/channels/web';
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Me } from '../who.ts';
 import type { Connection } from './connection.ts';
-import { type Change, type Conversation, changed, UNKNOWN } from './conversation.ts';
+import { applyChange, type Change, type Conversation, UNKNOWN } from './conversation.ts';
 import type { DeliveryListener, Sender, Unsent, UnsentStore } from './sender.ts';
 import type { FileStore } from './unsent-files.ts';
 
@@ -13,7 +13,7 @@ export interface ChatClient {
   /** Connects, and sends the messages that an earlier visit could not send. */
   start(): void;
   readonly conversation: ReadonlySignal<Conversation>;
-  /** Who is signed in; null until the gateway has answered. */
+  /** The person who is signed in; null until the gateway has answered. */
   readonly me: ReadonlySignal<Me | null>;
   /** Shows one of the person's chats. */
   open(chat: string): void;
@@ -51,7 +51,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
   let typing: number | undefined;
 
   function apply(change: Change): void {
-    conversation.value = changed(conversation.peek(), change);
+    conversation.value = applyChange(conversation.peek(), change);
   }
 
   const sender = deps.sender((id, delivery, at) => {

@@ -3,7 +3,7 @@ import type { WebHistory } from '@parley/channels/web';
 /** One slash command, for the menu. */
 export type CommandHint = WebHistory['commands'][number];
 
-/** What a key in the composer does; `type` leaves it to the browser. */
+/** The action of a key in the composer; `type` leaves it to the browser. */
 export type KeyAction =
   | { readonly kind: 'type' }
   | { readonly kind: 'send'; readonly text: string }
@@ -23,7 +23,7 @@ export interface Key {
   readonly keyCode: number;
 }
 
-/** What the composer shows when the key is pressed. */
+/** The state of the composer when the key is pressed. */
 export interface ComposerFacts {
   /** The commands in the menu; empty when it is closed. */
   readonly matches: readonly CommandHint[];

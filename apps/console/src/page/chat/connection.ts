@@ -26,7 +26,7 @@ const MAX_PAUSE_MS = 4_000;
 /** The gateway says "alive" every 20 s; twice nothing means that the connection is dead (a laptop slept). */
 const SILENCE_MS = 45_000;
 
-/** Where there is no chat, this often it is asked whether the sign-in is still good, in ms. */
+/** The interval at which the sign-in is checked where there is no chat, in ms. */
 const STILL_GOOD_MS = 3_000;
 
 /**
@@ -105,7 +105,7 @@ export function browserConnection(base: string): Connection {
     open(given) {
       listener = given;
       onSession(restart);
-      onHope(() => wake?.());
+      onReconnectChance(() => wake?.());
       keepWatching();
     },
     show(id) {
@@ -126,7 +126,7 @@ async function historyOf(base: string, chat: string): Promise<WebHistory | null>
   }
 }
 
-/** Who is signed in. Null: no one, or the gateway could not say. */
+/** Asks who is signed in. Null: no one, or the gateway could not say. */
 async function askWho(signal: AbortSignal): Promise<Me | null> {
   const response = await request('/api/sessions/me', { signal });
   return response.ok ? await response.json() : null;
@@ -146,7 +146,7 @@ async function untilAnother({ name, role }: Me, signal: AbortSignal): Promise<vo
 }
 
 /** Calls back when trying again may help. */
-function onHope(wake: () => void): void {
+function onReconnectChance(wake: () => void): void {
   addEventListener('online', wake);
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) wake();

@@ -2,12 +2,12 @@ import type { WebEvent, WebHistoryEntry } from '@parley/channels/web';
 import { describe, expect, it } from 'vitest';
 import {
   type Answer,
+  applyChange,
   type Change,
   type Conversation,
-  changed,
   chosenOf,
   type Delivery,
-  isBusy,
+  isAnswering,
   labelsOf,
   lastQuestion,
   type Mine,
@@ -41,7 +41,7 @@ const composed = (id: string, at: number): Change => ({
   text: `text of ${id}`,
   at,
 });
-const after = (...changes: Change[]): Conversation => changes.reduce(changed, UNKNOWN);
+const after = (...changes: Change[]): Conversation => changes.reduce(applyChange, UNKNOWN);
 const ids = (conversation: Conversation) => conversation.entries.map(({ id }) => id);
 const deliveryOf = (conversation: Conversation, id: string) => {
   const entry = conversation.entries.find((other) => other.id === id);
@@ -70,7 +70,7 @@ describe('what the chat shows', () => {
       delivery: { kind: 'sent', outcome: null },
       at: 30,
     };
-    expect(ids(changed(waiting, sent))).toEqual(['p1', 'm1']);
+    expect(ids(applyChange(waiting, sent))).toEqual(['p1', 'm1']);
   });
 
   it('puts the answer below its question, even when it comes first', () => {
@@ -79,9 +79,9 @@ describe('what the chat shows', () => {
 
   it('does not move an answer when the history knows an earlier time for it', () => {
     const live = after(event(inbound('m1', 1)), event(part('p1', 5)), event(inbound('m2', 4)));
-    expect(ids(changed(live, history(inbound('m1', 1), part('p1', 3), inbound('m2', 4))))).toEqual(
-      ids(live),
-    );
+    expect(
+      ids(applyChange(live, history(inbound('m1', 1), part('p1', 3), inbound('m2', 4)))),
+    ).toEqual(ids(live));
   });
 
   it('[F03] keeps what is sent while an answer is written below that answer', () => {
@@ -89,12 +89,12 @@ describe('what the chat shows', () => {
     const sent = event(inbound('m2', 5));
     const growing = after(event(inbound('m1', 1)), stream, composed('m3', 3), sent, stream);
     expect([ids(growing), growing.live?.place]).toEqual([['m1', 'm2', 'm3'], 'm1']);
-    const ended = changed(growing, event({ type: 'stream-end', turnId: 't1' }));
+    const ended = applyChange(growing, event({ type: 'stream-end', turnId: 't1' }));
     // The history knows when it was stored, which is later.
     for (const last of [event(part('p1', 9)), history(inbound('m1', 2), part('p1', 9))]) {
-      const done = changed(ended, last);
+      const done = applyChange(ended, last);
       expect(ids(done)).toEqual(['m1', 'p1', 'm2', 'm3']);
-      expect(ids(changed(done, history(part('p1', 9))))).toEqual(ids(done));
+      expect(ids(applyChange(done, history(part('p1', 9))))).toEqual(ids(done));
     }
   });
 
@@ -116,8 +116,8 @@ describe('what the chat shows', () => {
   it('[U08] what a later message has replaced goes, by its event as by the history', () => {
     const all = after(event(inbound('m1', 1)), event(part('p1', 2)), event(inbound('m2', 3)));
     const gone = ['m1', 'p1'].map((id) => ({ type: 'replaced', id }) as const);
-    expect(ids(gone.map(event).reduce(changed, all))).toEqual(['m2']);
-    expect(ids(changed(all, history(...gone, inbound('m2', 3))))).toEqual(['m2']);
+    expect(ids(gone.map(event).reduce(applyChange, all))).toEqual(['m2']);
+    expect(ids(applyChange(all, history(...gone, inbound('m2', 3))))).toEqual(['m2']);
   });
 
   it('leaves out what it cannot show, and shows the rest', () => {
@@ -164,7 +164,7 @@ describe('what the chat shows', () => {
     };
     const conversation = after(composed('m1', 1), refused, history());
     expect(deliveryOf(conversation, 'm1')).toEqual({ kind: 'refused', reason: 'too long' });
-    expect(ids(changed(conversation, { type: 'dismissed', id: 'm1' }))).toEqual([]);
+    expect(ids(applyChange(conversation, { type: 'dismissed', id: 'm1' }))).toEqual([]);
   });
 });
 
@@ -175,7 +175,7 @@ describe('an answer that is being written', () => {
   it('[F12] is replaced by its final text', () => {
     const conversation = after(online, stream('<p>a</p>'), stream('<p>ab</p>'), end);
     expect(conversation.live).toMatchObject({ turnId: 't1', html: '<p>ab</p>', ended: true });
-    const final = changed(conversation, event(part('p1', 9)));
+    const final = applyChange(conversation, event(part('p1', 9)));
     expect([final.live, ids(final)]).toEqual([null, ['p1']]);
   });
 
@@ -194,9 +194,9 @@ describe('an answer that is being written', () => {
   it('[F12] goes with a gateway that was ended, and comes back with the next piece', () => {
     const restarted = after(online, stream('<p>a</p>'), { type: 'link', link: 'reconnecting' });
     expect(restarted.live?.html).toBe('<p>a</p>');
-    const back = [online, history()].reduce(changed, restarted);
+    const back = [online, history()].reduce(applyChange, restarted);
     expect(back.live).toBeNull();
-    expect(changed(back, stream('<p>b</p>')).live?.html).toBe('<p>b</p>');
+    expect(applyChange(back, stream('<p>b</p>')).live?.html).toBe('<p>b</p>');
   });
 
   it.each<[string, Change[], boolean]>([
@@ -207,7 +207,7 @@ describe('an answer that is being written', () => {
     ['typing has faded', [online, event({ type: 'typing' }), { type: 'typing-faded' }], false],
     ['the line is broken', [stream('a'), { type: 'link', link: 'reconnecting' }], false],
   ])('[F12] can be stopped or not: %s', (_case, changes, busy) => {
-    expect(isBusy(after(...changes))).toBe(busy);
+    expect(isAnswering(after(...changes))).toBe(busy);
   });
 });
 

@@ -7,7 +7,7 @@ export type Delivery =
   | {
       readonly kind: 'sending';
       readonly late: boolean;
-      /** How much of its files is sent, from 0 to 1; absent without files. */
+      /** The share of its files that is sent, from 0 to 1; absent without files. */
       readonly sent?: number;
     }
   /** `outcome` says how its turn ended; null while it waits. */
@@ -20,7 +20,7 @@ export type Delivery =
   /** The gateway will not accept it, however often it is sent. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** What the person wrote. */
+/** A message of the person. */
 export interface Mine {
   readonly kind: 'mine';
   readonly id: string;
@@ -30,7 +30,7 @@ export interface Mine {
   readonly delivery: Delivery;
 }
 
-/** What was answered; `turnId` is null for commands and notices, which no model wrote. */
+/** An answer; `turnId` is null for commands and notices, which no model wrote. */
 export interface Answer {
   readonly kind: 'answer';
   readonly id: string;
@@ -109,7 +109,7 @@ export const UNKNOWN: Conversation = {
 };
 
 /** The conversation after a change. An event that comes twice changes nothing the second time. */
-export function changed(now: Conversation, change: Change): Conversation {
+export function applyChange(now: Conversation, change: Change): Conversation {
   switch (change.type) {
     case 'event':
       return afterEvent(now, change.event);
@@ -125,7 +125,7 @@ export function changed(now: Conversation, change: Change): Conversation {
     case 'delivery':
       return afterDelivery(now, change);
     case 'dismissed':
-      return without(now, [change.id]);
+      return withoutEntries(now, [change.id]);
     case 'link':
       return change.link === 'online' ? { ...now, link: 'online' } : cutOff(now, change.link);
     case 'typing-faded':
@@ -143,7 +143,7 @@ function cutOff(now: Conversation, link: Link): Conversation {
 }
 
 /** Whether an answer is being made that `/stop` would end. */
-export function isBusy({ live, typing, link }: Conversation): boolean {
+export function isAnswering({ live, typing, link }: Conversation): boolean {
   return link === 'online' && (typing || (live !== null && !live.ended));
 }
 
@@ -152,9 +152,9 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
   switch (event.type) {
     case 'inbound':
     case 'part':
-      return withEntries(now, entryOf(event));
+      return withEntries(now, toEntries(event));
     case 'replaced':
-      return without(now, [event.id]);
+      return withoutEntries(now, [event.id]);
     case 'typing':
       return { ...now, typing: true };
     case 'tool':
@@ -173,7 +173,7 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
   }
 }
 
-/** What is shown of a turn that is under way, below what had been said when it began. */
+/** The visible state of a running turn, below the entries from before it. */
 function liveOf({ live, entries }: Conversation, turnId: string): Live {
   if (live?.turnId === turnId) return live;
   const place = entries.findLast((entry) => !isUnsent(entry))?.id ?? null;
@@ -206,18 +206,18 @@ function afterHistory(now: Conversation, history: WebHistory): Conversation {
   const { entries, commands, limits, calls = [] } = history;
   const gone = entries.flatMap((entry) => (entry.type === 'replaced' ? entry.id : []));
   const known = {
-    ...without(now, gone),
+    ...withoutEntries(now, gone),
     ...{ loaded: true, commands, limits, calls: withCalls(now.calls, calls) },
   };
-  const next = withEntries(known, entries.flatMap(entryOf));
+  const next = withEntries(known, entries.flatMap(toEntries));
   return next.live?.ended ? { ...next, live: null } : next;
 }
 
-function without(now: Conversation, ids: readonly string[]): Conversation {
+function withoutEntries(now: Conversation, ids: readonly string[]): Conversation {
   return { ...now, entries: now.entries.filter(({ id }) => !ids.includes(id)) };
 }
 
-/** What *Ask again* asks: the last message that was sent and is no command. */
+/** The question of *Ask again*: the last message that was sent and is no command. */
 export function lastQuestion(entries: readonly Entry[]): Mine | undefined {
   return entries.findLast(
     (entry): entry is Mine =>
@@ -237,7 +237,7 @@ function afterDelivery(
 }
 
 /** None for what this page cannot show: the gateway may have been updated since it was loaded. */
-function entryOf(
+function toEntries(
   entry: WebHistoryEntry | Extract<WebEvent, { type: 'inbound' }>,
 ): readonly Entry[] {
   if (entry.type === 'part') {
@@ -254,11 +254,11 @@ function entryOf(
 function withEntries(now: Conversation, added: readonly Entry[]): Conversation {
   const byId = new Map(now.entries.map((entry) => [entry.id, entry]));
   for (const entry of added)
-    byId.set(entry.id, merged(byId.get(entry.id), placed(entry, now.live)));
+    byId.set(entry.id, merged(byId.get(entry.id), keepPlace(entry, now.live)));
   const timeOf = (entry: Entry): number =>
     (entry.kind === 'answer' && byId.get(entry.place ?? '')?.at) || entry.at;
   const entries = [...byId.values()].sort(
-    (a, b) => rank(a) - rank(b) || timeOf(a) - timeOf(b) || a.at - b.at,
+    (a, b) => entryRank(a) - entryRank(b) || timeOf(a) - timeOf(b) || a.at - b.at,
   );
   const live = now.live && hasAnswer(entries, now.live.turnId) ? null : now.live;
   return { ...now, entries, live };
@@ -277,7 +277,7 @@ function merged(old: Entry | undefined, entry: Entry): Entry {
 }
 
 /** The parts of an answer stay where it grew. */
-function placed(entry: Entry, live: Live | null): Entry {
+function keepPlace(entry: Entry, live: Live | null): Entry {
   if (entry.kind !== 'answer' || live?.turnId !== entry.turnId || live.place === null) return entry;
   return { ...entry, place: live.place };
 }
@@ -287,7 +287,7 @@ function isUnsent(entry: Entry): boolean {
 }
 
 /** Unsent messages are below everything else; a question is above its answer. */
-function rank(entry: Entry): number {
+function entryRank(entry: Entry): number {
   return entry.kind === 'mine' && entry.delivery.kind === 'sending' ? 1 : 0;
 }
 
@@ -315,7 +315,7 @@ export function labelsOf(entries: readonly Entry[]): ReadonlyMap<string, string>
 }
 
 interface Press {
-  /** Of the message. */
+  /** The id of the message. */
   readonly id: string;
   readonly button: Button;
 }

@@ -1,7 +1,7 @@
 import type { WebFile } from '@parley/channels/web';
 import type { RefObject, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { download, fileOf } from '../gateway.ts';
+import { download, fetchFile } from '../gateway.ts';
 import { Icon } from '../ui/icon.tsx';
 import { List } from '../ui/widgets.tsx';
 import type { Conversation } from './conversation.ts';
@@ -45,7 +45,7 @@ function Picture({ path, name }: { readonly path: string; readonly name: string 
   useEffect(() => {
     let url: string | null = null;
     let isGone = false;
-    void fileOf(path).then((file) => {
+    void fetchFile(path).then((file) => {
       // Any other type is not a picture by its own bytes.
       if (isGone || !file?.type.startsWith('image/')) return;
       url = URL.createObjectURL(file);
@@ -78,7 +78,7 @@ export function useChosenFiles(
   const [files, setFiles] = useState<readonly File[]>([]);
   const [trouble, setTrouble] = useState('');
   const set = (all: readonly File[]): void => {
-    const reason = refusalOf(all, limits);
+    const reason = filesRefusal(all, limits);
     setTrouble(reason ?? '');
     if (reason === null) setFiles(all);
     field.current?.focus();
@@ -130,7 +130,7 @@ export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
 }
 
 /** Why these files cannot be sent together; null when they can. */
-function refusalOf(files: readonly File[], limits: Conversation['limits']): string | null {
+function filesRefusal(files: readonly File[], limits: Conversation['limits']): string | null {
   if (limits === undefined) return null;
   const large = files.find(({ size }) => size > limits.file);
   if (large !== undefined) {

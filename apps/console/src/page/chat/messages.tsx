@@ -1,7 +1,7 @@
 import type { Button, ToolCallOfTurn } from '@parley/core';
 import { Fragment, type RefObject, type VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { dayOf, timeOf } from '../ui/format.ts';
+import { dayOf, timeOfDay } from '../ui/format.ts';
 import { HtmlBlock } from '../ui/html-block.tsx';
 import { IconButton, TextButton } from '../ui/widgets.tsx';
 import { Calls } from './calls.tsx';
@@ -111,7 +111,7 @@ function Log(props: { readonly label: string; readonly children: readonly VNode[
   );
 }
 
-/** What can be done with messages. */
+/** The actions on messages. */
 export interface MessageActions {
   /** The address of a file of a message. */
   readonly filePath: (message: string, index: number) => string;
@@ -130,7 +130,7 @@ export interface MessageActions {
 interface MineProps {
   readonly message: Mine;
   readonly commands: readonly CommandHint[];
-  /** Of the pressed button, where the message was a press. */
+  /** The label of the pressed button, where the message was a press. */
   readonly label: string | null;
   readonly actions: MessageActions;
   /** The person's last one. */
@@ -139,7 +139,7 @@ interface MineProps {
   readonly isStopMarked: boolean;
 }
 
-/** What the person wrote: a bubble, or for a command or a press a small mark in the middle. */
+/** A message of the person: a bubble, or for a command or a press a small mark in the middle. */
 function MineMessage(props: MineProps): VNode {
   const { message, commands, label, actions, isLast, isStopMarked } = props;
   const { text, at, delivery } = message;
@@ -150,7 +150,7 @@ function MineMessage(props: MineProps): VNode {
     <article
       class={`mine ${isQuiet ? `is-command command-${command ?? 'press'}` : ''} is-${delivery.kind}`}
     >
-      <span class="visually-hidden">You, {timeOf(at)}:</span>
+      <span class="visually-hidden">You, {timeOfDay(at)}:</span>
       {isQuiet ? (
         <p class="hint ruled command-mark">{label ?? mark}</p>
       ) : (
@@ -219,8 +219,10 @@ function deliveryText(delivery: Delivery, at: number, isStopMarked: boolean): st
     return delivery.late ? 'Not sent yet, trying again…' : 'Sending…';
   }
   if (delivery.isNew)
-    return `${timeOf(at)} · sent as a new message: the other one was not the last any more`;
-  return delivery.outcome === 'stopped' && !isStopMarked ? `${timeOf(at)} · stopped` : timeOf(at);
+    return `${timeOfDay(at)} · sent as a new message: the other one was not the last any more`;
+  return delivery.outcome === 'stopped' && !isStopMarked
+    ? `${timeOfDay(at)} · stopped`
+    : timeOfDay(at);
 }
 
 interface AnswerProps {
@@ -234,7 +236,7 @@ interface AnswerProps {
   readonly calls: readonly ToolCallOfTurn[];
 }
 
-/** What was answered; commands and notices, which no model wrote, are set apart. */
+/** An answer; commands and notices, which no model wrote, are set apart. */
 function AnswerMessage(props: AnswerProps): VNode {
   const { message, agent, chosen, actions, isLast, calls } = props;
   const { id, html, file, buttons, at, turnId } = message;
@@ -242,7 +244,7 @@ function AnswerMessage(props: AnswerProps): VNode {
   return (
     <article ref={box} class={turnId === null ? 'answer is-notice' : 'answer'}>
       <span class="visually-hidden">
-        {agent}, {timeOf(at)}:
+        {agent}, {timeOfDay(at)}:
       </span>
       <Calls calls={calls} isLive={false} />
       {file && <MessageFiles files={[file]} path={() => actions.sentPath(id)} />}
@@ -253,7 +255,7 @@ function AnswerMessage(props: AnswerProps): VNode {
         onPress={(button) => actions.press(message, button)}
       />
       <p class="note">
-        <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>
+        <time dateTime={new Date(at).toISOString()}>{timeOfDay(at)}</time>
         <CopyButton box={box} />
         {isLast && turnId !== null && (
           <IconButton icon="again" label="Ask again" onPress={actions.askAgain} />

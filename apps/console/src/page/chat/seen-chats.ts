@@ -17,11 +17,11 @@ export function unseenChats(
   const isNew = ({ id, answeredAt }: Answered) =>
     Number(storage.getItem(SEEN + id) ?? -1) < answeredAt;
   const isKnown = ({ id }: Answered) => id !== shown.id && storage.getItem(SEEN + id) !== null;
-  for (const chat of [shown, ...chats]) if (!isKnown(chat) && isNew(chat)) keep(storage, chat);
+  for (const chat of [shown, ...chats]) if (!isKnown(chat) && isNew(chat)) storeSeen(storage, chat);
   return new Set(chats.filter((chat) => isKnown(chat) && isNew(chat)).map(({ id }) => id));
 }
 
-function keep(storage: Pick<Storage, 'setItem'>, { id, answeredAt }: Answered): void {
+function storeSeen(storage: Pick<Storage, 'setItem'>, { id, answeredAt }: Answered): void {
   try {
     storage.setItem(SEEN + id, String(answeredAt));
   } catch {

@@ -50,7 +50,7 @@ export function createSender(deps: SenderDeps): Sender {
 
   async function deliver(message: Unsent): Promise<void> {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
-      const attempt = await post(deps, message);
+      const attempt = await postMessage(deps, message);
       if (typeof attempt === 'object') {
         deps.listener(message.id, attempt.delivery, attempt.at);
         return;
@@ -92,7 +92,7 @@ export function createSender(deps: SenderDeps): Sender {
   };
 }
 
-async function post(deps: SenderDeps, message: Unsent): Promise<Attempt> {
+async function postMessage(deps: SenderDeps, message: Unsent): Promise<Attempt> {
   const { base, request } = deps;
   const { id, text, replaces, chat = 'main', files } = message;
   const path = `${base}/messages?chat=${chat}`;
@@ -136,7 +136,7 @@ async function postFiles(
   return readAnswer(response.status, await response.json().catch(() => ({})));
 }
 
-/** What the gateway's answer to a message means. */
+/** Reads the gateway's answer to a message. */
 export function readAnswer(status: number, body: Partial<WebReceipt & { error: string }>): Attempt {
   const { outcome, at, error } = body;
   if (status === 401) return 'signed-out';
@@ -165,7 +165,7 @@ export interface Unsent {
   readonly at: number;
   /** The chat it is for; absent: the first one. */
   readonly chat?: string | undefined;
-  /** What its files are; their bytes are in the store of files. */
+  /** The descriptions of its files; their bytes are in the store of files. */
   readonly files?: readonly WebFile[] | undefined;
   /** Id of the last message, whose place it takes, and whose files go along. */
   readonly replaces?: string | undefined;
@@ -188,7 +188,7 @@ export function createUnsentStore(storage: Storage): UnsentStore {
       const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
       return keys
         .filter((key) => key.startsWith(PREFIX))
-        .flatMap((key) => read(storage.getItem(key)) ?? [])
+        .flatMap((key) => parseUnsent(storage.getItem(key)) ?? [])
         .sort((a, b) => a.at - b.at);
     },
     add(message) {
@@ -202,7 +202,7 @@ export function createUnsentStore(storage: Storage): UnsentStore {
   };
 }
 
-function read(json: string | null): Unsent | null {
+function parseUnsent(json: string | null): Unsent | null {
   try {
     const { id, text, at, chat, files, replaces } = JSON.parse(json ?? 'null') ?? {};
     const sound = typeof id === 'string' && typeof text === 'string' && typeof at === 'number';

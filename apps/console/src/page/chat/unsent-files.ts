@@ -12,7 +12,7 @@ const STORE = 'unsent';
 export function createFileStore(): FileStore {
   const known = new Map<string, readonly File[]>();
   const change = async (write: (files: IDBObjectStore) => void): Promise<void> => {
-    const database = await open().catch(() => null);
+    const database = await openDatabase().catch(() => null);
     if (database === null) return;
     const writing = database.transaction(STORE, 'readwrite');
     writing.oncomplete = () => database.close();
@@ -25,7 +25,7 @@ export function createFileStore(): FileStore {
       void change((store) => store.put(files, id));
     },
     async of(id) {
-      const files = known.get(id) ?? (await read(id).catch(() => []));
+      const files = known.get(id) ?? (await readFiles(id).catch(() => []));
       known.set(id, files);
       return files;
     },
@@ -35,7 +35,7 @@ export function createFileStore(): FileStore {
   };
 }
 
-function open(): Promise<IDBDatabase> {
+function openDatabase(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open('parley', 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
@@ -44,8 +44,8 @@ function open(): Promise<IDBDatabase> {
   });
 }
 
-async function read(id: string): Promise<readonly File[]> {
-  const database = await open();
+async function readFiles(id: string): Promise<readonly File[]> {
+  const database = await openDatabase();
   try {
     return await new Promise<readonly File[]>((resolve, reject) => {
       const reading = database.transaction(STORE).objectStore(STORE).get(id);

@@ -7,7 +7,7 @@ export interface Draft {
 /** Null: there is none, or none that can be read. */
 export function draftOf(name: string): Draft | null {
   try {
-    const [print, base, text]: unknown[] = JSON.parse(localStorage.getItem(keyOf(name)) ?? '[]');
+    const [print, base, text]: unknown[] = JSON.parse(localStorage.getItem(draftKey(name)) ?? '[]');
     if (typeof base !== 'string' || typeof text !== 'string') return null;
     return { base: { print: typeof print === 'string' ? print : null, text: base }, text };
   } catch {
@@ -18,16 +18,16 @@ export function draftOf(name: string): Draft | null {
 /** Null removes it. */
 export function keepDraft(name: string, draft: Draft | null): void {
   try {
-    if (draft === null) localStorage.removeItem(keyOf(name));
+    if (draft === null) localStorage.removeItem(draftKey(name));
     else {
       const { base, text } = draft;
-      localStorage.setItem(keyOf(name), JSON.stringify([base.print, base.text, text]));
+      localStorage.setItem(draftKey(name), JSON.stringify([base.print, base.text, text]));
     }
   } catch {
     // The storage is full, and the page is on its way out.
   }
 }
 
-function keyOf(name: string): string {
+function draftKey(name: string): string {
   return `parley.file.${name}`;
 }

@@ -25,7 +25,7 @@ export function Editing({ file, work }: EditingProps): VNode {
   const save = (print: string | null) =>
     work.run(async () => {
       sent.current = text;
-      const outcome = await post(name, { base: print, text });
+      const outcome = await saveFile(name, { base: print, text });
       if (outcome.isTrouble) sent.current = null;
       return outcome;
     });
@@ -51,7 +51,7 @@ export function Editing({ file, work }: EditingProps): VNode {
             look="is-grave"
             confirm="Remove it"
             question="The agent does not have it any more then; its history stays, so that it can be brought back."
-            onPress={() => work.run(() => post(name, { base: file.print, text: null }))}
+            onPress={() => work.run(() => saveFile(name, { base: file.print, text: null }))}
           />
         )}
       </div>
@@ -59,7 +59,7 @@ export function Editing({ file, work }: EditingProps): VNode {
   );
 }
 
-/** What a person makes is the owner's until they take that line out. */
+/** The text of a new file, which is the owner's until a person removes that line. */
 const NEW_TEXT = '---\naudience: owner\n---\n\n';
 
 function baseOf({ print, text }: OpenFile): Draft['base'] {
@@ -77,7 +77,7 @@ function useTyped(file: OpenFile, onSave: () => void) {
   const { name } = file;
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor>();
-  /** What was saved and is not seen in the file yet. */
+  /** The saved text that is not seen in the file yet. */
   const sent = useRef<string | null>(null);
   const owned = useNameOfDraft(name);
   const [draft] = useState(() => draftOf(owned));
@@ -156,7 +156,7 @@ function Overtaken({ file, onOverwrite, onTake }: OvertakenProps): VNode {
   );
 }
 
-async function post(
+async function saveFile(
   name: string,
   order: { readonly base: string | null; readonly text: string | null },
 ): Promise<Outcome> {

@@ -33,7 +33,7 @@ export function FilesView({ args: [name, version] }: Route): VNode {
   );
 }
 
-/** Who may see a file, for people. */
+/** The readers of a file, for people. */
 export function readersOf({ readers, chat }: ShownFile): string {
   if (readers === 'conversation') return chat === undefined ? 'one chat alone' : `${chat} alone`;
   return readers === 'owner' ? 'owner only' : 'everyone';

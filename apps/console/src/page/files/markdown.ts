@@ -1,7 +1,7 @@
 import { StreamLanguage, type StreamParser } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 
-/** Where the lines of a file are. */
+/** The place of a line in a file. */
 interface Place {
   /** `front`: between the two lines of --- at the top. */
   within: 'top' | 'front' | 'text' | 'code' | 'comment';
@@ -39,7 +39,7 @@ function throughComment(stream: Stream, place: Place): string {
   return 'comment';
 }
 
-/** What a line is by its beginning; undefined: text. */
+/** The token of a line by its beginning; undefined: text. */
 function lineToken(stream: Stream, place: Place): string | undefined {
   const isRule = stream.match(/^---\s*$/, false) !== null;
   if (place.within === 'top') place.within = isRule ? 'front' : 'text';

@@ -24,7 +24,7 @@ import {
   type RowFilter,
 } from './rows.ts';
 import { SearchResults } from './search.tsx';
-import { isNew, keepSeen, looked, readSeen, type Seen } from './seen.ts';
+import { isNew, keepSeen, markSeen, readSeen, type Seen } from './seen.ts';
 
 /** The list is asked for again this often while the page is visible, in ms. */
 const POLL_INTERVAL_MS = 4_000;
@@ -130,14 +130,14 @@ function readList({ conversations: items, next }: OutputOf<'conversations/list'>
   return { items, next };
 }
 
-/** What was looked at; the chosen conversation is. */
+/** What was markSeen at; the chosen conversation is. */
 function useSeen(
   all: readonly ListedConversation[] | undefined,
   chosen: ListedConversation | undefined,
 ): Seen | null {
   const ref = useRef<Seen | null>(null);
   if (ref.current === null && all !== undefined) ref.current = readSeen(all);
-  if (ref.current !== null && chosen !== undefined) ref.current = looked(ref.current, chosen);
+  if (ref.current !== null && chosen !== undefined) ref.current = markSeen(ref.current, chosen);
   const seen = ref.current;
   useEffect(() => {
     if (seen !== null) keepSeen(seen);

@@ -9,7 +9,7 @@ import { Icon } from '../ui/icon.tsx';
 import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 import type { InboxState } from './inbox-state.ts';
-import { placeOf } from './rows.ts';
+import { conversationLabel } from './rows.ts';
 
 /** What is known of the conversation is asked for again this often, in ms. */
 const POLL_INTERVAL_MS = 5_000;
@@ -74,7 +74,7 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
   return (
     <div class="panel-body">
       <p>
-        <b>{title}</b> <span class="hint">{placeOf(report)}</span>
+        <b>{title}</b> <span class="hint">{conversationLabel(report)}</span>
       </p>
       <p class="facts">
         {runningSince !== null && `${agent} has been working for ${spanOf(now - runningSince)}. `}

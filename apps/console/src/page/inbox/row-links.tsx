@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
-import { addressOf, hrefOf } from '../route.ts';
-import { dayOf, timeOf } from '../ui/format.ts';
+import { hashOfRoute, hrefOf } from '../route.ts';
+import { dayOf, timeOfDay } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { List } from '../ui/widgets.tsx';
 import { type InboxRow, initialsOf, type RowFilter } from './rows.ts';
@@ -36,7 +36,7 @@ export function RowLinks({ rows, filter, isChosen, older }: LinksProps): VNode {
 /** The address of a row: the chat for one of this page, else the conversation. */
 export function hrefOfRow({ id, chat }: Pick<InboxRow, 'id' | 'chat'>): string {
   if (chat === null) return hrefOf('conversations', id);
-  return addressOf({ view: 'chat', args: chat === 'main' ? [] : [chat] });
+  return hashOfRoute({ view: 'chat', args: chat === 'main' ? [] : [chat] });
 }
 
 function RowLink(props: { readonly row: InboxRow; readonly isChosen: boolean }): VNode {
@@ -98,7 +98,7 @@ function Mark({ row }: { readonly row: InboxRow }): VNode | null {
 function shortTimeOf(at: number): string {
   const now = Date.now();
   const day = dayOf(at, now);
-  if (day === 'Today') return timeOf(at);
+  if (day === 'Today') return timeOfDay(at);
   if (day === 'Yesterday') return day;
   const isThisWeek = now - at < 6 * 24 * 60 * 60_000;
   const style = isThisWeek

@@ -67,7 +67,7 @@ export function inboxRows({
       chat,
       title: marks.names[one.id] ?? (chat === null ? one.title : (titles.get(chat) ?? one.title)),
       channel: one.channel,
-      place: placeOf(one),
+      place: conversationLabel(one),
       at: one.last.at,
       said: one.last.direction === 'out' ? `Answer: ${one.last.text}` : one.last.text,
       state: one.state,
@@ -120,7 +120,7 @@ export function chatOf({ channel, account, chatId }: ListedConversation): string
 }
 
 /** The channel, its account where there are several, and the kind of chat. */
-export function placeOf({
+export function conversationLabel({
   channel,
   account,
   chatType,

@@ -17,17 +17,17 @@ export function isNew({ base, upTo }: Seen, { id, newest }: Known): boolean {
 }
 
 /** The same after a look at a conversation; the very same where that is no news. */
-export function looked(seen: Seen, conversation: Known): Seen {
+export function markSeen(seen: Seen, conversation: Known): Seen {
   if (!isNew(seen, conversation)) return seen;
   const { id, newest } = conversation;
   const all = Object.entries({ ...seen.upTo, [id]: newest }).sort(([, a], [, b]) => b - a);
   return { ...seen, upTo: Object.fromEntries(all.slice(0, MAX_REMEMBERED)) };
 }
 
-/** Of this origin alone. */
+/** The key of this origin's storage. */
 const KEY = 'parley.seen';
 
-/** What this browser remembers; at the first time everything there is counts as seen. */
+/** The marks that this browser remembers; at the first visit everything counts as seen. */
 export function readSeen(all: readonly Known[]): Seen {
   try {
     const { base, upTo } = JSON.parse(localStorage.getItem(KEY) ?? 'null');

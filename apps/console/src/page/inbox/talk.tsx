@@ -6,7 +6,7 @@ import { MessageFiles } from '../chat/files.tsx';
 import { readPath } from '../gateway.ts';
 import { hrefOf, type Route } from '../route.ts';
 import { DataScope, useOperation } from '../ui/data.tsx';
-import { dayOf, momentOf, timeOf } from '../ui/format.ts';
+import { dayOf, momentOf, timeOfDay } from '../ui/format.ts';
 import { HtmlBlock } from '../ui/html-block.tsx';
 import { ActionButton, Said, Show, TextButton } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
@@ -176,7 +176,7 @@ function Message({ conversation, message }: MessageProps): VNode {
     >
       <p class="note">
         <b>{who}</b>
-        <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>
+        <time dateTime={new Date(at).toISOString()}>{timeOfDay(at)}</time>
         {STATES[state] !== '' && <b class={`mark is-${state}`}>{STATES[state]}</b>}
         {why !== null && (
           <TextButton label="Why" isExpanded={isAsked} onPress={() => setAsked(!isAsked)} />

@@ -15,9 +15,9 @@ export function LogLines({ lines, isOfMany }: LogLinesProps): VNode {
   return (
     <ol class="log-lines" aria-label="Lines, newest first">
       {lines.map((line) => (
-        <li key={keyOf(line)} class={`is-${line.level}`}>
+        <li key={lineKey(line)} class={`is-${line.level}`}>
           <time dateTime={new Date(line.at).toISOString()} title={new Date(line.at).toISOString()}>
-            {clockOf(line.at)}
+            {clockTime(line.at)}
           </time>
           <span class="log-level">{line.level}</span>
           <LineText line={line} isOfMany={isOfMany} />
@@ -27,12 +27,12 @@ export function LogLines({ lines, isOfMany }: LogLinesProps): VNode {
   );
 }
 
-function keyOf({ at, process, text, facts }: LogLine): string {
+function lineKey({ at, process, text, facts }: LogLine): string {
   return `${at} ${process} ${text} ${JSON.stringify(facts)}`;
 }
 
 /** Lines of the same minute need the seconds. */
-function clockOf(at: number): string {
+function clockTime(at: number): string {
   const time = new Date(at);
   const clock = time.toLocaleTimeString();
   return time.toDateString() === new Date().toDateString()
@@ -40,7 +40,7 @@ function clockOf(at: number): string {
     : `${time.toLocaleDateString()}, ${clock}`;
 }
 
-/** What the line shows in another way. */
+/** The facts that the line shows in another way. */
 const SHOWN = new Set(['conversation', 'turn', 'channel', 'account']);
 
 function LineText({ line, isOfMany }: { readonly line: LogLine; readonly isOfMany: boolean }) {
@@ -65,13 +65,13 @@ function LineText({ line, isOfMany }: { readonly line: LogLine; readonly isOfMan
       </p>
       {rest.length > 0 && (
         <p class="hint log-facts" dir="auto">
-          {rest.map(([name, value]) => `${name}=${shown(value)}`).join(' ')}
+          {rest.map(([name, value]) => `${name}=${formatFact(value)}`).join(' ')}
         </p>
       )}
     </div>
   );
 }
 
-function shown(value: unknown): string {
+function formatFact(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -22,7 +22,7 @@ const LEVELS: Readonly<Record<LogLevelName, string>> = {
   error: 'Errors',
 };
 
-/** What the lines are filtered by; an empty text is no filter. */
+/** The filter of the lines; an empty text is no filter. */
 interface Filter {
   readonly level: string;
   readonly channel: string;
@@ -145,7 +145,7 @@ function Filters(props: Filter & Pick<LogReport, 'channels'>): VNode {
   );
 }
 
-/** Of which processes the lines are, and which are missing. */
+/** The processes of the lines, and the missing ones. */
 function Reach({ processes, unreachable }: LogReport): VNode {
   return (
     <>

@@ -40,7 +40,11 @@ export function ReportSection(): VNode {
             )}
           </List>
           <p class="actions">
-            <ActionButton label="Save the bundle" look="is-main" onPress={() => save(report)} />
+            <ActionButton
+              label="Save the bundle"
+              look="is-main"
+              onPress={() => downloadReport(report)}
+            />
             <ActionButton label="Prepare it again" onPress={() => run(collect)} />
           </p>
         </>
@@ -50,7 +54,7 @@ export function ReportSection(): VNode {
 }
 
 /** Exactly what is shown; nothing is sent anywhere. */
-function save({ name, archive }: BugReport): void {
+function downloadReport({ name, archive }: BugReport): void {
   const bytes = Uint8Array.from(atob(archive), (character) => character.charCodeAt(0));
   const address = URL.createObjectURL(new Blob([bytes], { type: 'application/gzip' }));
   const link = document.createElement('a');

@@ -6,7 +6,7 @@ import { Said } from '../ui/widgets.tsx';
 /** Two prompts: their shared prefix, and what differs. */
 export function ComparisonView({ comparison }: { readonly comparison: PromptComparison }): VNode {
   const { before, after, prefix, share, parts } = comparison;
-  const end = parts.findIndex((part) => !isShared(part));
+  const end = parts.findIndex((part) => !isFullyShared(part));
   return (
     <div class="comparison">
       <div class="whole">
@@ -66,7 +66,7 @@ function ChangeRow({ part }: { readonly part: PartComparison }): VNode {
 }
 
 /** Whether a whole layer is part of the shared prefix. */
-function isShared({ change, pieces, shared }: PartComparison): boolean {
+function isFullyShared({ change, pieces, shared }: PartComparison): boolean {
   const length = pieces.reduce((sum, { text }) => sum + text.length, 0);
   return change === 'same' && shared === length;
 }

@@ -29,7 +29,7 @@ export function PromptLayers({ request }: { readonly request: SentRequest }): VN
   );
 }
 
-/** How often a text changes: the colour of its bar. */
+/** The pace at which a text changes: the color of its bar. */
 type Pace = 'standing' | 'turning' | 'data';
 
 /** One row of a request. */
@@ -39,7 +39,7 @@ interface Row extends Pick<SentPart, 'source' | 'tokens'> {
   readonly pace: Pace;
   readonly cut: SentPart['cut'];
   readonly characters: number;
-  /** What it unfolds to. */
+  /** The content that it unfolds. */
   readonly content: string | readonly MessageSize[];
   /** Above the row. */
   readonly note: string | null;
@@ -223,7 +223,7 @@ function sizeText({ characters, tokens }: Omit<MessageSize, 'role'>): string {
   return `${amount(characters)} characters, about ${amount(tokens)} tokens`;
 }
 
-/** Who may see a text; an unknown audience counts as private. */
+/** The audience of a text for people; an unknown audience counts as private. */
 export function audienceName(audience: Audience | undefined): 'owner' | 'this chat' | 'everyone' {
   switch (audience?.kind) {
     case 'everyone':
@@ -243,7 +243,7 @@ function Unsent({ unsent }: { readonly unsent: readonly UnsentLayer[] }): VNode 
         {unsent.map((layer, index) => (
           <div key={index} class={`is-${layer.outcome}`}>
             <dt>{layer.layer}</dt>
-            <dd>{whyUnsent(layer)}</dd>
+            <dd>{unsentReason(layer)}</dd>
           </div>
         ))}
       </dl>
@@ -252,7 +252,7 @@ function Unsent({ unsent }: { readonly unsent: readonly UnsentLayer[] }): VNode 
 }
 
 /** Why a layer is not in the prompt. */
-export function whyUnsent(unsent: UnsentLayer): string {
+export function unsentReason(unsent: UnsentLayer): string {
   switch (unsent.outcome) {
     case 'absent':
       return unsent.reason;

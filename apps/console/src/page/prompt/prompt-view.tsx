@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
 import { hrefOf, type Route } from '../route.ts';
 import { type Pages, useOperation, usePages } from '../ui/data.tsx';
-import { amount, dayOf, momentOf, timeOf } from '../ui/format.ts';
+import { amount, dayOf, momentOf, timeOfDay } from '../ui/format.ts';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
 import { List, Show } from '../ui/widgets.tsx';
 import { ComparisonView } from './comparison.tsx';
@@ -12,8 +12,8 @@ import { PromptLayers } from './layers.tsx';
 import { PreviewSheet } from './preview.tsx';
 
 /**
- * What the model got, turn by turn (P17): `#/prompt/TURN`, `#/prompt/TURN/against/EARLIER`, `#/preview`.
- * Every text is shown as text, never as HTML.
+ * The prompts of the model, turn by turn (P17): `#/prompt/TURN`, `#/prompt/TURN/against/EARLIER`, `#/preview`. Every
+ * text is shown as text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
   const data = usePages('/api/prompts/list', ({ prompts, next }: OutputOf<'prompts/list'>) => ({
@@ -98,7 +98,7 @@ function TurnLink({ turn, isChosen }: { turn: PromptSummary; isChosen: boolean }
       href={hrefOf('prompt', turnId)}
       title={chatName(turn)}
       at={at}
-      time={timeOf(at)}
+      time={timeOfDay(at)}
       facts={`${place.channel} · ${layout}`}
       isChosen={isChosen}
     >

@@ -2,7 +2,7 @@ import type { Audience, UnsentLayer } from '@parley/core';
 import type { PartComparison } from '@parley/prompt';
 import { describe, expect, it } from 'vitest';
 import { stretchesOf } from './comparison.tsx';
-import { audienceName, whyUnsent } from './layers.tsx';
+import { audienceName, unsentReason } from './layers.tsx';
 
 describe('prompts on the page', () => {
   it.each<[string, Audience | undefined]>([
@@ -34,7 +34,7 @@ describe('prompts on the page', () => {
       'failed: it broke',
     ],
   ])('[P17] say why a layer is not there: %o', (unsent, reason) => {
-    expect(whyUnsent(unsent)).toBe(reason);
+    expect(unsentReason(unsent)).toBe(reason);
   });
 
   it('[P17] mark where the shared prefix ends, also within a line', () => {

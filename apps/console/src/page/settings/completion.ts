@@ -8,8 +8,8 @@ export interface Offer {
 }
 
 /**
- * What can be written behind `typed`, the start of a line below `lines`: the keys of the block that its indent
- * belongs to, or the values of its key. Blocks in braces are not looked into.
+ * The completions of `typed`, the start of a line below `lines`: the keys of the block that its indent belongs to, or
+ * the values of its key. Blocks in braces are not looked into.
  */
 export function offersAt(
   schema: Schema,

@@ -47,8 +47,8 @@ export function withMoved(list: readonly unknown[], from: number, to: number): r
 }
 
 /**
- * What has to be written so that the file says what the draft says. Blocks are compared key by key, lists of the
- * same length entry by entry, so that comments between them stay; a block that was added empty is no change.
+ * The changes that turn the file into the draft. Blocks are compared key by key, lists of the same length entry by
+ * entry, so that comments between them stay; a block that was added empty is no change.
  */
 export function changesBetween(
   before: unknown,

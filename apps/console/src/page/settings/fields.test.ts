@@ -5,10 +5,10 @@ import {
   type Field,
   fieldOf,
   formWritten,
+  initialValue,
   keysOf,
   readTyped,
   type Schema,
-  startOf,
   startOfEntry,
   type ValueField,
   writeTyped,
@@ -105,7 +105,7 @@ describe('a setting in the form', () => {
   it('[D12] keeps what fits the form that is chosen next', () => {
     const openai = formsAt('model').find(({ label }) => label === 'openai');
     const before = { provider: 'openai-compatible', apiKey: 'k', headers: { a: 'b' }, model: 'm' };
-    expect(openai && startOf(openai, before)).toEqual({
+    expect(openai && initialValue(openai, before)).toEqual({
       provider: 'openai',
       apiKey: 'k',
       model: 'm',

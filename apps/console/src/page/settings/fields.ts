@@ -8,14 +8,14 @@ export interface Schema {
   readonly pattern?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** Of every entry of a record; false where all keys are known. */
+  /** The schema of every entry of a record; false where all keys are known. */
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
 }
 
-/** How one setting is shown and read. */
+/** The form of one setting on the page. */
 export type Field =
   | { readonly kind: 'block'; readonly fields: readonly (readonly [string, Schema])[] }
   /** Entries whose keys people choose. */
@@ -50,11 +50,11 @@ export function fieldOf(name: string, schema: Schema, written: unknown): Field {
   if (typeof written === 'string' && LONG_REFERENCE.test(written)) {
     return { kind: 'text', numbers: false, isSecret: false };
   }
-  const forms = formsOf(schema);
+  const forms = valueSchemas(schema);
   const [first] = forms;
   if (forms.length === 1 && first !== undefined) return fieldOfForm(name, first);
   if (forms.some(isCompound)) return { kind: 'union', forms: unionOf(forms) };
-  const words = wordsOf(forms);
+  const words = allowedWords(forms);
   if (words.length > 0 && forms.every(hasWords)) {
     return { kind: 'choice', options: words.map(String) };
   }
@@ -72,12 +72,12 @@ function fieldOfForm(name: string, form: Schema): Field {
     return { kind: 'record', entry: typeof entry === 'object' ? entry : {} };
   }
   if (hasType(form, 'array')) {
-    const items = formsOf(form.items ?? {});
+    const items = valueSchemas(form.items ?? {});
     return items.some(isCompound)
       ? { kind: 'items', item: form.items ?? {} }
       : { kind: 'list', numbers: items.every(isNumeric) };
   }
-  if (hasWords(form)) return { kind: 'choice', options: wordsOf([form]).map(String) };
+  if (hasWords(form)) return { kind: 'choice', options: allowedWords([form]).map(String) };
   if (hasType(form, 'boolean')) return { kind: 'switch' };
   if (form.type === undefined) return { kind: 'json' };
   return { kind: 'text', numbers: isNumeric(form), isSecret: SECRET.test(name) };
@@ -86,7 +86,7 @@ function fieldOfForm(name: string, form: Schema): Field {
 function unionOf(forms: readonly Schema[]): readonly Form[] {
   const plain = forms.filter((form) => !isCompound(form) && !hasWords(form));
   return [
-    ...wordsOf(forms).map((word): Form => ({ kind: 'word', label: String(word), word })),
+    ...allowedWords(forms).map((word): Form => ({ kind: 'word', label: String(word), word })),
     ...(plain.length === 0
       ? []
       : [{ kind: 'schema', label: 'a value', schema: { anyOf: plain } } as const]),
@@ -96,7 +96,7 @@ function unionOf(forms: readonly Schema[]): readonly Form[] {
   ];
 }
 
-/** What tells one block from another: the word that it holds, else what it needs, else what it begins with. */
+/** The label that distinguishes a block: the word that it holds, else its required key, else its first one. */
 function labelOf({ properties = {}, required = [], type }: Schema): string {
   const words = Object.values(properties).flatMap(({ const: word }) => word ?? []);
   if (words.length > 0) return words.map(String).join(', ');
@@ -116,7 +116,7 @@ export function formWritten(forms: readonly Form[], written: unknown): number {
   return best < 0 ? -1 : points.indexOf(best);
 }
 
-/** How well a form fits what is written: by kind, then by its word, then by known keys. Negative: not at all. */
+/** The score of a form for the written value: by kind, then by its word, then by known keys. Negative: not at all. */
 function pointsOf(schema: Schema, written: unknown): number {
   const { properties } = schema;
   if (Array.isArray(written)) return hasType(schema, 'array') ? 0 : -1;
@@ -129,7 +129,7 @@ function pointsOf(schema: Schema, written: unknown): number {
 }
 
 /** The value with which a form begins: what is written and fits it, too, stays. */
-export function startOf(form: Form, written: unknown): unknown {
+export function initialValue(form: Form, written: unknown): unknown {
   if (form.kind === 'word') return form.word;
   const { properties } = form.schema;
   if (hasType(form.schema, 'array')) return [];
@@ -151,7 +151,8 @@ export function startOfEntry(schema: Schema): unknown {
   const field = fieldOf('', schema, undefined);
   if (field.kind === 'block' || field.kind === 'record') return {};
   if (field.kind === 'list' || field.kind === 'items') return [];
-  if (field.kind === 'union' && field.forms[0] !== undefined) return startOf(field.forms[0], {});
+  if (field.kind === 'union' && field.forms[0] !== undefined)
+    return initialValue(field.forms[0], {});
   return '';
 }
 
@@ -160,7 +161,7 @@ export function keysOf(schema: Schema): {
   readonly keys: readonly (readonly [string, Schema])[];
   readonly entry: Schema | undefined;
 } {
-  const forms = formsOf(schema);
+  const forms = valueSchemas(schema);
   const keys = new Map(forms.flatMap(({ properties }) => Object.entries(properties ?? {})));
   const entry = forms.find(({ additionalProperties: one }) => typeof one === 'object');
   return {
@@ -169,18 +170,18 @@ export function keysOf(schema: Schema): {
   };
 }
 
-/** What may stand there, besides a reference. */
-function formsOf(schema: Schema): readonly Schema[] {
+/** The forms that are allowed there, besides a reference. */
+function valueSchemas(schema: Schema): readonly Schema[] {
   const forms = schema.anyOf ?? schema.oneOf;
   if (forms === undefined) return [schema];
-  return forms.filter(({ pattern }) => pattern !== REFERENCE).flatMap(formsOf);
+  return forms.filter(({ pattern }) => pattern !== REFERENCE).flatMap(valueSchemas);
 }
 
 const isCompound = (form: Schema): boolean => hasType(form, 'object') || hasType(form, 'array');
 
 const hasWords = (form: Schema): boolean => form.const !== undefined || form.enum !== undefined;
 
-function wordsOf(forms: readonly Schema[]): readonly unknown[] {
+function allowedWords(forms: readonly Schema[]): readonly unknown[] {
   return forms.flatMap(({ const: word, enum: some = [] }) => (word === undefined ? some : [word]));
 }
 
@@ -196,7 +197,7 @@ export function isBlock(value: unknown): value is Readonly<Record<string, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a person has typed as a value of the settings; undefined: the default is to count. */
+/** Reads a typed text as a value of the settings; undefined: the default counts. */
 export function readTyped(field: ValueField, typed: string): unknown {
   if (typed.trim() === '') return undefined;
   switch (field.kind) {

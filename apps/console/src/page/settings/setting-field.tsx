@@ -7,10 +7,10 @@ import {
   type Field,
   fieldOf,
   formWritten,
+  initialValue,
   isBlock,
   readTyped,
   type Schema,
-  startOf,
   startOfEntry,
   type ValueField,
   writeTyped,
@@ -32,7 +32,7 @@ interface SettingProps {
   readonly form: SettingContext;
   /** Its name and description are shown already. */
   readonly isSection?: boolean;
-  /** Of a list or record: emptied, it stays until it is removed. */
+  /** For an entry of a list or record: emptied, it stays until it is removed. */
   readonly isEntry?: boolean;
 }
 
@@ -44,21 +44,21 @@ export function SettingField(props: SettingProps): VNode {
   switch (field.kind) {
     case 'block':
       return (
-        <Group {...props} canRemove={written !== undefined && written !== null}>
+        <SettingGroup {...props} canRemove={written !== undefined && written !== null}>
           <BlockFields {...props} fields={field.fields} />
-        </Group>
+        </SettingGroup>
       );
     case 'record':
       return (
-        <Group {...props}>
+        <SettingGroup {...props}>
           <RecordEntries {...props} entry={field.entry} />
-        </Group>
+        </SettingGroup>
       );
     case 'items':
       return (
-        <Group {...props}>
+        <SettingGroup {...props}>
           <ListItems {...props} item={field.item} />
-        </Group>
+        </SettingGroup>
       );
     case 'union':
       return <Union {...props} field={field} written={written} />;
@@ -74,7 +74,15 @@ interface GroupProps extends SettingProps {
 }
 
 /** Several settings with a common name, and what is wrong with them as a whole. */
-function Group({ name, path, schema, form, isSection, canRemove, children }: GroupProps): VNode {
+function SettingGroup({
+  name,
+  path,
+  schema,
+  form,
+  isSection,
+  canRemove,
+  children,
+}: GroupProps): VNode {
   const wrong = <Problems path={path} form={form} />;
   if (isSection) {
     return (
@@ -229,10 +237,10 @@ interface UnionProps extends SettingProps {
 function Union({ name, path, schema, form, isSection, field, written }: UnionProps): VNode {
   const at = formWritten(field.forms, written);
   const chosen = field.forms[at];
-  const id = `${idOf(path)}-form`;
+  const id = `${fieldId(path)}-form`;
   const choose = (index: number): void => {
     const next = field.forms[index];
-    form.set(path, next === undefined ? undefined : startOf(next, written));
+    form.set(path, next === undefined ? undefined : initialValue(next, written));
   };
   return (
     <div class={chosen?.kind === 'schema' ? 'settings-block' : 'setting'}>
@@ -274,7 +282,7 @@ interface ValueProps extends SettingProps {
 }
 
 function Value({ name, path, schema, form, isEntry, field, written }: ValueProps): VNode {
-  const id = idOf(path);
+  const id = fieldId(path);
   const [typed, setTyped] = useState(writeTyped(written));
   // What was typed stays as it is (1.0) as long as it means what the draft has.
   const isSame = JSON.stringify(readTyped(field, typed)) === JSON.stringify(written);
@@ -346,7 +354,7 @@ function Input({ field, shared, schema, onInput }: InputProps): VNode {
   }
 }
 
-/** What is wrong with a block or list itself, not with a field in it. */
+/** The problems of a block or list itself, not of a field in it. */
 function Problems({ path, form }: { readonly path: Path; readonly form: SettingContext }) {
   const wrong = form.problems.filter(({ path: at }) => at === pathText(path));
   return wrong.length === 0 ? null : (
@@ -366,7 +374,7 @@ function Press({
   return <ActionButton label={label} name={`${label} ${about}`} onPress={onPress} />;
 }
 
-const idOf = (path: Path): string => `setting-${path.join('.')}`;
+const fieldId = (path: Path): string => `setting-${path.join('.')}`;
 
 function usualText(schema: Schema): string {
   const usual = usualOf(schema);

@@ -11,7 +11,7 @@ import type { Schema } from './fields.ts';
 import { SettingsFile } from './settings-file.tsx';
 import { SettingsForm } from './settings-form.tsx';
 
-/** What is written: values, or the whole text. */
+/** The change to write: values, or the whole text. */
 export type Change = { readonly changes: readonly ValueChange[] } | { readonly text: string };
 
 /** Writes a change; what is refused is shown at its places. */
@@ -96,7 +96,7 @@ interface StateProps {
   readonly work: Work;
 }
 
-/** How the last change ended, what is wrong with the file, and what waits for a start. */
+/** The outcome of the last change, the problems of the file, and the settings that wait for a start. */
 function State({ settings, refused, work }: StateProps): VNode {
   const { file, problems, state } = settings;
   const shown = refused.length > 0 ? refused : problems;

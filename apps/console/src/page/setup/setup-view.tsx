@@ -8,7 +8,7 @@ import { ChannelStep } from './channel-step.tsx';
 import { ModelStep } from './model-step.tsx';
 import { AnswerNote, Step, useStep } from './step.tsx';
 
-/** Where the settings that a step has written are taken over is looked at this often, in ms. */
+/** The interval at which the page checks whether the settings of a step are in use, in ms. */
 const POLL_INTERVAL_MS = 3_000;
 
 /** From nothing to a bot that answers: a model, a channel, and who owns it (U02). */
@@ -33,7 +33,7 @@ export function SetupView(): VNode {
   );
 }
 
-/** Who owns it: whoever has written to the bot presses one button. */
+/** The step that names the owner: a person who has written to the bot presses one button. */
 function OwnerStep({ owners, waiting }: SetupState): VNode {
   const { answer, isBusy, take } = useStep();
   const done = owners.length === 0 ? null : `Owners: ${owners.join(', ')}`;

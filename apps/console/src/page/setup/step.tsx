@@ -38,7 +38,7 @@ export function AnswerNote({ answer }: { readonly answer: SetupAnswer | undefine
 
 interface StepProps {
   readonly title: string;
-  /** What there is already; null: nothing. */
+  /** The existing result of the step; null: none. */
   readonly done: string | null;
   readonly children: ComponentChildren;
 }

@@ -139,7 +139,7 @@ function Menu(props: {
   );
 }
 
-/** What the next message answers, changes or brings. */
+/** The strip about the message that the next one answers or changes, and its files. */
 function Strip(
   props: Props & { readonly file: Attached; readonly clear: () => void },
 ): VNode | null {

@@ -9,7 +9,7 @@ interface Props {
   readonly play: Play;
 }
 
-/** What each fault is called, and what it does to the bot. */
+/** The label of each fault, and its effect on the bot. */
 const FAULTS: Readonly<Record<FaultName, readonly [label: string, what: string]>> = {
   'rate-limit': ['Rate limit', 'The next message is refused with 429 and a time to wait'],
   'server-error': ['Server error', 'The next message is answered with an error of the servers'],
@@ -27,7 +27,7 @@ const FAULTS: Readonly<Record<FaultName, readonly [label: string, what: string]>
 export function Controls({ state, play }: Props): VNode {
   return (
     <aside class="controls" aria-label="The world">
-      <BotHere state={state} play={play} />
+      <BotControls state={state} play={play} />
       <Faults state={state} play={play} />
       <Calls play={play} />
       <Flood state={state} play={play} />
@@ -39,7 +39,7 @@ export function Controls({ state, play }: Props): VNode {
   );
 }
 
-function BotHere({ state, play: { chat, world } }: Props): VNode | null {
+function BotControls({ state, play: { chat, world } }: Props): VNode | null {
   const isDirect = chat.kind === 'direct';
   if (chat.kind === 'thread' || (isDirect && !world.can.block)) return null;
   const label = isDirect

@@ -1,7 +1,7 @@
 import type { SimulatedMessage } from '@parley/simulators';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { download, fileOf } from '../gateway.ts';
+import { download, fetchFile } from '../gateway.ts';
 import { Face } from './chat-list.tsx';
 import type { Play, PlayState } from './play.ts';
 
@@ -98,7 +98,7 @@ function Message({ message, state, play }: MessageProps): VNode {
           <Face name={name} of={from} />
           <span class="name">{name.replace(/^@/, '')}</span>
           {world.platform === 'discord' && from === 'bot' && <small>APP</small>}
-          {world.platform === 'discord' && <time>{timeOf(message.at)}</time>}
+          {world.platform === 'discord' && <time>{timeOfDay(message.at)}</time>}
         </div>
       )}
       <div class="message">
@@ -129,18 +129,18 @@ function Content({ message, play }: Omit<MessageProps, 'state'>): VNode {
   return (
     <>
       {files.map((file, index) => (
-        <FileBox key={index} {...file} path={`/api/file?${query(play.chat.key, key, index)}`} />
+        <FileBox key={index} {...file} path={`/api/file?${fileQuery(play.chat.key, key, index)}`} />
       ))}
       <Drawn html={html} />
     </>
   );
 }
 
-function query(chat: string, message: string, index: number): string {
+function fileQuery(chat: string, message: string, index: number): string {
   return String(new URLSearchParams({ chat, message, index: String(index) }));
 }
 
-/** What the simulator has drawn; it escapes all text, and the page runs no script that is written into it. */
+/** The simulator's drawing; it escapes all text, and the page runs no script that is written into it. */
 function Drawn({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -154,7 +154,7 @@ function Footer({ message: { at, isEdited, onlyFor } }: Pick<MessageProps, 'mess
     <footer>
       {onlyFor !== undefined && 'Only you can see this · '}
       {isEdited && 'edited '}
-      <time>{timeOf(at)}</time>
+      <time>{timeOfDay(at)}</time>
     </footer>
   );
 }
@@ -171,7 +171,7 @@ function FileBox(props: {
   useEffect(() => {
     if (!isPicture) return;
     let made: string | undefined;
-    void fileOf(path).then((file) => {
+    void fetchFile(path).then((file) => {
       made = file === null ? undefined : URL.createObjectURL(file);
       setAddress(made);
     });
@@ -232,7 +232,7 @@ function Reactions({ message, state, play }: MessageProps): VNode | null {
   );
 }
 
-/** What the speaker can do with a message; shown where it is pointed at or focused. */
+/** The actions of the speaker on a message; shown when it is pointed at or focused. */
 function Actions({ message, state, play: { chat, speaker, world } }: MessageProps): VNode {
   const place = { chat: chat.key, message: message.key };
   const isMine = message.from === speaker.key;
@@ -261,6 +261,6 @@ function Actions({ message, state, play: { chat, speaker, world } }: MessageProp
   );
 }
 
-function timeOf(at: number): string {
+function timeOfDay(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 }

@@ -5,11 +5,11 @@ import { ask, request, signIn, takeToken } from '../gateway.ts';
 /** A world as the command sends it; `console` is the page of the Parley that is played. */
 export type World = SimulatedWorld & { readonly console: string };
 
-/** What the player looks at and is about to do. */
+/** The state of the player: the chat in view and the next act. */
 export interface Play {
   readonly world: World;
   readonly chat: SimulatedChat;
-  /** Who the player is at the moment. */
+  /** The person whom the player speaks for. */
   readonly speaker: SimulatedPerson;
   readonly people: ReadonlyMap<string, string>;
 }
@@ -45,7 +45,7 @@ export function createPlayState() {
   return { world, trouble, link, chat, speaker, reply, edit, act, open };
 }
 
-/** What is shown now; null until the first world has come. */
+/** The current play; null until the first world has come. */
 export function playOf({ world, chat, speaker }: PlayState): Play | null {
   const now = world.value;
   if (now === null) return null;
@@ -76,7 +76,7 @@ async function readWorlds({ world, trouble, link }: PlayState): Promise<void> {
   }
   if (response.body === null) return;
   let rest = '';
-  for await (const piece of textsOf(response.body)) {
+  for await (const piece of readTexts(response.body)) {
     const lines = (rest + piece).split('\n');
     rest = lines.pop() ?? '';
     const newest = lines.at(-1);
@@ -87,7 +87,7 @@ async function readWorlds({ world, trouble, link }: PlayState): Promise<void> {
 }
 
 /** Not every browser reads a stream in a loop. */
-async function* textsOf(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
+async function* readTexts(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   for (;;) {

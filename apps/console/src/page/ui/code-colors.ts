@@ -1,6 +1,6 @@
 import { common, createLowlight } from 'lowlight';
 
-/** What of a program gets which color; all else has that of text. */
+/** The colors of parts of a program; all else has that of text. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   keyword: ['keyword', 'literal', 'built_in', 'selector-tag', 'name', 'tag'],
   string: ['string', 'regexp', 'addition', 'char', 'link'],
@@ -52,7 +52,7 @@ function rangesOf(code: Element): readonly { readonly group: string; readonly ra
   const language = code.className.replace(/^language-/, '').toLowerCase();
   if (!(text instanceof Text) || text.length > MAX_CHARACTERS || !lowlight.registered(language))
     return [];
-  return tokensOf(lowlight.highlight(language, text.data)).map(({ group, start, end }) => {
+  return toTokens(lowlight.highlight(language, text.data)).map(({ group, start, end }) => {
     const range = document.createRange();
     range.setStart(text, start);
     range.setEnd(text, end);
@@ -63,7 +63,7 @@ function rangesOf(code: Element): readonly { readonly group: string; readonly ra
 type Root = ReturnType<typeof lowlight.highlight>;
 
 /** The innermost kind of each piece counts. */
-function tokensOf(root: Root): readonly Token[] {
+function toTokens(root: Root): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;
   const walk = (nodes: Root['children'], group: string | undefined): void => {

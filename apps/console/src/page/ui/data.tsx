@@ -4,7 +4,7 @@ import { type ComponentChildren, createContext, type VNode } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { ask, type Failure, type Outcome, readPath } from '../gateway.ts';
 
-/** What the gateway has answered for a path, kept up to date while it is shown. */
+/** The gateway's answer for a path, kept up to date while it is shown. */
 export interface Data<Value> {
   /** The last answer; it stays while it is loaded again, also in vain. */
   readonly value: Value | undefined;
@@ -171,9 +171,9 @@ export function usePages<Page, Item>(
   };
 }
 
-/** What a person can do in a view; all its buttons wait meanwhile. */
+/** An action of a person in a view; all its buttons wait meanwhile. */
 export interface Work {
-  /** How the last one ended, for `OutcomeNote`. */
+  /** The outcome of the last one, for `OutcomeNote`. */
   readonly outcome: Outcome | undefined;
   /** Does it, and refreshes the view. */
   run(work: () => Promise<Outcome | undefined>): void;

@@ -14,7 +14,7 @@ export interface Editor {
 
 export interface EditorOptions {
   readonly text: string;
-  /** What a screen reader calls it. */
+  /** The name of the editor for screen readers. */
   readonly label: string;
   /** The language of the text, and what else there is to it. */
   readonly extensions: Extension;

@@ -14,7 +14,7 @@ export function percent(share: number): string {
   return `${rounded.toLocaleString()} %`;
 }
 
-/** How long something took: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
+/** A duration for people: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
 export function spanOf(ms: number): string {
   if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 100_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
@@ -25,13 +25,13 @@ export function spanOf(ms: number): string {
 }
 
 /** The time of day in the reader's own way of writing it, `14:03` or `2:03 PM`. */
-export function timeOf(at: number): string {
+export function timeOfDay(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' });
 }
 
 /** Day and time, `Today, 14:03`. */
 export function momentOf(at: number): string {
-  return `${dayOf(at, Date.now())}, ${timeOf(at)}`;
+  return `${dayOf(at, Date.now())}, ${timeOfDay(at)}`;
 }
 
 /** The day for people: `Today`, `Yesterday`, else the date. Both times in ms. */

@@ -9,7 +9,7 @@ interface FrameProps {
   /** For the style sheet. */
   readonly name: string;
   readonly title: string;
-  /** Of the button that asks the gateway again. */
+  /** The label of the button that asks the gateway again. */
   readonly refreshLabel?: string;
 }
 
@@ -41,7 +41,7 @@ function ViewHead({ title, refreshLabel = 'Refresh' }: Omit<FrameProps, 'name'>)
 }
 
 interface SplitViewProps extends FrameProps {
-  /** What the list holds, `Turns`. */
+  /** The name of the list's entries, `Turns`. */
   readonly label: string;
   /** A narrow window shows the list alone; else the sheet with a way back. */
   readonly showsList: boolean;

@@ -7,13 +7,13 @@ import { Icon, type IconName } from './icon.tsx';
 interface ActionProps {
   readonly label: string;
   readonly onPress?: () => void;
-  /** What a screen reader says instead, where several buttons have the same label. */
+  /** The name for screen readers, where several buttons have the same label. */
   readonly name?: string | undefined;
   /** `is-main`: what is meant to be pressed; `is-grave`: it cannot be undone. */
   readonly look?: 'is-main' | 'is-grave' | '' | undefined;
   /** It waits for more than the work of the view. */
   readonly isBusy?: boolean;
-  /** Of a button that shows more. */
+  /** The state of a button that shows more. */
   readonly isExpanded?: boolean;
   readonly slot?: Ref<HTMLButtonElement>;
   /** It sends the form that it is in. */
@@ -105,11 +105,11 @@ export function ConfirmButton({ question, confirm, ...action }: ConfirmButtonPro
 
 interface TroubleProps {
   readonly reason: string | null;
-  /** Of a button that tries it again. */
+  /** The action of a button that tries it again. */
   readonly again?: (() => void) | false;
 }
 
-/** What went wrong, for people; nothing when null. */
+/** A problem, for people; nothing when null. */
 export function Trouble({ reason, again }: TroubleProps): VNode | null {
   if (reason === null) return null;
   return (

@@ -1,7 +1,7 @@
 import type { UsageDay } from '@parley/store';
 import type { VNode } from 'preact';
 import { amount } from '../ui/format.ts';
-import { latencyText, money } from './figures.ts';
+import { formatMoney, latencyText } from './figures.ts';
 
 /**
  * Four charts with a bar for each day. A screen reader is not told of them: the table below has the same
@@ -22,7 +22,7 @@ export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNo
         parts={['US dollars']}
         days={days}
         valuesOf={({ costUsd }) => [costUsd]}
-        text={money}
+        text={formatMoney}
       />
       <DayChart
         title="Turns"
@@ -45,22 +45,22 @@ export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNo
 
 interface DayChartProps {
   readonly title: string;
-  /** What the parts of a bar are, from the bottom. */
+  /** The names of the parts of a bar, from the bottom. */
   readonly parts: readonly string[];
   readonly days: readonly UsageDay[];
-  /** How high the parts of a bar are, from the bottom, each above the one before. */
+  /** The heights of the parts of a bar, from the bottom, each above the one before. */
   readonly valuesOf: (day: UsageDay) => readonly number[];
   readonly text: (value: number) => string;
   /** The second part is what should not be. */
   readonly alarm?: boolean;
 }
 
-/** What the bars of a chart are drawn with; the highest has the height 100. */
+/** The classes of the bars of a chart; the highest has the height 100. */
 const LOOKS = ['bar-one', 'bar-two'];
 
 function DayChart({ title, parts, days, valuesOf, text, alarm = false }: DayChartProps): VNode {
   const bars = days.map((day) => valuesOf(day));
-  const most = Math.max(...bars.map(sum), 0);
+  const most = Math.max(...bars.map(sumValues), 0);
   const looks = alarm ? ['bar-one', 'bar-alarm'] : LOOKS;
   return (
     <figure>
@@ -78,12 +78,12 @@ function DayChart({ title, parts, days, valuesOf, text, alarm = false }: DayChar
           const values = bars[at] ?? [];
           return (
             <g key={day}>
-              <title>{`${day}: ${values.map((_, nth) => text(sum(values.slice(0, nth + 1)))).join(', ')}`}</title>
+              <title>{`${day}: ${values.map((_, nth) => text(sumValues(values.slice(0, nth + 1)))).join(', ')}`}</title>
               {/* Also where nothing is: the pointer finds its day. */}
               <rect x={at} width={1} height={100} fill="transparent" />
               {values.map((value, nth) => {
                 const height = most === 0 ? 0 : (100 * value) / most;
-                const below = most === 0 ? 0 : (100 * sum(values.slice(0, nth))) / most;
+                const below = most === 0 ? 0 : (100 * sumValues(values.slice(0, nth))) / most;
                 return (
                   <rect
                     key={parts[nth]}
@@ -108,6 +108,6 @@ function DayChart({ title, parts, days, valuesOf, text, alarm = false }: DayChar
   );
 }
 
-function sum(values: readonly number[]): number {
+function sumValues(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }

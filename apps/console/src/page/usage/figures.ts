@@ -2,7 +2,7 @@ import type { UsageFigures } from '@parley/store';
 import { spanOf } from '../ui/format.ts';
 
 /** An amount of US dollars; of less than ten, parts of a cent are shown, too. */
-export function money(usd: number): string {
+export function formatMoney(usd: number): string {
   const digits = usd > 0 && usd < 10 ? 4 : 2;
   const currency = { style: 'currency', currency: 'USD', maximumFractionDigits: digits } as const;
   return usd.toLocaleString(undefined, currency);
@@ -10,11 +10,11 @@ export function money(usd: number): string {
 
 /** Turns without a known price make a sum a lower bound; without any price it is not known. */
 export function moneyText({ costUsd, unpriced }: UsageFigures): string {
-  if (unpriced === 0) return money(costUsd);
-  return costUsd === 0 ? 'not known' : `over ${money(costUsd)}`;
+  if (unpriced === 0) return formatMoney(costUsd);
+  return costUsd === 0 ? 'not known' : `over ${formatMoney(costUsd)}`;
 }
 
-/** How long answers took, in ms; a dash where there were none. */
+/** The duration of answers, from ms; a dash where there were none. */
 export function latencyText(ms: number | undefined): string {
   return ms === undefined ? '–' : spanOf(ms);
 }

@@ -9,7 +9,7 @@ type UsageReport = OutputOf<'usage/report'>;
 interface Line {
   readonly key: string;
   readonly name: string;
-  /** What people call it. They wrote it, so it is shown as text. */
+  /** The title that people gave it. They wrote it, so it is shown as text. */
   readonly title?: string | null;
   readonly figures: UsageFigures;
 }
@@ -17,7 +17,7 @@ interface Line {
 interface Column {
   readonly name: string;
   readonly text: (figures: UsageFigures) => string;
-  /** How long the bar in the cell is, beside those of other lines. */
+  /** The length of the bar in the cell, beside those of other lines. */
   readonly size?: (figures: UsageFigures) => number;
 }
 
@@ -47,11 +47,11 @@ const COLUMNS: readonly Column[] = [
 /** One line for each group, with bars to compare them, and one for all. */
 export function UsageTable(props: {
   readonly report: UsageReport;
-  /** Of the first column. */
+  /** The heading of the first column. */
   readonly heading: string;
 }): VNode {
   const { report, heading } = props;
-  const lines = linesOf(report);
+  const lines = usageLines(report);
   if (lines.length === 0) return <p>Nothing was used.</p>;
   const most = COLUMNS.map(({ size }) =>
     size === undefined ? 0 : Math.max(...lines.map(({ figures }) => size(figures))),
@@ -116,7 +116,7 @@ function Cell({ text, size, figures, most }: CellProps): VNode {
 }
 
 /** Days on which something was used, the newest first; else who used most first, then the rest. */
-export function linesOf({ by, days, rows, other, outside }: UsageReport): readonly Line[] {
+export function usageLines({ by, days, rows, other, outside }: UsageReport): readonly Line[] {
   if (by === 'day') {
     const used = days.filter(({ turns, inputTokens }) => turns + inputTokens > 0);
     return used.toReversed().map((day) => ({ key: day.day, name: day.day, figures: day }));

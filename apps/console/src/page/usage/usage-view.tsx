@@ -7,7 +7,7 @@ import { amount, counted } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
 import { List, Section, Show } from '../ui/widgets.tsx';
 import { DayCharts } from './day-charts.tsx';
-import { latencyText, money, moneyText } from './figures.ts';
+import { formatMoney, latencyText, moneyText } from './figures.ts';
 import { UsageTable } from './usage-table.tsx';
 
 type UsageReport = OutputOf<'usage/report'>;
@@ -23,7 +23,7 @@ const GROUPINGS: Readonly<Record<UsageReport['by'], string>> = {
 };
 const PERIODS = [7, 30, 90, 400];
 
-/** What models have used, and how fast (U07): `#/usage/GROUPING/DAYS`, `#/usage/GROUPING/DAYS/LAST_DAY`. */
+/** The usage of models, and their speed (U07): `#/usage/GROUPING/DAYS`, `#/usage/GROUPING/DAYS/LAST_DAY`. */
 export function UsageView({ args }: Route): VNode {
   const [by = 'day', days = '30', until] = args;
   // An address may name anything; the gateway says what there is.
@@ -155,8 +155,8 @@ function Caps({ caps, today }: UsageReport): VNode {
     <Section title="Caps of today" look="usage-caps">
       {caps.length === 0 && (
         <p>
-          No cap is set. Today: {amount(today.tokens)} tokens, {money(today.costUsd)}. The setting{' '}
-          <code>spend.totalDaily</code> bounds a day.
+          No cap is set. Today: {amount(today.tokens)} tokens, {formatMoney(today.costUsd)}. The
+          setting <code>spend.totalDaily</code> bounds a day.
         </p>
       )}
       <List look="cards" of={caps}>
@@ -174,7 +174,7 @@ function Caps({ caps, today }: UsageReport): VNode {
             {usd !== undefined && (
               <Bound
                 used={used && used.costUsd / usd}
-                text={`${used ? money(used.costUsd) : '?'} of ${money(usd)}`}
+                text={`${used ? formatMoney(used.costUsd) : '?'} of ${formatMoney(usd)}`}
               />
             )}
           </article>

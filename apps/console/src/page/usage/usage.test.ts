@@ -1,7 +1,7 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { describe, expect, it } from 'vitest';
-import { latencyText, money, moneyText } from './figures.ts';
-import { linesOf } from './usage-table.tsx';
+import { formatMoney, latencyText, moneyText } from './figures.ts';
+import { usageLines } from './usage-table.tsx';
 
 const NOTHING = {
   ...{ turns: 0, failed: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 },
@@ -31,7 +31,7 @@ const REPORT: OutputOf<'usage/report'> = {
 
 describe('usage on the page', () => {
   it('[U07] lists the days on which something was used, the newest first', () => {
-    expect(linesOf(REPORT).map(({ name }) => name)).toEqual(['2026-11-21', '2026-11-19']);
+    expect(usageLines(REPORT).map(({ name }) => name)).toEqual(['2026-11-21', '2026-11-19']);
   });
 
   it('[U07] lists groups, then the others, then what no turn has used', () => {
@@ -40,7 +40,7 @@ describe('usage on the page', () => {
       { name: '', title: null, ...USED },
     ];
     const report = { ...REPORT, by: 'person', rows, other: { groups: 3, ...USED } } as const;
-    expect(linesOf(report).map(({ name, title }) => [name, title])).toEqual([
+    expect(usageLines(report).map(({ name, title }) => [name, title])).toEqual([
       ['web:ada', 'Ada'],
       ['(none)', null],
       ['3 others', undefined],
@@ -49,7 +49,7 @@ describe('usage on the page', () => {
   });
 
   it('[U07] says of money how much of it is known', () => {
-    expect([0, 0.0123, 9.5, 1_234.567].map(money)).toEqual([
+    expect([0, 0.0123, 9.5, 1_234.567].map(formatMoney)).toEqual([
       '$0.00',
       '$0.0123',
       '$9.50',

@@ -5,7 +5,6 @@ import type { Accounts } from '../../channel-operations.ts';
 import { allOperations, type Services } from '../../operations.ts';
 import type { AuditReport, AuditSeverity, GatewayStatus } from '../api.ts';
 import { createHttpApp } from '../app.ts';
-import { OPERATION_PATH } from '../operation-routes.ts';
 
 /** What an app of a test works with. */
 interface FullAppDeps {
@@ -106,7 +105,8 @@ export const NO_OPERATIONS = { scrub: (text: string) => text } as unknown as Ser
 export function routesOf({ routes }: ReturnType<typeof fullApp>): readonly string[] {
   const own = routes.filter(
     ({ path, method }) =>
-      path !== OPERATION_PATH && !(method === 'ALL' && /^(\/v1|\/api(\/[\w-]+)?)?\/\*$/.test(path)),
+      !path.startsWith('/api/:group{') &&
+      !(method === 'ALL' && /^(\/v1|\/api(\/[\w-]+)?)?\/\*$/.test(path)),
   );
   const named = own.flatMap(({ path, method }) =>
     (method === 'ALL' ? ['GET', 'POST', 'DELETE'] : [method]).map((one) => `${one} ${path}`),

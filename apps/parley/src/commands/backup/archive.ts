@@ -10,7 +10,7 @@ import { z } from 'zod';
 const BLOCK = 512;
 /** Names longer than 100 bytes have an entry of their own, a few kilobytes at most. */
 const MAX_NAME_BYTES = 64 * 1024;
-/** Of what is read whole: the largest row in a backup of 0.1.0 is one with a file of 100 MB. */
+/** The largest entry that is read whole: the largest row in a backup of 0.1.0 is one with a file of 100 MB. */
 const MAX_WHOLE_BYTES = 512 * 1024 * 1024;
 
 /** `end.json`, the last entry: a file without it, or one that counts otherwise, is damaged. */
@@ -42,10 +42,10 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   unzipped.on('error', () => undefined);
   disk.pipe(unzipped);
   try {
-    const tooShort = () => damaged(file, new Error('it ends too early'));
-    yield* entriesOf(new ByteReader(withExplainedErrors(file, unzipped), tooShort));
+    const tooShort = () => damagedBackupError(file, new Error('it ends too early'));
+    yield* readEntries(new ByteReader(withExplainedErrors(file, unzipped), tooShort));
   } catch (reason) {
-    throw explained(file, reason);
+    throw explainReadError(file, reason);
   } finally {
     disk.destroy();
     unzipped.destroy();
@@ -60,11 +60,11 @@ async function* withExplainedErrors(
   try {
     yield* bytes;
   } catch (reason) {
-    throw explained(file, reason);
+    throw explainReadError(file, reason);
   }
 }
 
-async function* entriesOf(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
+async function* readEntries(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
   const { Header, Pax } = await import('tar');
   const hash = createHash('sha256');
   let entries = 0;
@@ -82,7 +82,7 @@ async function* entriesOf(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
       continue;
     }
     extended = undefined;
-    const content = contentOf(bytes, name, size, (chunk) => hash.update(chunk));
+    const content = hashedEntry(bytes, name, size, (chunk) => hash.update(chunk));
     if (name === 'end.json') {
       compare(
         End.parse(JSON.parse((await content.whole()).toString())),
@@ -100,7 +100,7 @@ async function* entriesOf(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
 }
 
 /** Whatever was not read when the next one is asked for is read over. */
-function contentOf(
+function hashedEntry(
   bytes: ByteReader,
   name: string,
   size: number,
@@ -137,16 +137,16 @@ function compare(end: End, entries: number, sha256: string): void {
   if (end.sha256 !== sha256) throw new Error('its content is not what was written');
 }
 
-function explained(file: string, reason: unknown): unknown {
+function explainReadError(file: string, reason: unknown): unknown {
   if (reason instanceof BackupError) return reason;
   if (reason instanceof Error && 'code' in reason && reason.code === 'ENOENT') {
     return new BackupError('backup-missing', `There is no file ${file}.`, reason);
   }
-  return damaged(file, reason);
+  return damagedBackupError(file, reason);
 }
 
 /** A backup that cannot be used; `reason` says what was found. */
-export function damaged(file: string, reason: unknown): BackupError {
+export function damagedBackupError(file: string, reason: unknown): BackupError {
   return new BackupError(
     'backup-damaged',
     `${file} is damaged or is no backup of Parley (${reasonOf(reason)}). Nothing was changed; take another one.`,
@@ -201,7 +201,7 @@ export async function writeArchive(to: string | Writable) {
     },
     /** As `add`, for more than memory should hold. `chunks` has exactly `size` bytes. */
     addStream,
-    /** How many entries there are, and the hash over their names and contents. */
+    /** The number of entries, and the hash over their names and contents. */
     digest: () => ({ entries, sha256: hash.copy().digest('hex') }),
     /** Writes the end; everything is on the disk when it resolves. */
     async end(): Promise<void> {

@@ -23,10 +23,11 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type DataFolder, locateDataFolder, lockDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 import { writeArchive } from './archive.ts';
-import { backup as backupCommand, makeBackup } from './backup.ts';
+import { backup as backupCommand } from './backup.ts';
 import { checkBackup, workspaceFolders } from './contents.ts';
+import { makeBackup } from './make-backup.ts';
 import { refuseInterruptedRestore } from './put-in-place.ts';
-import { type RestoreOrder, restoreBackup } from './restore.ts';
+import { type RestoreOrder, restoreBackup } from './restore-backup.ts';
 import { openWorkFolder, removeLeftovers } from './work-folder.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 10, 0, 0);
@@ -309,6 +310,8 @@ describe('restoring', () => {
     expect(existsSync(folder.restoreMarker)).toBe(false);
   });
 
+  /** The backup that is changed: of the same content for all of these tests, so made by the first of them. */
+  let good: Buffer | undefined;
   it.each([
     ['that is not there', () => undefined, 'backup-missing'],
     ['that is no archive', () => Buffer.from('Dear diary'), 'backup-damaged'],
@@ -338,9 +341,10 @@ describe('restoring', () => {
       'store-newer',
     ],
   ])('refuses a file %s before anything is touched', async (_what, change, code) => {
-    const file = await backup();
-    const bytes = change(readFileSync(file));
-    rmSync(file);
+    if (good === undefined) good = readFileSync(await backup());
+    else await fill(folder);
+    const bytes = change(good);
+    const file = join(root, 'refused.tar.gz');
     if (bytes !== undefined) writeFileSync(file, bytes);
     const before = contentOf(folder.path);
     await expect(checkBackup(file)).rejects.toMatchObject({ code });
@@ -398,7 +402,7 @@ async function fill({ path, workspace, settingsFile }: DataFolder): Promise<void
   writeFileSync(settingsFile, 'model: offline\n');
   writeFileSync(join(path, 'token'), 'secret');
   writeFileSync(join(workspace, 'SOUL.md'), 'soul');
-  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(3_000_000));
+  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(shareOfRun(3_000_000)));
   writeFileSync(join(workspace, 'empty.md'), '');
   writeFileSync(join(workspace, 'bytes'), Buffer.from([0, 255, 10]));
   writeFileSync(join(path, 'profiles', 'mine.yaml'), 'layout: lab\n');

@@ -3,7 +3,7 @@ import { ParleyError, reasonOf } from '@parley/core';
 import { type BackupRows, type Cell, refuseUnknownSteps } from '@parley/store/backup';
 import { z } from 'zod';
 import type { LoadedSettings } from '../../settings.ts';
-import { type ArchiveEntry, BackupError, damaged, readArchive } from './archive.ts';
+import { type ArchiveEntry, BackupError, damagedBackupError, readArchive } from './archive.ts';
 
 /**
  * The kind of file that this Parley writes; an older Parley refuses a higher one. 1, of 0.1.0, had the rows of the
@@ -11,15 +11,15 @@ import { type ArchiveEntry, BackupError, damaged, readArchive } from './archive.
  */
 export const FORMAT = 2;
 
-/** Where a backup has the database, and the files of messages. */
+/** The places of the database and of messages' files in a backup. */
 export const DATABASE = 'database/parley.db';
 export const DATABASE_FILES = 'database/files';
-/** What they are called in a data folder. */
+/** The name of the database in a data folder. */
 export const DATABASE_NAME = 'parley.db';
 
 /** Folders of the data folder that belong to a backup besides the workspace; the last are those of other agents. */
 export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills', 'workspaces'] as const;
-/** Where a backup has the workspaces of other agents that are not in the data folder. */
+/** The place in a backup of the workspaces of other agents that are not in the data folder. */
 const AGENTS = 'agents';
 
 /** A folder, and what a backup calls it. */
@@ -63,7 +63,7 @@ const Manifest = z.discriminatedUnion('format', [
 export type Manifest = z.infer<typeof Manifest>;
 export type RowsManifest = Extract<Manifest, { readonly format: 1 }>;
 
-/** What an entry is, by its name; null for a name that no backup has. */
+/** The kind of an entry by its name; null for a name that no backup has. */
 export function entryKind(name: string) {
   if (name === 'manifest.json') return { kind: 'manifest' } as const;
   if (name === 'settings/parley.yaml') return { kind: 'settings' } as const;
@@ -84,7 +84,7 @@ export function entryKind(name: string) {
 export interface CheckedBackup {
   readonly file: string;
   readonly manifest: Manifest;
-  /** How many there are besides the database and its files. */
+  /** The number of files besides the database and its own. */
   readonly files: number;
   readonly hasSettings: boolean;
 }
@@ -100,17 +100,18 @@ export async function checkBackup(file: string): Promise<CheckedBackup> {
       continue;
     }
     const is = entryKind(entry.name);
-    if (is === null) throw damaged(file, new Error(`nothing is called ${entry.name}`));
+    if (is === null) throw damagedBackupError(file, new Error(`nothing is called ${entry.name}`));
     if (is.kind === 'settings') hasSettings = true;
     if (is.kind === 'file' && !entry.name.startsWith('database/')) files += 1;
   }
-  if (manifest === undefined) throw damaged(file, new Error('it is empty'));
+  if (manifest === undefined) throw damagedBackupError(file, new Error('it is empty'));
   return { file, manifest, files, hasSettings };
 }
 
 /** The first entry. Throws when it is of a later kind than this Parley knows. */
 async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> {
-  if (entry.name !== 'manifest.json') throw damaged(file, new Error('it has no manifest'));
+  if (entry.name !== 'manifest.json')
+    throw damagedBackupError(file, new Error('it has no manifest'));
   try {
     const written: unknown = JSON.parse((await entry.whole()).toString());
     const { format, parley } = Head.parse(written);
@@ -124,11 +125,11 @@ async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> 
     refuseUnknownSteps(manifest.steps, parley, file);
     return manifest;
   } catch (reason) {
-    throw reason instanceof ParleyError ? reason : damaged(file, reason);
+    throw reason instanceof ParleyError ? reason : damagedBackupError(file, reason);
   }
 }
 
-/** What every manifest has, also one of a later kind. */
+/** The fields of every manifest, also of a later format. */
 const Head = z.looseObject({ format: z.int(), parley: z.string() });
 
 const StoredCell = z.union([
@@ -144,13 +145,14 @@ export async function* rowsIn(file: string, { tables }: RowsManifest): AsyncIter
     const is = entryKind(entry.name);
     if (is?.kind !== 'rows') continue;
     const table = tables.find(({ name }) => name === is.table);
-    if (table === undefined) throw damaged(file, new Error(`no table is called ${entry.name}`));
+    if (table === undefined)
+      throw damagedBackupError(file, new Error(`no table is called ${entry.name}`));
     const Row = z.array(StoredCell).length(table.columns.length);
     try {
       const lines = (await entry.whole()).toString().split('\n').slice(0, -1);
       yield { table, rows: lines.map((line) => Row.parse(JSON.parse(line)).map(cellOf)) };
     } catch (reason) {
-      throw damaged(file, new Error(`${entry.name}: ${reasonOf(reason)}`));
+      throw damagedBackupError(file, new Error(`${entry.name}: ${reasonOf(reason)}`));
     }
   }
 }

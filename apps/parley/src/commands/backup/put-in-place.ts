@@ -18,10 +18,10 @@ import { BackupError } from './archive.ts';
 
 /** A file or folder that a restore replaces. */
 export interface Replacement {
-  /** What the old one is called in the folder aside; unique. */
+  /** The name of the old one in the folder aside; unique. */
   readonly name: string;
   readonly path: string;
-  /** What comes to lie at `path`; null: the backup has nothing for that place. */
+  /** The staged file for `path`; null: the backup has none for that place. */
   readonly staged: string | null;
 }
 
@@ -69,7 +69,7 @@ export function replaceAll(
     had: replacements.filter(({ path }) => existsSync(path)).map(({ name }) => name),
   };
   writeFileSync(folder.restoreMarker, JSON.stringify(marker), { mode: 0o600, flush: true });
-  for (const replacement of replacements) replace(replacement, marker);
+  for (const replacement of replacements) replaceInPlace(replacement, marker);
 }
 
 /** From here on the restored state is the state. */
@@ -77,7 +77,7 @@ export function finishReplacing({ restoreMarker }: DataFolder): void {
   rmSync(restoreMarker);
 }
 
-function replace({ name, path, staged }: Replacement, { aside, had }: Marker): void {
+function replaceInPlace({ name, path, staged }: Replacement, { aside, had }: Marker): void {
   const kept = join(aside, name);
   // Otherwise it was put there by a restore that was interrupted.
   const isOld = had.includes(name) && !existsSync(kept);
@@ -85,7 +85,7 @@ function replace({ name, path, staged }: Replacement, { aside, had }: Marker): v
     // A file is never missing: until the new one takes its name, the old one has both names.
     if (isOld && staged !== null && statSync(path).isFile()) keepFile(path, kept);
     else if (isOld) move(path, kept);
-    else if (staged === null || !statSync(path).isFile()) remove(path);
+    else if (staged === null || !statSync(path).isFile()) removeContents(path);
   }
   if (staged !== null) move(staged, path);
 }
@@ -121,11 +121,11 @@ function copyOver(from: string, to: string): void {
   const copy = isMounted ? to : `${to}.copying`;
   cpSync(from, copy, { recursive: true, preserveTimestamps: true });
   if (!isMounted) renameSync(copy, to);
-  remove(from);
+  removeContents(from);
 }
 
 /** Only the content of a folder that something is mounted on. */
-function remove(path: string): void {
+function removeContents(path: string): void {
   try {
     rmSync(path, { recursive: true });
   } catch (error) {

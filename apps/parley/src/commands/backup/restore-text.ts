@@ -4,7 +4,7 @@ import { commandLine, type DataFolder } from '../../data-folder.ts';
 import { minuteText } from '../../terminal/text.ts';
 import type { CheckedBackup } from './contents.ts';
 
-/** What a restore is going to do, for `--dry-run` and before the question. `pid`: the gateway that runs. */
+/** The plan of a restore, for `--dry-run` and before the question. `pid`: the gateway that runs. */
 export function planText(
   { manifest, files }: CheckedBackup,
   pid: number | null,
@@ -23,7 +23,7 @@ export function planText(
   ].join('\n');
 }
 
-/** What a restore has done. */
+/** The result of a restore. */
 export interface RestoreDone {
   readonly backup: CheckedBackup;
   readonly held: HeldBack;
@@ -35,7 +35,7 @@ export interface RestoreDone {
   readonly aside: string | null;
 }
 
-/** What a restore has done, and how to go on. */
+/** Describes the result of a restore and the next steps. */
 export function restoreText(done: RestoreDone, folder: DataFolder): string {
   const { backup, held, aside, carried } = done;
   const gone = carried?.kind === 'carried' ? carried.letters : { unanswered: 0, uncertain: 0 };

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isBusy, lockFolder } from '../../data-folder.ts';
+import { isDatabaseBusy, lockFolder } from '../../data-folder.ts';
 
 type WorkPrefix = 'restoring-' | 'backing-up-';
 
@@ -48,7 +48,7 @@ function lockIfDead(path: string): { release(): void } | null {
   try {
     return lockFolder(path);
   } catch (error) {
-    if (isBusy(error)) return null;
+    if (isDatabaseBusy(error)) return null;
     throw error;
   }
 }

@@ -71,7 +71,7 @@ type Case = readonly [settings: object, more?: (facts: AuditFacts) => Partial<Au
 interface Row {
   readonly bad: Case;
   readonly good: Case;
-  /** Where it is another one than that of the check. */
+  /** Its severity, where it differs from that of the check. */
   readonly severity?: AuditSeverity;
 }
 

@@ -11,15 +11,16 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recordingLogger, systemTime } from '@parley/core';
+import { systemTime } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { auditHere, startAudit } from '../../compose-gateway.ts';
 import { locateDataFolder } from '../../data-folder.ts';
 import { main } from '../../main.ts';
 import { readSettings } from '../../settings.ts';
 import { startParley } from '../../start-parley.ts';
+import { auditInstallation, startAudit } from '../../startup-audit.ts';
 import { type CapturedOutput, captureOutput } from '../../testing/captured-output.ts';
 import { createMcpNotes } from './mcp-accepted.ts';
 
@@ -165,7 +166,7 @@ describe('a deliberately bad installation', () => {
     const here = { folder: place(), env: {}, ...systemTime };
     const main = { agent: { promptFiles } };
     const agents = { loaded, shared: { store }, main, named: new Map() };
-    const stop = startAudit(() => auditHere(here, agents), { folder: place(), log }, 0);
+    const stop = startAudit(() => auditInstallation(here, agents), { folder: place(), log }, 0);
     await expect.poll(() => lines.join('\n')).toMatch(/audit: \d+ warnings, run/);
     expect(lines.join('\n')).toContain('audit: Commands run without approval.');
     stop();

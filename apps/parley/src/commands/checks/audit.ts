@@ -12,7 +12,6 @@ import { acceptMcp } from './mcp-accepted.ts';
 import type { CheckResult } from './run-checks.ts';
 
 export interface AuditFlags {
-  readonly json?: boolean;
   readonly fix?: boolean;
 }
 
@@ -21,8 +20,8 @@ const COULD_NOT_RUN = 3;
 
 /** `parley audit` (U05): 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run. */
 export async function audit(
-  { folder, env, print }: Cli,
-  { json = false, fix = false }: AuditFlags,
+  { folder, env, print, json }: Cli,
+  { fix = false }: AuditFlags,
 ): Promise<number> {
   try {
     checkPlace(folder);
@@ -108,11 +107,13 @@ function repair(results: readonly CheckResult[]) {
 
 type Findings = Pick<AuditReport, 'counts' | 'findings'>;
 
+/** The exit code of `parley audit`: 2 for a critical finding, 1 for a warning. */
 export function exitCodeOf({ counts: { critical, warning } }: Pick<Findings, 'counts'>): 0 | 1 | 2 {
   if (critical > 0) return 2;
   return warning > 0 ? 1 : 0;
 }
 
+/** The findings as text, with their number by severity. */
 export function auditText({ findings, counts }: Findings): string {
   const { critical, warning, info } = counts;
   const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${countOf(warning, 'warning')}, ${countOf(info, 'note')}.`;

@@ -8,15 +8,15 @@ import type { AuditNeed, FactsFor, Need } from './facts.ts';
  */
 export type Severity = AuditSeverity | 'failed' | 'ok' | 'skipped';
 
-/** What a check found about one thing. Its texts hold no secret. */
+/** A finding of a check about one thing. Its texts hold no secret. */
 export interface Finding {
   readonly severity: Severity;
   /** Which of several: an account, a model, an agent. */
   readonly subject?: string | undefined;
   readonly found: string;
-  /** What to do about it; absent: the advice of the check. */
+  /** The advice; absent: the advice of the check. */
   readonly advice?: string | undefined;
-  /** What `parley audit --fix` does about it. */
+  /** The repair by `parley audit --fix`. */
   readonly repair?: Repair;
 }
 
@@ -36,7 +36,7 @@ type Found = readonly (string | Finding | Part)[];
 interface Row<N extends Need> {
   /** Never changes: people and scripts refer to it. */
   readonly id: string;
-  /** What holds if it finds nothing. */
+  /** The statement that holds if it finds nothing. */
   readonly title: string;
   /** `each`: it runs for every agent. `differing`: so, too, and what holds for all agents is reported once. */
   readonly agents?: 'each' | 'differing';

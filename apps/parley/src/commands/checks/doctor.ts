@@ -24,11 +24,8 @@ const STATUSES: Readonly<Record<Severity, Status>> = {
 };
 
 /** `parley doctor` (U02): 0 nothing has failed, 1 something has. Changes nothing, beside a running gateway or without. */
-export async function doctor(
-  cli: Cli,
-  { json = false }: { readonly json?: boolean },
-): Promise<number> {
-  const { folder, print } = cli;
+export async function doctor(cli: Cli): Promise<number> {
+  const { folder, print, json } = cli;
   const { installation, end } = await inspectInstallation(cli, systemTime);
   const checks = await examine(installation, DEADLINE_MS);
   const count = (status: Status) => checks.filter((one) => one.status === status).length;

@@ -16,7 +16,7 @@ import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
 
 /** Everything that checks look at, by the source that they need for it. Secrets and tokens are never shown. */
 export interface Facts {
-  /** What `parley config check` sees, also if the settings are invalid. */
+  /** The configuration as `parley config check` sees it, also if the settings are invalid. */
   readonly config: Pick<Installation, 'checked' | 'loaded' | 'pluginReport' | 'definitions'>;
   /** Valid settings. */
   readonly settings: SettingsFacts;
@@ -38,12 +38,12 @@ export interface Facts {
   readonly audit: { readonly countFindings: () => Promise<AuditReport['counts']> };
 }
 
-/** What a check needs to run. */
+/** The facts that a check needs. */
 export type Need = keyof Facts;
-/** What the audit can look at: nothing that a gateway or another server answers. */
+/** The facts that the audit can use: nothing that a gateway or another server answers. */
 export type AuditNeed = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
 
-/** What a check with these needs gets. */
+/** The facts for a check with these needs. */
 export type FactsFor<N extends Need> = Base & All<Facts[N]>;
 
 /** An agent that is examined. */
@@ -111,7 +111,7 @@ function gatherSettings({ folder, env }: Base, loaded: LoadedSettings, now: numb
     knownChannels: [...new Set([...served, ...unread, ...api])],
     secrets: secrets.filter((secret) => secret.length >= 8),
     clearSecrets: clearSecretsIn(folder.settingsFile),
-    /** Of the web page; null before the first start. */
+    /** The token of the web page; null before the first start. */
     token: settings.http.token ?? tokenIn(folder),
     webhooks: webhooksOf(channels),
     postgresPassword: env.PGPASSWORD !== undefined || env.PGPASSFILE !== undefined,

@@ -168,7 +168,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
         const when = minuteText(at);
         return `${path}: ${tool} on ${when} UTC in ${conversationId}, ${by}.`;
       });
-      return bounded(said);
+      return limitNamed(said);
     },
   }),
   audit('workspace', {
@@ -177,7 +177,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     title: 'The workspace holds no symbolic links.',
     advice: 'Replace it with a copy. Parley does not follow it, but other programs do.',
     run: ({ workspace: { symlinks } }) =>
-      bounded(symlinks.map((name) => `${name} is a symbolic link.`)),
+      limitNamed(symlinks.map((name) => `${name} is a symbolic link.`)),
   }),
   audit('workspace', {
     id: 'workspace.hardlinks',
@@ -186,7 +186,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     advice:
       'Copy it and remove the original: writing to the other name changes this file. Parley treats it as the owner’s.',
     run: ({ workspace: { hardlinks } }) =>
-      bounded(hardlinks.map((name) => `${name} has a second name.`)),
+      limitNamed(hardlinks.map((name) => `${name} has a second name.`)),
   }),
   both('workspace', {
     id: 'workspace.encodings',
@@ -196,7 +196,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     advice: 'Save it as UTF-8 in your editor. A file that cannot be read is not in the prompt.',
     run({ workspace: { isThere, encodings } }) {
       if (!isThere) return [skipped('there is no workspace yet')];
-      if (encodings.length > 0) return bounded(encodings);
+      if (encodings.length > 0) return limitNamed(encodings);
       return [ok('every Markdown file is read as it was written')];
     },
   }),
@@ -221,10 +221,10 @@ function listed(
     const rest = lines.length === 1 ? '' : ` (and ${lines.length - 1} more)`;
     return [`${name}, line ${lines[0]}${rest}: ${finding}.`];
   });
-  return bounded(found);
+  return limitNamed(found);
 }
 
-function bounded(found: readonly string[]): readonly string[] {
+function limitNamed(found: readonly string[]): readonly string[] {
   if (found.length <= MAX_NAMED) return found;
   return [...found.slice(0, MAX_NAMED), `And ${found.length - MAX_NAMED} more.`];
 }

@@ -18,7 +18,7 @@ export interface FileFact {
   readonly isOwnGroup: boolean;
 }
 
-/** What checks know of files. */
+/** The facts about files for checks. */
 export type FileFacts = ReturnType<typeof gatherFiles>;
 
 type Plugins = readonly { readonly folder: string | null }[];

@@ -3,7 +3,7 @@ import { tableText } from '../../terminal/text.ts';
 /** A finding as the terminal shows it. */
 interface Line {
   readonly level: string;
-  /** Of the check. */
+  /** The name of the check. */
   readonly name: string;
   readonly found: string;
   readonly advice?: string | undefined;

@@ -19,7 +19,7 @@ function put(name: string, text: string | Uint8Array): void {
   writeFileSync(join(base, 'workspace', name), text);
 }
 
-/** What `doctor` finds in HEARTBEAT.md. */
+/** The findings of `doctor` in HEARTBEAT.md. */
 async function findings(): Promise<readonly string[]> {
   const place = { folder: locateDataFolder(base, {}), env: {} };
   const { installation, end } = await inspectInstallation(place, systemTime);

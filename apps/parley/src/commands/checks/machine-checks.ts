@@ -64,7 +64,10 @@ export const AUDIT_CHECK = doctor(['settings', 'audit'], {
   },
 });
 
-/** What Parley writes in one go: the log of SQLite, and a picture that someone sends. In bytes. */
+/**
+ * The size of a test write, as large as Parley's single writes: the log of SQLite, and a picture that someone sends.
+ * In bytes.
+ */
 const TRIED_BYTES = 1024 * 1024;
 const LITTLE_ROOM_BYTES = 500 * 1024 * 1024;
 

@@ -11,7 +11,7 @@ const Accepted = z.record(
   z.object({
     tools: Tools,
     acceptedAt: z.number(),
-    /** How the descriptions were read that the marks are made from; absent in the files of 0.1.0. */
+    /** The reading of descriptions from which the marks are made; absent in the files of 0.1.0. */
     reading: z.number().optional(),
     seen: z.object({ tools: Tools, at: z.number() }).optional(),
   }),
@@ -66,8 +66,8 @@ export function createMcpNotes(
 type Entry = Accepted[string];
 
 /**
- * What was accepted, as it is read now. Marks of an older reading cannot be compared: the tools of the same name are taken
- * to be the same, once. Those that had changed already stay changed; new and missing ones show as ever.
+ * The accepted tools in the present reading. Marks of an older reading cannot be compared: the tools of the same name
+ * are taken to be the same, once. Those that had changed already stay changed; new and missing ones show as ever.
  */
 function inPresentReading(entry: Entry, offered: z.infer<typeof Tools>): Entry {
   if (entry.reading === READING) return entry;

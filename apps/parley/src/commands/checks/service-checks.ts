@@ -3,7 +3,7 @@ import { countOf, defectsText } from '@parley/core';
 import type { AccountStatus } from '@parley/gateway';
 import { configuredModels, type ModelProbe, probeProvider } from '@parley/models/probe';
 import { probeRedis } from '@parley/queue/probe';
-import { nearest } from '@parley/settings';
+import { nearestWord } from '@parley/settings';
 import { channelLine } from '../../banner.ts';
 import { withStore } from '../../cli.ts';
 import { commandLine } from '../../data-folder.ts';
@@ -22,7 +22,7 @@ import {
 import type { FactsFor } from './facts.ts';
 import type { Base } from './installation.ts';
 
-/** What the installation talks to. */
+/** The checks of servers that the installation uses. */
 export const SERVICE_CHECKS: readonly Check[] = [
   doctor(['settings', 'network'], {
     id: 'model',
@@ -113,7 +113,7 @@ function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Find
     return ok(`answered at ${server} in ${(probe.tookMs / 1_000).toFixed(1)} s${offers}`);
   }
   const others = models === null || models.includes(wanted) ? [] : models;
-  const close = nearest(wanted, others);
+  const close = nearestWord(wanted, others);
   const named = [...new Set([...(close === undefined ? [] : [close]), ...others])];
   const more = named.length > MAX_NAMED ? ' and more' : '';
   const offer =

@@ -1,6 +1,6 @@
 import { COMMANDS, fitMenu, leftOutText } from '@parley/channels';
 import { countOf, type Reader, silentLogger } from '@parley/core';
-import { nearest } from '@parley/settings';
+import { nearestWord } from '@parley/settings';
 import type { SkillStatus } from '@parley/workspace';
 import { openInstalledSkills, skillCommandsOf } from '../../agent-sources.ts';
 import { commandLine } from '../../data-folder.ts';
@@ -58,7 +58,7 @@ function unknownNames(
     written
       .filter((one) => !folded.has(one.toLowerCase()))
       .map((one) => {
-        const meant = nearest(one, names);
+        const meant = nearestWord(one, names);
         const hint =
           meant === undefined ? 'Correct the name, or remove it.' : `Did you mean ${meant}?`;
         return warning(`skills.${list} names ${one}, and there is no such skill`, hint);

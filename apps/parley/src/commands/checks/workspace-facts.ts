@@ -15,7 +15,7 @@ export interface OpenFile {
   readonly text: string;
 }
 
-/** What checks look at in a workspace. */
+/** The facts about a workspace for checks. */
 export type WorkspaceFacts = Awaited<ReturnType<typeof gatherWorkspace>>;
 
 /** Notes are small; what is larger is no note and is not read here. In bytes. */

@@ -10,19 +10,19 @@ import {
 } from '@parley/workspace';
 import { isMarkedInCopy, takesNotes } from './import-plan.ts';
 
-/** Where what is about the owner goes if USER.md cannot take it. */
+/** The file for notes about the owner if USER.md cannot take them. */
 export const OWNERS_NOTES = 'owner-notes.md';
 
 /** Prompt files for everyone; what they say about the owner is taken out of the copy. */
 const SPLIT = ['agents.md', 'soul.md', 'identity.md'];
 
-/** How copies differ from their originals, so that no one but the owner reads what is about the owner (W03). */
+/** The edits of copies, so that only the owner reads text about the owner (W03). */
 export interface ImportEdits {
   /** Files that others read without what they say about the owner. */
   readonly split: ReadonlySet<string>;
   /** Changes the bytes of this file for its copy. */
   readonly edit: (name: string, bytes: Uint8Array) => Uint8Array;
-  /** What was taken out, as a file of its own; null: nothing was. */
+  /** The removed text, as a file of its own; null: none. */
   readonly notes: Uint8Array | null;
 }
 

@@ -79,7 +79,7 @@ CANARYHEARTBEAT 门没关就告诉我。
   'heartbeat-state.json': '{"system":{"lastRun":"2026-02-16T03:00:00Z","cadenceMin":1440}}\n',
 };
 
-/** What the owner has in every layout: USER.md and what was taken out of the files for everyone. */
+/** The owner's words in every layout: USER.md and the text removed from the files for everyone. */
 const OWNERS = ['USER', 'WORK', 'SLEEP', 'CAT', 'SOUL', 'IDENTITY'];
 const EVERYONES = ['HOUSE-RULE', 'HOUSE-END', 'HOUSE-SOUL', 'Caspar'];
 
@@ -102,7 +102,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** What a command prints with these settings of the agent. */
+/** The output of a command with these settings of the agent. */
 async function parley(agent: object, ...args: readonly string[]): Promise<string> {
   writeFileSync(
     join(data(), 'parley.yaml'),

@@ -3,7 +3,7 @@ import type { foreseeTasks } from '@parley/proactive';
 import { isMarkdown, isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
 import { contextLine } from '../schedule.ts';
 
-/** What the workspace has under the name of a file that could be copied. */
+/** The file in the workspace under the name of one that could be copied. */
 export type Existing = 'nothing' | 'the-same' | 'a-template' | 'something';
 
 type UsedFile = ReturnType<typeof asUsed>;
@@ -41,7 +41,7 @@ export function takesNotes({ name, content }: Pick<SurveyedEntry, 'name' | 'cont
 /** When its tasks last ran; the second is where OpenClaw's agents keep it. */
 const STATES: readonly string[] = ['heartbeat-state.json', 'memory/heartbeat-state.json'];
 
-/** What is of OpenClaw or NeoMAGI alone, by the first part of its path. */
+/** Files that only OpenClaw or NeoMAGI uses, by the first part of the path. */
 const FOREIGN: Readonly<Record<string, string>> = {
   'bootstrap.md': 'its first conversation is over; only a new workspace of Parley has one',
   'openclaw.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
@@ -67,7 +67,7 @@ export function planImport(
     why: FOREIGN[name.toLowerCase()] ?? 'no part of the workspace',
   }));
   for (const entry of survey.entries) {
-    const why = reasonAgainst(entry);
+    const why = exclusionReason(entry);
     if (why === null) {
       used.push(asUsed(entry, existing(entry.name), split.has(entry.name)));
     } else ignored.push({ name: entry.name, why });
@@ -75,7 +75,7 @@ export function planImport(
   return { used, ignored, skills: survey.skills, isCut: survey.isCut };
 }
 
-function reasonAgainst({ name, content }: SurveyedEntry): string | null {
+function exclusionReason({ name, content }: SurveyedEntry): string | null {
   const foreign = FOREIGN[firstPart(name)];
   if (foreign !== undefined) return foreign;
   switch (content.kind) {
@@ -155,21 +155,24 @@ export function planText(
   const fresh = used.filter(({ existing }) => existing === 'nothing');
   const kept = used.filter(({ existing }) => existing !== 'nothing');
   return [
-    section('Used', fileLines(fresh)),
-    section(
+    planSection('Used', fileLines(fresh)),
+    planSection(
       'Skills',
       skills.map(({ name, content }) =>
-        line(name, content.kind === 'skill' ? content.description : `not used: ${content.reason}`),
+        planLine(
+          name,
+          content.kind === 'skill' ? content.description : `not used: ${content.reason}`,
+        ),
       ),
     ),
-    section('Standing tasks of HEARTBEAT.md', heartbeat === null ? [] : taskLines(heartbeat)),
-    section(
+    planSection('Standing tasks of HEARTBEAT.md', heartbeat === null ? [] : taskLines(heartbeat)),
+    planSection(
       'In the workspace already, and left as it is there',
-      kept.map((file) => line(file.name, EXISTING[file.existing])),
+      kept.map((file) => planLine(file.name, EXISTING[file.existing])),
     ),
-    section(
+    planSection(
       'Not used',
-      ignored.map(({ name, why }) => line(name, why)),
+      ignored.map(({ name, why }) => planLine(name, why)),
     ),
     isCut ? 'The folder holds more files than are looked at; the rest is not used.\n' : '',
   ]
@@ -185,14 +188,14 @@ function taskLines({
 }: Awaited<ReturnType<typeof foreseeTasks>>): readonly string[] {
   const lines = tasks.map(({ name, schedule, lastRun }) => {
     const ran = lastRun === null ? '' : `, last run ${new Date(lastRun).toISOString()}`;
-    return line(name, `${schedule}${ran}`);
+    return planLine(name, `${schedule}${ran}`);
   });
   const whole = 'the file does not show where one task ends: all of it is one';
   return [
     ...lines,
-    ...(isWhole ? [line('', whole)] : []),
-    ...(context === undefined ? [] : [line('', contextLine(context))]),
-    ...problems.map((text) => line('', text)),
+    ...(isWhole ? [planLine('', whole)] : []),
+    ...(context === undefined ? [] : [planLine('', contextLine(context))]),
+    ...problems.map((text) => planLine('', text)),
   ];
 }
 
@@ -203,20 +206,20 @@ const EXISTING: Readonly<Record<UsedFile['existing'], string>> = {
   something: 'a file of yours',
 };
 
-function section(title: string, lines: readonly string[]): string {
+function planSection(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : `${title}\n${lines.join('\n')}\n`;
 }
 
 function fileLines(files: readonly UsedFile[]): readonly string[] {
-  const single = files.filter(({ name }) => !SUMMED.includes(folderOf(name)));
+  const single = files.filter(({ name }) => !SUMMED.includes(topFolder(name)));
   const sums = SUMMED.flatMap((folder) => {
-    const inside = files.filter(({ name }) => folderOf(name) === folder);
+    const inside = files.filter(({ name }) => topFolder(name) === folder);
     if (inside.length === 0) return [];
     const bytes = inside.reduce((sum, file) => sum + file.bytes, 0);
     const isPrivate = inside.every((file) => file.isPrivate);
-    const total = line(
+    const total = planLine(
       `${folder}/`,
-      `${countOf(inside.length, 'file')}, ${size(bytes)}${isPrivate ? OWNER_ONLY : ''}`,
+      `${countOf(inside.length, 'file')}, ${sizeText(bytes)}${isPrivate ? OWNER_ONLY : ''}`,
     );
     return [total, ...inside.flatMap((file) => remarkLine(file))];
   });
@@ -229,14 +232,14 @@ const OWNER_ONLY = '; shown in your own chats alone';
 function fileLine(file: UsedFile): string {
   const { name, bytes, use, isPrivate, isMarked, remark } = file;
   const remarks = `${isMarked ? MARK : ''}${remark === null ? '' : `; ${remark}`}`;
-  return line(name, `${use}, ${size(bytes)}${isPrivate ? OWNER_ONLY : ''}${remarks}`);
+  return planLine(name, `${use}, ${sizeText(bytes)}${isPrivate ? OWNER_ONLY : ''}${remarks}`);
 }
 
 function remarkLine({ name, remark }: UsedFile): readonly string[] {
-  return remark === null ? [] : [line(`  ${name}`, remark)];
+  return remark === null ? [] : [planLine(`  ${name}`, remark)];
 }
 
-function line(name: string, text: string): string {
+function planLine(name: string, text: string): string {
   return `  ${printable(name).padEnd(24)} ${printable(text)}`;
 }
 
@@ -245,10 +248,10 @@ function printable(text: string): string {
   return visibleLine(text).slice(0, 300);
 }
 
-function folderOf(name: string): string {
+function topFolder(name: string): string {
   return name.includes('/') ? (name.split('/')[0] ?? '') : '';
 }
 
-function size(bytes: number): string {
+function sizeText(bytes: number): string {
   return bytes < 1_000 ? `${bytes} bytes` : `${(bytes / 1_000).toFixed(1)} kB`;
 }

@@ -133,7 +133,7 @@ function existingIn(from: string, workspace: string, name: string, edits: Import
   // Whatever else it is, a link or a pipe: it is not read, and it stays.
   if (!stats.isFile()) return 'something';
   if (isCopy(path, join(from, name), (bytes) => edits.edit(name, bytes))) return 'the-same';
-  return isSame(path, join(WORKSPACE_TEMPLATES, name)) ? 'a-template' : 'something';
+  return isSameContent(path, join(WORKSPACE_TEMPLATES, name)) ? 'a-template' : 'something';
 }
 
 /** Undefined where nothing is, and where a file is in the place of a folder: copying reports that. */
@@ -148,10 +148,10 @@ function lookAt(path: string): Stats | undefined {
 
 /** As it is, or as the import changes it. */
 function isCopy(path: string, original: string, edit: (bytes: Uint8Array) => Uint8Array): boolean {
-  return isSame(path, original) || readFileSync(path).equals(edit(readFileSync(original)));
+  return isSameContent(path, original) || readFileSync(path).equals(edit(readFileSync(original)));
 }
 
-function isSame(path: string, other: string): boolean {
+function isSameContent(path: string, other: string): boolean {
   return existsSync(other) && readFileSync(path).equals(readFileSync(other));
 }
 

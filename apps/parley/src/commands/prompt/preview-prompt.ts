@@ -14,7 +14,7 @@ import type { AgentPlugins } from '../../plug-in.ts';
 import type { LoadedSettings } from '../../settings.ts';
 
 interface PreviewDeps extends InstallationEnv {
-  /** Of the agent; undefined: the default one (F14). */
+  /** The name of the agent; undefined: the default one (F14). */
   readonly name: string | undefined;
   readonly plugins: AgentPlugins;
   /** The text of SOUL.md in turns, which may differ from the file (W06). */
@@ -109,28 +109,28 @@ function workOf(settings: LoadedSettings['settings']): Work {
   };
 }
 
-/** Where a tool would look, if one was called. */
+/** A store for tools that are never called. */
 const UNUSED_STORE = {
   get inbox(): never {
-    throw noToolHere();
+    throw noToolError();
   },
   get links(): never {
-    throw noToolHere();
+    throw noToolError();
   },
   get outbox(): never {
-    throw noToolHere();
+    throw noToolError();
   },
   get groupContext(): never {
-    throw noToolHere();
+    throw noToolError();
   },
   get agentFiles(): never {
-    throw noToolHere();
+    throw noToolError();
   },
 };
 
-const unused = () => Promise.reject(noToolHere());
+const unused = () => Promise.reject(noToolError());
 
-function noToolHere(): Error {
+function noToolError(): Error {
   return new Error('A preview calls no tool.');
 }
 

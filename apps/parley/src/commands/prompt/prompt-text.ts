@@ -1,4 +1,5 @@
 import type { Audience, RequestSection, SentPart, SentRequest, UnsentLayer } from '@parley/core';
+import { formatCount } from '@parley/core';
 import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
 import type { PromptSummary, StepAside } from '@parley/store';
 import { tableText, visible } from '../../terminal/text.ts';
@@ -13,18 +14,18 @@ export function turnLine({ turnId, at, place, model, answeredBy }: PromptSummary
   const who = `${personName} (${personId})`;
   const agent = answeredBy === undefined ? '' : ` · ${answeredBy}`;
   const where = `${channel}/${account} ${chat}`;
-  return visible(`${turnId} · ${moment(at)} · ${where} · ${who} · ${model}${agent}`);
+  return visible(`${turnId} · ${localMinute(at)} · ${where} · ${who} · ${model}${agent}`);
 }
 
 export function listText(prompts: readonly PromptSummary[]): string {
   const rows = prompts.map(({ turnId, at, layout, tokens, place, conversationId }) => [
     turnId,
-    moment(at),
+    localMinute(at),
     conversationId,
     place.title ?? place.chatType,
     place.personName,
     layout,
-    count(tokens),
+    formatCount(tokens),
   ]);
   const heads = ['turn', 'time', 'chat', 'where', 'person', 'layout', 'tokens'];
   return table([heads, ...rows]);
@@ -34,12 +35,12 @@ export function listText(prompts: readonly PromptSummary[]): string {
 export function promptText(prompt: SentRequest, options: { readonly full: boolean }): string {
   const { layout, parts, unsent, sections, characters, tokens } = prompt;
   return [
-    `layout ${layout}, about ${count(tokens)} tokens, ${count(characters)} characters`,
+    `layout ${layout}, about ${formatCount(tokens)} tokens, ${formatCount(characters)} characters`,
     table([['section', '', 'characters', 'tokens'], ...sections.map(sectionRow)]),
     table([HEADS, ...layerRows(parts)]),
     ...(unsent.length === 0 ? [] : [`not in the prompt\n${table(unsent.map(unsentRow))}`]),
     ...(options.full ? parts.map(fullText) : []),
-    besidesText(prompt),
+    toolsAndMessagesText(prompt),
   ].join('\n\n');
 }
 
@@ -53,11 +54,18 @@ const SECTIONS: Readonly<Record<RequestSection['name'], readonly [label: string,
 
 function sectionRow({ name, count: of, characters, tokens }: RequestSection): string[] {
   const [label, unit] = SECTIONS[name];
-  return [label, `${of} ${unit}${of === 1 ? '' : 's'}`, count(characters), count(tokens)];
+  return [
+    label,
+    `${of} ${unit}${of === 1 ? '' : 's'}`,
+    formatCount(characters),
+    formatCount(tokens),
+  ];
 }
 
-function besidesText({ tools, messages }: SentRequest): string {
-  const sizes = messages.map(({ role, characters }) => `${role} ${count(characters)}`).join(', ');
+function toolsAndMessagesText({ tools, messages }: SentRequest): string {
+  const sizes = messages
+    .map(({ role, characters }) => `${role} ${formatCount(characters)}`)
+    .join(', ');
   return [
     `tools     ${tools.length === 0 ? 'none' : tools.join(', ')}`,
     `messages  ${messages.length}, in characters: ${sizes}`,
@@ -75,8 +83,9 @@ function layerRows(parts: readonly SentPart[]): string[][] {
     if (before?.stable === true && !part.stable) rows.push([BOUNDARY]);
     if (part.placement === 'user' && before?.placement !== 'user') rows.push([USER]);
     const { layer, source, audience, text, tokens, cut } = part;
-    const note = cut === null ? '' : `cut: ${count(cut.shown)} of ${count(cut.total)} characters`;
-    const sizes = [count(text.length), count(tokens)];
+    const note =
+      cut === null ? '' : `cut: ${formatCount(cut.shown)} of ${formatCount(cut.total)} characters`;
+    const sizes = [formatCount(text.length), formatCount(tokens)];
     rows.push([layer, source, audienceWord(audience), ...sizes, note]);
   }
   return rows;
@@ -92,14 +101,14 @@ function fullText({ layer, text }: SentPart): string {
   return `━━ ${visible(layer)} ━━\n${visible(text)}`;
 }
 
-/** What the model wrote besides its answers; empty where that is nothing. */
+/** The model's text besides its answers; empty for none. */
 export function asidesText(
   asides: readonly StepAside[],
   { full }: { readonly full: boolean },
 ): string {
   if (asides.length === 0) return '';
   const lines = asides.flatMap(({ step, reasoning, reasoningCharacters, dropped }) => [
-    `step ${step}: ${count(reasoningCharacters)} characters of reasoning`,
+    `step ${step}: ${formatCount(reasoningCharacters)} characters of reasoning`,
     ...(full && reasoning !== '' ? [visible(reasoning)] : []),
     ...dropped.map(({ raw, problem }) =>
       visible(`a call that was not run: ${problem}${full ? `\n${raw}` : ''}`),
@@ -121,15 +130,11 @@ function table(rows: readonly (readonly string[])[]): string {
 const SIZES = new Set(['characters', 'tokens']);
 
 /** `2026-11-21 14:05`, where the machine is. */
-function moment(at: number): string {
+function localMinute(at: number): string {
   const date = new Date(at);
   const two = (number: number) => String(number).padStart(2, '0');
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en-US');
 }
 
 export function comparisonText(
@@ -139,16 +144,16 @@ export function comparisonText(
   const { before, after, prefix, share, parts } = comparison;
   const percent = (Math.floor(share * 1_000) / 10).toFixed(1);
   return [
-    `first   ${count(before.characters)} characters, about ${count(before.tokens)} tokens`,
-    `second  ${count(after.characters)} characters, about ${count(after.tokens)} tokens`,
-    `shared  the first ${count(prefix.characters)} characters (${count(prefix.bytes)} bytes), about ${count(prefix.tokens)} tokens: ${percent} % of the second`,
+    `first   ${formatCount(before.characters)} characters, about ${formatCount(before.tokens)} tokens`,
+    `second  ${formatCount(after.characters)} characters, about ${formatCount(after.tokens)} tokens`,
+    `shared  the first ${formatCount(prefix.characters)} characters (${formatCount(prefix.bytes)} bytes), about ${formatCount(prefix.tokens)} tokens: ${percent} % of the second`,
     '',
-    ...parts.flatMap((part, index) => partLines(part, endsHere(parts, index), options.full)),
+    ...parts.flatMap((part, index) => partLines(part, isPrefixEnd(parts, index), options.full)),
   ].join('\n');
 }
 
 /** The first part that is not in the shared beginning to its end. */
-function endsHere(parts: readonly PartComparison[], index: number): boolean {
+function isPrefixEnd(parts: readonly PartComparison[], index: number): boolean {
   return parts.findIndex((part) => part.shared < lengthOf(part)) === index;
 }
 
@@ -159,8 +164,10 @@ function lengthOf({ change, pieces }: PartComparison): number {
 
 function partLines(part: PartComparison, isEnd: boolean, full: boolean): string[] {
   const { layer, change, pieces, shared } = part;
-  const end = isEnd ? `   ◄ the shared beginning ends here, after ${count(shared)} characters` : '';
-  const lines = full ? pieces.flatMap((piece) => marked(piece)) : changesOf(pieces);
+  const end = isEnd
+    ? `   ◄ the shared beginning ends here, after ${formatCount(shared)} characters`
+    : '';
+  const lines = full ? pieces.flatMap((piece) => markedLines(piece)) : changesOf(pieces);
   return [`${SIGNS[change]} ${visible(layer)}${end}`, ...(change === 'same' && !full ? [] : lines)];
 }
 
@@ -172,16 +179,16 @@ const SIGNS: Readonly<Record<PartComparison['change'], string>> = {
 };
 const MARKS: Readonly<Record<TextPiece['kind'], string>> = { same: ' ', removed: '-', added: '+' };
 
-function marked({ kind, text }: TextPiece): string[] {
+function markedLines({ kind, text }: TextPiece): string[] {
   const lines = visible(text).replace(/\n$/, '').split('\n');
   return lines.map((line) => `    ${MARKS[kind]} ${line}`);
 }
 
-/** Of equal text only the length is shown. */
+/** The changes between two texts; equal text is shown by its length alone. */
 function changesOf(pieces: readonly TextPiece[]): string[] {
   return pieces.flatMap((piece) => {
-    if (piece.kind !== 'same') return marked(piece);
-    const lines = marked(piece).length;
-    return [`      … ${lines === 1 ? 'one line' : `${count(lines)} lines`} the same`];
+    if (piece.kind !== 'same') return markedLines(piece);
+    const lines = markedLines(piece).length;
+    return [`      … ${lines === 1 ? 'one line' : `${formatCount(lines)} lines`} the same`];
   });
 }

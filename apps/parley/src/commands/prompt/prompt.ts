@@ -14,7 +14,13 @@ import {
 } from '../../settings.ts';
 import { previewPrompt } from './preview-prompt.ts';
 import { asidesText, comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
-import { layoutOf, type PreviewFlags, previewedTurn, previewRequest, usage } from './request.ts';
+import {
+  layoutOf,
+  type PreviewFlags,
+  previewedTurn,
+  previewRequest,
+  usageError,
+} from './request.ts';
 
 /** The options of `parley prompt`; commander sees to it that they go together. */
 export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
@@ -103,7 +109,7 @@ async function recordedText(flags: PromptFlags, recorded: Recorded): Promise<str
   if (diff !== undefined) {
     const turns = diff === true ? [] : diff;
     if (turns.length !== 0 && turns.length !== 2) {
-      throw usage('--diff takes two turns, or none for the last two of a chat.');
+      throw usageError('--diff takes two turns, or none for the last two of a chat.');
     }
     const [before, after] =
       turns.length === 0
@@ -119,22 +125,22 @@ async function recordedText(flags: PromptFlags, recorded: Recorded): Promise<str
   return newest === undefined ? '' : storedText(newest, flags);
 }
 
-type Shown = Pick<PromptFlags, 'full' | 'json'>;
+type PromptFormat = Pick<PromptFlags, 'full' | 'json'>;
 
-function storedText(prompt: StoredPrompt, { full = false, json }: Shown): string {
+function storedText(prompt: StoredPrompt, { full = false, json }: PromptFormat): string {
   if (json) return jsonText(prompt);
   const asides = asidesText(prompt.asides, { full });
   return `${turnLine(prompt)}\n${promptText(prompt, { full })}${asides}`;
 }
 
-function comparedText(before: StoredPrompt, after: StoredPrompt, shown: Shown): string {
+function comparedText(before: StoredPrompt, after: StoredPrompt, shown: PromptFormat): string {
   const comparison = comparePrompts(before, after);
   if (shown.json) return jsonText(comparison);
   const text = comparisonText(comparison, { full: shown.full === true });
   return `${turnLine(before)}\n${turnLine(after)}\n${text}`;
 }
 
-/** What would be in the log of a real turn. */
+/** A log that collects the faults that a real turn would log. */
 function faultsInto(faults: string[]): Logger {
   const note = (facts: object, message: string): void => {
     faults.push(`  ${message} ${JSON.stringify(facts)}`);
@@ -211,9 +217,9 @@ async function nextRun(
   choose: Parameters<Heartbeat['preview']>[0],
 ): Promise<HeartbeatOrder | null> {
   if (!hasDatabase(folder, loaded)) return null;
-  const { heartbeatHere } = await import('../../proactive.ts');
+  const { offlineHeartbeat } = await import('../../proactive.ts');
   return withStore({ folder, env }, async (store) =>
-    (await heartbeatHere(store, chosen)).preview(choose),
+    (await offlineHeartbeat(store, chosen)).preview(choose),
   );
 }
 

@@ -1,4 +1,4 @@
-import { type ChannelContext, routeOf } from '@parley/channels';
+import { answerRoute, type ChannelContext } from '@parley/channels';
 import { silentLogger } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ describe('a preview', () => {
       if (row === undefined) throw new Error('there is no message');
       const style = { mentions: 'dead', numbered: false } as const;
       // Fields of the route that only delivery reads do not change a prompt.
-      const { streams, inputs, maxButtons, maxFileBytes, ...route } = routeOf(
+      const { streams, inputs, maxButtons, maxFileBytes, ...route } = answerRoute(
         row.message,
         adapter.capabilities,
         style,

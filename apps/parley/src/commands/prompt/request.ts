@@ -12,7 +12,7 @@ import type { PromptMode } from '@parley/prompt';
 import type { ClaimedTurn, HeartbeatOrder } from '@parley/store';
 import { CliError } from '../../data-folder.ts';
 
-/** Who would write what and where, as it was typed here or on the page. */
+/** The hypothetical message with its author and chat, as typed here or on the page. */
 export interface PreviewFlags {
   readonly channel?: string | undefined;
   readonly account?: string | undefined;
@@ -31,7 +31,7 @@ const MODES: readonly PromptMode[] = ['full', 'light', 'minimal', 'none'];
 /** Reads what was typed about a preview. Throws CliError that says what to type instead. */
 export function previewRequest({ channel, chat, mode, heartbeat = false, ...flags }: PreviewFlags) {
   if (channel === undefined) {
-    throw usage(
+    throw usageError(
       'Say which turn: --list for those there were, --last for the newest, --turn or --message with an id, --diff for two, or --channel for a preview.',
     );
   }
@@ -39,7 +39,7 @@ export function previewRequest({ channel, chat, mode, heartbeat = false, ...flag
   return { message, mode: modeOf(mode), heartbeat };
 }
 
-/** What is previewed: a turn as a worker would claim it, and how it differs from that of a chat. */
+/** The previewed turn: a turn as a worker would claim it, and how it differs from that of a chat. */
 interface PreviewedTurn {
   readonly turn: ClaimedTurn;
   readonly change: PreviewChange;
@@ -48,7 +48,7 @@ interface PreviewedTurn {
 export interface PreviewTarget {
   readonly channels: readonly string[];
   readonly agent: string;
-  /** Of the agent, as in the ids of its conversations; undefined: the default one. */
+  /** The name of the agent, as in the ids of its conversations; undefined: the default one. */
   readonly name?: string | undefined;
   /** Null: there is no database yet, so a run is that of an example. */
   readonly heartbeat: (
@@ -67,7 +67,7 @@ export async function previewedTurn(
   const turn = { ...asked, conversationId: conversationOfAgent(name, asked.conversationId) };
   if (!heartbeat) return { turn, change: { mode } };
   const choose = (found: AlertChat | null): AlertChat =>
-    found !== null && isThere(found, message) ? found : alertChatOf(turn);
+    found !== null && isAlertChat(found, message) ? found : alertChatOf(turn);
   const order = (await place.heartbeat(choose)) ?? exampleRun(choose(null), { agent, now });
   const row = { seq: 0, ...order.message };
   return {
@@ -77,7 +77,7 @@ export async function previewedTurn(
 }
 
 /** Whether alerts really go to the place that was asked for, of which no more was said. */
-function isThere({ last }: AlertChat, asked: HypotheticalMessage): boolean {
+function isAlertChat({ last }: AlertChat, asked: HypotheticalMessage): boolean {
   const { channel, account = last.account, chatType, chatId, user } = asked;
   const isNamed = chatId !== undefined || user !== undefined;
   return (
@@ -94,7 +94,7 @@ function alertChatOf({ conversationId, messages: [row] }: ClaimedTurn): AlertCha
 function chatTypeOf(given = 'direct'): ChatType {
   const parsed = ChatType.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw usage(
+  throw usageError(
     `--chat is ${ChatType.options.join(', ')} with --channel, not "${given}". --chat-id names a chat.`,
   );
 }
@@ -102,18 +102,18 @@ function chatTypeOf(given = 'direct'): ChatType {
 function modeOf(given: string | undefined): PromptMode | undefined {
   const mode = MODES.find((candidate) => candidate === given);
   if (mode !== undefined || given === undefined) return mode;
-  throw usage(`--mode is ${MODES.join(', ')}, not "${given}".`);
+  throw usageError(`--mode is ${MODES.join(', ')}, not "${given}".`);
 }
 
 /** The layout of `--layout`. Throws CliError. */
 export function layoutOf(given: string): (typeof LAYOUT_NAMES)[number] {
   const layout = LAYOUT_NAMES.find((candidate) => candidate === given);
   if (layout !== undefined) return layout;
-  throw usage(`--layout is ${LAYOUT_NAMES.join(', ')}, not "${given}".`);
+  throw usageError(`--layout is ${LAYOUT_NAMES.join(', ')}, not "${given}".`);
 }
 
 /** A wrong option, with the way to the right ones. */
-export function usage(message: string): CliError {
+export function usageError(message: string): CliError {
   return new CliError('prompt-usage', `${message} "parley prompt --help" shows examples.`);
 }
 
@@ -125,7 +125,7 @@ export interface HypotheticalMessage
 
 const HYPOTHETICAL_ID = 'hypothetical';
 
-/** How each channel shows text, as its adapter declares it; nothing has to be connected to ask. */
+/** The target of text on each channel, as its adapter declares it; no connection is needed. */
 const TARGETS: Readonly<Record<string, RenderTarget>> = {
   web: { dialect: 'html', maxLength: 4_000_000, unit: 'utf16' },
   terminal: { dialect: 'plain', maxLength: 4_000_000, unit: 'utf16' },
@@ -137,12 +137,12 @@ const TARGETS: Readonly<Record<string, RenderTarget>> = {
 const MESSENGERS: ReadonlySet<string> = new Set(['discord', 'telegram', 'whatsapp']);
 const SOME_TARGET: RenderTarget = { dialect: 'plain', maxLength: 4_000, unit: 'utf16' };
 
-/** How a channel shows text; plain where it is not one of Parley's own. */
-function targetOf(channel: string): RenderTarget {
+/** The target of text on a channel; plain where it is not one of Parley's own. */
+function renderTarget(channel: string): RenderTarget {
   return TARGETS[channel] ?? SOME_TARGET;
 }
 
-/** What a channel can do with an answer, where the prompt or its tools depend on it. */
+/** The abilities of a channel for an answer, where the prompt or its tools depend on it. */
 function abilitiesOf(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
   return {
     ...(MESSENGERS.has(channel) && { quotes: true, acts: ['react', 'edit', 'delete'] }),
@@ -164,7 +164,7 @@ export function hypotheticalTurn(
   const chat = chatOf(asked);
   const { id, name } = personOf(asked);
   const to = { channel, account, chatId: chat.id, chatType: chat.type };
-  const route = { ...to, ...abilitiesOf(channel), target: targetOf(channel) };
+  const route = { ...to, ...abilitiesOf(channel), target: renderTarget(channel) };
   const message = {
     channel,
     account,

@@ -82,7 +82,7 @@ function filesOfProgram(): readonly string[] {
   );
 }
 
-/** Of each frame the file and the line, without the folders before it. */
+/** The file and line of each frame of a stack, without the folders before it. */
 function stackOf(stack: unknown): readonly string[] {
   const frames = String(stack).matchAll(
     /^[ \t]+at .*?((?<![\w.-])[\w.-]+\.(?:m|c)?[jt]s:\d+:\d+)\)?$/gm,

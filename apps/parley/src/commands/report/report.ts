@@ -60,7 +60,7 @@ export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<nu
 }
 
 /** The same for the page, with the plugins as they are loaded already. */
-export async function reportHere(
+export async function collectOwnReport(
   { folder, env, ...time }: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { report, definitions }: Pick<LoadedPlugins, 'report' | 'definitions'>,
   loaded: LoadedSettings,
@@ -88,7 +88,7 @@ export async function collectReport(installation: Installation): Promise<BugRepo
   };
   const found = await Promise.all(
     Object.entries(parts).map(async ([name, collect]) => {
-      const value = await collect().catch((failure: unknown) => ({ failure: factsOf(failure) }));
+      const value = await collect().catch((failure: unknown) => ({ failure: errorFacts(failure) }));
       return { name: `${name}.json`, text: json(value) };
     }),
   );
@@ -96,16 +96,16 @@ export async function collectReport(installation: Installation): Promise<BugRepo
   const log = lines.toReversed().map(({ raw }) => `${JSON.stringify(mask(JSON.parse(raw)))}\n`);
   const files = [
     { name: 'README.txt', text: README },
-    { name: 'versions.json', text: `${JSON.stringify(machine(clock()), null, 2)}\n` },
+    { name: 'versions.json', text: `${JSON.stringify(machineFacts(clock()), null, 2)}\n` },
     ...found,
     { name: 'log.ndjson', text: log.join('') },
   ];
   const name = `parley-report-${new Date(clock()).toISOString().slice(0, 10)}.tar.gz`;
-  return { name, files, archive: (await packed(files)).toString('base64') };
+  return { name, files, archive: (await packArchive(files)).toString('base64') };
 }
 
-/** Of Parley and the machine; nothing of it is a person's. */
-function machine(now: number) {
+/** The facts of Parley and the machine, none of them personal. */
+function machineFacts(now: number) {
   const { platform, arch, versions } = process;
   const { openssl, v8, modules } = versions;
   return {
@@ -115,7 +115,7 @@ function machine(now: number) {
   };
 }
 
-function factsOf(failure: unknown) {
+function errorFacts(failure: unknown) {
   const isError = failure instanceof Error;
   return isError
     ? { ...failure, name: failure.name, message: failure.message, stack: failure.stack }
@@ -132,7 +132,7 @@ async function auditFacts(installation: Installation) {
 }
 
 async function databaseFacts({ folder, env, database, clock }: Installation) {
-  const state = database.kind === 'seen' ? database.state : { failure: factsOf(database.error) };
+  const state = database.kind === 'seen' ? database.state : { failure: errorFacts(database.error) };
   // Opening it would change its schema.
   if (database.kind !== 'seen' || database.state.kind !== 'current') return { state };
   const tables = async (store: Store, { settings }: LoadedSettings) => ({
@@ -146,7 +146,7 @@ async function databaseFacts({ folder, env, database, clock }: Installation) {
   return withStore({ folder, env }, tables);
 }
 
-async function packed(files: BugReport['files']): Promise<Buffer> {
+async function packArchive(files: BugReport['files']): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const memory = new Writable({
     write(chunk: Buffer, _encoding, done) {

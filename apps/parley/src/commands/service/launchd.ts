@@ -1,14 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '../../data-folder.ts';
-import { afterwards, type Machine, type ServiceManager, type ServiceState } from './manager.ts';
+import { type Machine, requireSuccess, type ServiceManager, type ServiceState } from './manager.ts';
 import { commandOf, type ServiceProgram } from './systemd-unit.ts';
 
 const LABEL = 'parley';
 
 /** The text of a launch agent. */
 export function launchAgent(program: ServiceProgram, log: string): string {
-  const words = commandOf(program).map((word) => `    <string>${escaped(word)}</string>`);
+  const words = commandOf(program).map((word) => `    <string>${escapeXml(word)}</string>`);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- Written by "parley service install", which replaces it. -->
@@ -21,7 +21,7 @@ export function launchAgent(program: ServiceProgram, log: string): string {
 ${words.join('\n')}
   </array>
   <key>WorkingDirectory</key>
-  <string>${escaped(program.folder)}</string>
+  <string>${escapeXml(program.folder)}</string>
   <key>EnvironmentVariables</key>
   <dict>
     <key>PATH</key>
@@ -41,9 +41,9 @@ ${words.join('\n')}
   <key>Umask</key>
   <integer>63</integer>
   <key>StandardOutPath</key>
-  <string>${escaped(log)}</string>
+  <string>${escapeXml(log)}</string>
   <key>StandardErrorPath</key>
-  <string>${escaped(log)}</string>
+  <string>${escapeXml(log)}</string>
 </dict>
 </plist>
 `;
@@ -54,7 +54,7 @@ const CHARACTERS = Object.fromEntries(
   Object.entries(ENTITIES).map(([one, entity]) => [entity, one]),
 );
 
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text.replaceAll(/[&<>]/g, (character) => ENTITIES[character] ?? '');
 }
 
@@ -85,23 +85,27 @@ export function launchd(machine: Machine, program: ServiceProgram): ServiceManag
     },
     async start() {
       await run('launchctl', ['bootout', `${domain}/${LABEL}`]); // Fails where it is not loaded.
-      await afterwards(
+      await requireSuccess(
         run('launchctl', ['enable', `${domain}/${LABEL}`]),
         'The agent was not enabled',
       );
-      await afterwards(run('launchctl', ['bootstrap', domain, file]), 'The service did not start');
+      await requireSuccess(
+        run('launchctl', ['bootstrap', domain, file]),
+        'The service did not start',
+      );
     },
     async stop() {
       await run('launchctl', ['bootout', `${domain}/${LABEL}`]);
     },
     async forget() {},
-    state: async () => stateIn((await run('launchctl', ['print', `${domain}/${LABEL}`])).out),
+    state: async () =>
+      parseLaunchdState((await run('launchctl', ['print', `${domain}/${LABEL}`])).out),
     notes: () => ['Boot      it runs from your login on, and ends when you log out'],
   };
 }
 
 /** From `launchctl print`. */
-export function stateIn(printed: string): ServiceState {
+export function parseLaunchdState(printed: string): ServiceState {
   const pid = Number(/^\s*pid = (\d+)$/m.exec(printed)?.[1] ?? 0);
   const state = /^\s*state = (.+)$/m.exec(printed)?.[1];
   return {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { INSTALLATION } from '@parley/core/installation';
 import { CliError } from '../../data-folder.ts';
 
-/** What a service is installed on; tests have folders and programs of their own. */
+/** The machine on which a service is installed; tests have folders and programs of their own. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly uid: number;
@@ -13,7 +13,7 @@ export interface Machine {
   readonly env: NodeJS.ProcessEnv;
   readonly node: string;
   readonly launcher: string;
-  /** Where a path of the system is. */
+  /** The real place of a system path. */
   readonly at: (path: string) => string;
   readonly run: (program: string, args: readonly string[]) => Promise<Ended>;
 }
@@ -26,7 +26,7 @@ export interface Ended {
 
 /** systemd or launchd, about the service of Parley. */
 export interface ServiceManager {
-  /** What is written. */
+  /** The file that is written. */
   readonly file: string;
   /** The command that prints its log. */
   readonly readLog: string;
@@ -35,7 +35,7 @@ export interface ServiceManager {
   readonly folderIn: (text: string) => string | null;
   /** Throws CliError where no service can be installed. Changes nothing. */
   check(): Promise<void>;
-  /** What must be there before the file is. */
+  /** Prepares the folders and users that the file needs. */
   prepare(): Promise<void>;
   /** Reads the file again and starts the service with it, now and with the machine. */
   start(): Promise<void>;
@@ -44,7 +44,7 @@ export interface ServiceManager {
   /** After the file was removed. */
   forget(): Promise<void>;
   state(): Promise<ServiceState>;
-  /** What people should know, as lines. */
+  /** Notes for people, as lines. */
   notes(): readonly string[];
 }
 
@@ -58,7 +58,7 @@ export interface ServiceState {
   readonly restarts: number;
 }
 
-export function machineHere(env: NodeJS.ProcessEnv): Machine {
+export function thisMachine(env: NodeJS.ProcessEnv): Machine {
   return {
     platform: process.platform,
     uid: process.getuid?.() ?? -1,
@@ -76,7 +76,7 @@ export function machineHere(env: NodeJS.ProcessEnv): Machine {
 const RUN_WITHIN_MS = 60_000;
 const NOT_FOUND = 127;
 
-export function runProgram(
+function runProgram(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -94,7 +94,7 @@ export function runProgram(
 }
 
 /** Throws CliError unless the program ended well. */
-export async function afterwards(ended: Promise<Ended>, otherwise: string): Promise<void> {
+export async function requireSuccess(ended: Promise<Ended>, otherwise: string): Promise<void> {
   const { code, out } = await ended;
   if (code === 0) return;
   throw new CliError(

@@ -12,9 +12,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Cli } from '../../cli.ts';
-import { announceHere, defaultDataFolder, locateDataFolder, readToken } from '../../data-folder.ts';
+import {
+  announceOwnGateway,
+  defaultDataFolder,
+  locateDataFolder,
+  readToken,
+} from '../../data-folder.ts';
 import { newSession } from '../access.ts';
-import { type Machine, machineHere, runProgram } from './manager.ts';
+import { type Machine, thisMachine } from './manager.ts';
 import { installService, serviceStatus, uninstallService } from './service.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../bin/parley.js');
@@ -82,10 +87,9 @@ const written = (name: string) => readFileSync(join(programs, name), 'utf8');
 function machine(change: Partial<Machine>): Machine {
   const env = { PATH: `${programs}:/usr/bin:/bin` };
   return {
-    ...machineHere(env),
+    ...thisMachine(env),
     ...{ platform: 'linux', home: join(root, 'home'), user: 'ada', launcher: LAUNCHER },
     at: (path) => join(root, path),
-    run: (program, args) => runProgram(program, args, env),
     ...change,
   };
 }
@@ -136,7 +140,7 @@ describe('the service of a user', () => {
   it('[U06] is not installed beside a Parley that has its data folder', async () => {
     const cli = cliOn(join(root, 'home/.parley'));
     mkdirSync(cli.folder.path);
-    const end = announceHere(cli.folder, 'http://127.0.0.1:1');
+    const end = announceOwnGateway(cli.folder, 'http://127.0.0.1:1');
     await expect(installService(cli, {}, user())).rejects.toMatchObject({ code: 'service-busy' });
     end();
     expect(existsSync(join(root, 'home/.config'))).toBe(false);

@@ -21,7 +21,7 @@ import {
   locateDataFolder,
 } from '../../data-folder.ts';
 import { launchd } from './launchd.ts';
-import { type Machine, machineHere, type ServiceManager } from './manager.ts';
+import { type Machine, type ServiceManager, thisMachine } from './manager.ts';
 import { systemd } from './systemd.ts';
 import { type ServiceProgram, SYSTEM_FOLDER, SYSTEM_UNIT, SYSTEM_USER } from './systemd-unit.ts';
 
@@ -38,7 +38,7 @@ interface Service {
 export async function installService(
   cli: Cli,
   { print: onlyPrint = false }: { readonly print?: boolean },
-  machine: Machine = machineHere(cli.env),
+  machine: Machine = thisMachine(cli.env),
 ): Promise<number> {
   const service = serviceOf(cli, machine);
   const { manager, folder, isSystem, program } = service;
@@ -94,7 +94,7 @@ function installedText({ manager, folder, isSystem }: Service, address: string):
 /** `parley service status`: 0 it runs and answers, 1 it should and does not, 3 there is none. */
 export async function serviceStatus(
   cli: Cli,
-  machine: Machine = machineHere(cli.env),
+  machine: Machine = thisMachine(cli.env),
 ): Promise<number> {
   const service = serviceOf(cli, machine);
   const { manager } = service;
@@ -132,7 +132,7 @@ export async function serviceStatus(
 /** `parley service uninstall`: what Parley knows stays where it is. */
 export async function uninstallService(
   cli: Cli,
-  machine: Machine = machineHere(cli.env),
+  machine: Machine = thisMachine(cli.env),
 ): Promise<number> {
   const service = serviceOf(cli, machine);
   const { manager, isSystem } = service;
@@ -158,7 +158,7 @@ function noService({ print }: Cli, { manager, machine, folder, isSystem }: Servi
   return 3;
 }
 
-/** Of the service as it is installed, whatever this command names; null: there is none. */
+/** The data folder of the installed service, whatever this command names; null: there is none. */
 function installedFolder({ file, folderIn }: ServiceManager): DataFolder | null {
   const path = existsSync(file) ? folderIn(readFileSync(file, 'utf8')) : null;
   return path === null ? null : locateDataFolder(path, {});
@@ -219,7 +219,7 @@ export function barrierOf(path: string, hidden: readonly string[]): string | nul
   for (const one of new Set([path, real])) {
     const hiding = hidden.find((folder) => isWithin(one, folder));
     if (hiding !== undefined) return `services do not see ${hiding}`;
-    for (const folder of above(one)) {
+    for (const folder of ancestorFolders(one)) {
       if ((statSync(folder).mode & 0o001) === 0) return `${folder} is closed to other users`;
     }
   }
@@ -231,9 +231,9 @@ function isWithin(path: string, folder: string): boolean {
 }
 
 /** All folders of a path, the outermost first. */
-function above(path: string): string[] {
+function ancestorFolders(path: string): string[] {
   const folder = dirname(path);
-  return folder === parse(path).root ? [folder] : [...above(folder), folder];
+  return folder === parse(path).root ? [folder] : [...ancestorFolders(folder), folder];
 }
 
 /** Throws CliError when a Parley that is not the service has the data folder. */

@@ -1,6 +1,6 @@
 import { CliError } from '../../data-folder.ts';
 
-/** What the service runs, and where. All paths are absolute. */
+/** The program of the service and its folders. All paths are absolute. */
 export interface ServiceProgram {
   readonly node: string;
   readonly launcher: string;
@@ -19,7 +19,7 @@ export interface UnitFacts extends ServiceProgram {
 }
 
 export const SYSTEM_USER = 'parley';
-/** What systemd makes of `StateDirectory=parley`. */
+/** The folder that systemd makes for `StateDirectory=parley`. */
 export const SYSTEM_FOLDER = '/var/lib/parley';
 export const UNIT = 'parley.service';
 export const SYSTEM_UNIT = `/etc/systemd/system/${UNIT}`;
@@ -56,12 +56,12 @@ export function systemdUnit(facts: UnitFacts): string {
     '',
     '[Service]',
     'Type=exec',
-    `ExecStart=${[quoted(program), ...rest.map((word) => quoted(word.replaceAll('$', '$$$$')))].join(' ')}`,
-    `WorkingDirectory=${raw(folder)}`,
+    `ExecStart=${[quoteWord(program), ...rest.map((word) => quoteWord(word.replaceAll('$', '$$$$')))].join(' ')}`,
+    `WorkingDirectory=${escapePercent(folder)}`,
     '# Few arenas of malloc: each keeps what threads have freed.',
     'Environment=MALLOC_ARENA_MAX=2',
     '# Keys that the settings take from variables, one NAME=value a line. Mode 0600.',
-    `EnvironmentFile=-${raw(environmentFile)}`,
+    `EnvironmentFile=-${escapePercent(environmentFile)}`,
     ...ENDING,
     ...backoff(facts),
     'UMask=0077',
@@ -97,7 +97,7 @@ function backoff({ version }: UnitFacts): string[] {
   return ['Restart=on-failure', 'RestartPreventExitStatus=2', ...pause];
 }
 
-/** What no unprivileged process needs, and neither does the sandbox for commands. */
+/** Restrictions of rights that no unprivileged process needs, nor the sandbox for commands. */
 const COMMON_GUARDS = [
   'NoNewPrivileges=yes',
   'LockPersonality=yes',
@@ -120,7 +120,7 @@ function systemGuards(folder: string): string[] {
     `Group=${SYSTEM_USER}`,
     ...(folder === SYSTEM_FOLDER
       ? ['StateDirectory=parley', 'StateDirectoryMode=0700']
-      : [`ReadWritePaths=${quoted(folder)}`]),
+      : [`ReadWritePaths=${quoteWord(folder)}`]),
     '',
     '# The whole system is read-only but for the data folder; a workspace elsewhere needs ReadWritePaths=.',
     'ProtectSystem=strict',
@@ -152,12 +152,12 @@ function refuseControl(path: string): void {
 }
 
 /** A whole value, which systemd does not take apart. */
-function raw(text: string): string {
+function escapePercent(text: string): string {
   return text.replaceAll('%', '%%');
 }
 
 /** One word of a value that systemd takes apart at spaces. */
-function quoted(word: string): string {
-  const text = raw(word);
+function quoteWord(word: string): string {
+  const text = escapePercent(word);
   return /^[\w./:=@+,%$-]+$/.test(text) ? text : `"${text.replaceAll(/[\\"]/g, '\\$&')}"`;
 }

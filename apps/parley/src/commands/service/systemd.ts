@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '../../data-folder.ts';
-import { afterwards, type Machine, type ServiceManager, type ServiceState } from './manager.ts';
+import { type Machine, requireSuccess, type ServiceManager, type ServiceState } from './manager.ts';
 import {
   type ServiceProgram,
   SYSTEM_FOLDER,
@@ -34,7 +34,7 @@ export function systemd(machine: Machine, program: ServiceProgram): ServiceManag
     async check() {
       if (!existsSync(at('/run/systemd/system'))) throw noSystemd();
       const { code, out } = await systemctl('show-environment');
-      if (code !== 0) throw unreachable(isSystem, out);
+      if (code !== 0) throw unreachableError(isSystem, out);
     },
     async prepare() {
       if (!isSystem) return;
@@ -42,16 +42,16 @@ export function systemd(machine: Machine, program: ServiceProgram): ServiceManag
       if (program.folder !== at(SYSTEM_FOLDER)) checkOwner(program.folder, await userId(machine));
     },
     async start() {
-      await afterwards(systemctl('daemon-reload'), 'systemd did not read the unit');
-      await afterwards(systemctl('enable', UNIT), 'The unit was not enabled');
+      await requireSuccess(systemctl('daemon-reload'), 'systemd did not read the unit');
+      await requireSuccess(systemctl('enable', UNIT), 'The unit was not enabled');
       await systemctl('reset-failed', UNIT); // Fails where nothing has failed.
-      await afterwards(systemctl('restart', UNIT), 'The service did not start');
+      await requireSuccess(systemctl('restart', UNIT), 'The service did not start');
     },
     async stop() {
-      await afterwards(systemctl('disable', '--now', UNIT), 'The service was not stopped');
+      await requireSuccess(systemctl('disable', '--now', UNIT), 'The service was not stopped');
     },
     async forget() {
-      await afterwards(systemctl('daemon-reload'), 'systemd still knows the unit');
+      await requireSuccess(systemctl('daemon-reload'), 'systemd still knows the unit');
       await systemctl('reset-failed', UNIT);
     },
     state: async () => stateIn((await systemctl('show', UNIT, '--property', PROPERTIES)).out),
@@ -101,7 +101,7 @@ function noSystemd(): CliError {
   );
 }
 
-function unreachable(isSystem: boolean, said: string): CliError {
+function unreachableError(isSystem: boolean, said: string): CliError {
   const fix = isSystem
     ? 'Look at "systemctl status".'
     : 'Log in as this user itself, by ssh or at the machine, not by su or sudo; or install the service of the machine as root.';
@@ -115,7 +115,7 @@ async function addUser({ run }: Machine): Promise<void> {
   if ((await run('id', ['-u', SYSTEM_USER])).code === 0) return;
   const home = ['--home-dir', SYSTEM_FOLDER, '--no-create-home'];
   const args = ['--system', '--user-group', ...home, '--shell', '/usr/sbin/nologin', SYSTEM_USER];
-  await afterwards(run('useradd', args), `The user ${SYSTEM_USER} was not created`);
+  await requireSuccess(run('useradd', args), `The user ${SYSTEM_USER} was not created`);
 }
 
 async function userId({ run }: Machine): Promise<number> {

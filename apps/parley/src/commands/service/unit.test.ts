@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { launchAgent, stateIn as launchdState } from './launchd.ts';
+import { launchAgent, parseLaunchdState as launchdState } from './launchd.ts';
 import { barrierOf } from './service.ts';
 import { stateIn, versionIn } from './systemd.ts';
 import { systemdUnit, type UnitFacts } from './systemd-unit.ts';

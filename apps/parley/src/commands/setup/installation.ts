@@ -36,7 +36,7 @@ export function setupThrough(gateway: FoundGateway): RunningSetup {
 }
 
 /** The same steps where no gateway runs: they work on the settings file alone, so nobody waits here. */
-export async function setupHere(cli: Pick<Cli, 'folder' | 'env'>): Promise<SetupSteps> {
+export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<SetupSteps> {
   const { folder, env } = cli;
   readSettings(folder, env); // Throws what is wrong with the file.
   const { definitions, loaded, end } = await checkWithPlugins(cli);

@@ -16,7 +16,7 @@ export async function linkPhone(setup: RunningSetup, { log }: Questions): Promis
   if (!(await setup.state()).channels.includes('whatsapp')) return;
   let drawn = '';
   const waitsSince = systemTime.monotonic();
-  await until(async () => {
+  await pollUntilFound(async () => {
     const accounts = await setup.accounts();
     const states = accounts.flatMap(({ channel, state }) =>
       channel === 'whatsapp' ? [state] : [],
@@ -40,7 +40,7 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
   const refused = new Set<string>();
   for (;;) {
     ui.log.step('Write anything to your bot from your own account. Ctrl-C leaves it for later.');
-    const waiting = await until(async () => {
+    const waiting = await pollUntilFound(async () => {
       const found = (await setup.state()).waiting.filter(({ person }) => !refused.has(person));
       return found.length > 0 ? found : undefined;
     });
@@ -58,7 +58,9 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
 }
 
 /** Asks again and again; undefined once patience ends. Throws `Cancelled` on Ctrl-C. */
-async function until<Found>(look: () => Promise<Found | undefined>): Promise<Found | undefined> {
+async function pollUntilFound<Found>(
+  look: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
   const ended = new AbortController();
   const end = (): void => ended.abort();
   process.on('SIGINT', end);

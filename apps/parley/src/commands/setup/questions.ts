@@ -7,7 +7,7 @@ export class Cancelled extends Error {
   override readonly name = 'Cancelled';
 }
 
-/** Writes what was chosen and tried. */
+/** Writes settings that were chosen and tested. */
 type Save = () => Promise<SetupAnswer>;
 export type Saves = readonly Save[];
 export type Questions = Awaited<ReturnType<typeof openQuestions>>;
@@ -25,7 +25,7 @@ export async function openQuestions() {
     if (answer.kind === 'problem') log.error(`${answer.reason}\n${answer.fix}`);
     else log.success(answer.text);
   };
-  const confirm = (message: string) => given(prompts, prompts.confirm({ message }));
+  const confirm = (message: string) => answerOrCancel(prompts, prompts.confirm({ message }));
   return {
     intro: prompts.intro,
     outro: prompts.outro,
@@ -50,7 +50,7 @@ export async function openQuestions() {
       ),
     wantsStart: (): Promise<boolean> => confirm('Start Parley in this terminal now?'),
     choose: <Value extends string>(message: string, options: readonly Choice<Value>[]) =>
-      choose(prompts, message, options),
+      askChoice(prompts, message, options),
   };
 }
 
@@ -60,18 +60,18 @@ interface Choice<Value extends string> {
   readonly hint?: string;
 }
 
-async function choose<Value extends string>(
+async function askChoice<Value extends string>(
   prompts: Prompts,
   message: string,
   options: readonly Choice<Value>[],
 ): Promise<Value> {
-  return given(prompts, prompts.select<string>({ message, options: [...options] })).then(
+  return answerOrCancel(prompts, prompts.select<string>({ message, options: [...options] })).then(
     (chosen) => options.find(({ value }) => value === chosen)?.value ?? cancelled(),
   );
 }
 
 /** Throws `Cancelled` where the person has ended the question instead. */
-async function given<Value>(
+async function answerOrCancel<Value>(
   prompts: Prompts,
   asked: Promise<Value | typeof CANCEL_SYMBOL>,
 ): Promise<Value> {
@@ -84,9 +84,9 @@ function cancelled(): never {
 }
 
 /** `again`: what was given does not work. Null: the person leaves the step. */
-type Asked = Save | null | 'again';
+type StepAnswer = Save | null | 'again';
 
-async function untilDone(step: () => Promise<Asked>): Promise<Save | null> {
+async function untilDone(step: () => Promise<StepAnswer>): Promise<Save | null> {
   for (;;) {
     const asked = await step();
     if (asked !== 'again') return asked;
@@ -100,10 +100,10 @@ async function askModel(
   installation: SetupSteps,
   { providers, isOffline, model: used }: SetupState,
   show: (answer: SetupAnswer) => void,
-): Promise<Asked> {
+): Promise<StepAnswer> {
   const options = providers.map(({ name }) => ({ value: name, label: name }));
   const hint = isOffline ? 'no model is connected' : used;
-  const name = await choose(prompts, 'Which model does it think with?', [
+  const name = await askChoice(prompts, 'Which model does it think with?', [
     ...(isOffline ? options : []),
     { ...LATER, hint },
     ...(isOffline ? [] : options),
@@ -129,7 +129,7 @@ async function askModel(
 async function askServer(prompts: Prompts, provider: SetupProvider): Promise<SetupModel> {
   const { baseUrl: proposed = '', hasAddress, hasKey } = provider;
   const baseUrl = hasAddress
-    ? await given(
+    ? await answerOrCancel(
         prompts,
         prompts.text({ message: 'Its address', initialValue: proposed, validate: wrongAddress }),
       )
@@ -138,7 +138,7 @@ async function askServer(prompts: Prompts, provider: SetupProvider): Promise<Set
   const validate = isFree ? () => undefined : (key?: string) => (key ? undefined : 'Paste it.');
   const message = isFree ? 'Its key, if it wants one' : 'Its key';
   const apiKey = hasKey
-    ? ((await given(prompts, prompts.password({ message, validate }))) ?? '').trim()
+    ? ((await answerOrCancel(prompts, prompts.password({ message, validate }))) ?? '').trim()
     : '';
   return {
     provider: provider.provider,
@@ -162,11 +162,11 @@ async function askWhich(
   const message = 'Which of its models?';
   const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'Its name.');
   if (models === null || models.length === 0)
-    return (await given(prompts, prompts.text({ message, validate }))).trim();
+    return (await answerOrCancel(prompts, prompts.text({ message, validate }))).trim();
   const options = models.map((value) => ({ value, label: value }));
   const maxItems = SHOWN_MODELS;
   const initial = proposed === undefined ? {} : { initialValue: proposed };
-  return given(prompts, prompts.autocomplete({ message, options, maxItems, ...initial }));
+  return answerOrCancel(prompts, prompts.autocomplete({ message, options, maxItems, ...initial }));
 }
 
 async function askChannel(
@@ -174,11 +174,11 @@ async function askChannel(
   installation: SetupSteps,
   { platforms, channels }: SetupState,
   show: (answer: SetupAnswer) => void,
-): Promise<Asked> {
+): Promise<StepAnswer> {
   const names = [...new Set(channels)].join(', ');
   const options = platforms.map(({ id, name }) => ({ value: id, label: name }));
   const keep = { ...LATER, hint: names === '' ? 'the page and the terminal alone' : names };
-  const chosen = await choose(prompts, 'Where do people write to it?', [
+  const chosen = await askChoice(prompts, 'Where do people write to it?', [
     ...(names === '' ? options : []),
     keep,
     ...(names === '' ? [] : options),
@@ -195,9 +195,9 @@ async function askPhone(
   prompts: Prompts,
   installation: SetupSteps,
   { id: channel }: SetupPlatform,
-): Promise<Asked> {
+): Promise<StepAnswer> {
   const message = 'Its number, such as +49 1512 3456789; leave it empty to scan a QR code';
-  const phone = ((await given(prompts, prompts.text({ message }))) ?? '').trim();
+  const phone = ((await answerOrCancel(prompts, prompts.text({ message }))) ?? '').trim();
   return () => installation.saveChannel({ channel, ...(phone !== '' && { phone }) });
 }
 
@@ -206,9 +206,9 @@ async function askToken(
   installation: SetupSteps,
   { id: channel }: SetupPlatform,
   show: (answer: SetupAnswer) => void,
-): Promise<Asked> {
+): Promise<StepAnswer> {
   const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'Paste it.');
-  const typed = await given(prompts, prompts.password({ message: 'Its token', validate }));
+  const typed = await answerOrCancel(prompts, prompts.password({ message: 'Its token', validate }));
   const chosen = { channel, token: typed.trim() };
   const tried = await installation.tryChannel(chosen);
   show(tried);

@@ -2,7 +2,7 @@ import type { Cli } from '../../cli.ts';
 import { CliError, commandLine } from '../../data-folder.ts';
 import { findGateway } from '../../running-gateway.ts';
 import { startOwn } from '../chat.ts';
-import { setupHere, setupThrough } from './installation.ts';
+import { offlineSetup, setupThrough } from './installation.ts';
 import { linkOwner, linkPhone } from './link.ts';
 import { Cancelled, openQuestions, type Saves } from './questions.ts';
 
@@ -23,14 +23,14 @@ export async function setup(cli: Cli): Promise<number> {
   let isWritten = false;
   try {
     ui.intro('Parley: set up');
-    const installation = gateway === null ? await setupHere(cli) : setupThrough(gateway);
+    const installation = gateway === null ? await offlineSetup(cli) : setupThrough(gateway);
     const saves = await ui.ask(installation);
     if (saves.length > 0) {
       await ui.confirmed(`Write this into ${folder.settingsFile}? A copy of it as it was stays.`);
       isWritten = true;
       for (const save of saves) ui.show(await save());
     }
-    return await finish(cli, gateway !== null, saves, ui);
+    return await finishSetup(cli, gateway !== null, saves, ui);
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error;
     ui.cancel(isWritten ? 'What was saved stays.' : 'Nothing was written.');
@@ -38,15 +38,15 @@ export async function setup(cli: Cli): Promise<number> {
   }
 }
 
-/** What only a running gateway can do: it shows the code of WhatsApp, and hears who writes to the bot. */
-async function finish(
+/** The last steps, which need a running gateway: it shows the code of WhatsApp, and hears who writes to the bot. */
+async function finishSetup(
   cli: Cli,
   isRunning: boolean,
   saves: Saves,
   ui: Awaited<ReturnType<typeof openQuestions>>,
 ): Promise<number> {
   const { folder, env } = cli;
-  const state = await (await setupHere(cli)).state();
+  const state = await (await offlineSetup(cli)).state();
   const isAsked = state.channels.length > 0 && (state.owners.length === 0 || saves.length > 0);
   if (isAsked && (await ui.wantsLink(isRunning))) {
     const own = isRunning ? null : await startOwn(folder, env);

@@ -46,9 +46,9 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
   const page = createConsole('/simulate.html');
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    answer(options, page, request, response).catch((error: unknown) => {
+    answerRequest(options, page, request, response).catch((error: unknown) => {
       if (response.headersSent) response.end();
-      else json(response, 400, { error: wordsOf(error) });
+      else respondJson(response, 400, { error: errorText(error) });
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -66,11 +66,11 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
   };
 }
 
-function wordsOf(error: unknown): string {
+function errorText(error: unknown): string {
   return error instanceof z.ZodError ? z.prettifyError(error) : reasonOf(error);
 }
 
-async function answer(
+async function answerRequest(
   options: PageServerOptions,
   page: ReturnType<typeof createConsole>,
   request: IncomingMessage,
@@ -84,13 +84,13 @@ async function answer(
     return;
   }
   if (call === 'POST /api/sessions') {
-    const given = SignIn.safeParse(await bodyOf(request)).data?.token ?? '';
-    if (isSame(given, token)) json(response, 200, { session: token, role: 'owner' });
+    const given = SignIn.safeParse(await readJsonBody(request)).data?.token ?? '';
+    if (isSameSecret(given, token)) respondJson(response, 200, { session: token, role: 'owner' });
     else response.writeHead(401).end('This is not the token of this play.');
     return;
   }
-  if (!isSame(request.headers.authorization?.replace(/^Bearer /, '') ?? '', token)) {
-    json(response, 401, { error: 'This browser is not signed in.' });
+  if (!isSameSecret(request.headers.authorization?.replace(/^Bearer /, '') ?? '', token)) {
+    respondJson(response, 401, { error: 'This browser is not signed in.' });
     return;
   }
   switch (call) {
@@ -98,7 +98,9 @@ async function answer(
       streamWorlds(options, response);
       break;
     case 'POST /api/acts':
-      json(response, 200, { made: await simulator.act(Act.parse(await bodyOf(request))) });
+      respondJson(response, 200, {
+        made: await simulator.act(Act.parse(await readJsonBody(request))),
+      });
       break;
     case 'GET /api/scene':
       response.writeHead(200, { 'content-type': 'application/jsonl' });
@@ -108,7 +110,7 @@ async function answer(
       await sendFile(simulator, url.searchParams, response);
       break;
     default:
-      json(response, 404, { error: 'There is nothing here.' });
+      respondJson(response, 404, { error: 'There is nothing here.' });
   }
 }
 
@@ -143,7 +145,7 @@ async function sendFile(
     .object({ chat: z.string(), message: z.string(), index: z.coerce.number().int() })
     .parse(Object.fromEntries(query));
   const file = simulator.file(chat, message, index);
-  if (file === undefined) return json(response, 404, { error: 'There is no such file.' });
+  if (file === undefined) return respondJson(response, 404, { error: 'There is no such file.' });
   const bytes = await file.read();
   // A type that a chat user has chosen is not run by the browser: no script comes from `blob:`.
   response.writeHead(200, { 'content-type': file.type.replaceAll(/[^\w/+.-]/g, '') }).end(bytes);
@@ -154,7 +156,7 @@ async function pass(from: Response, to: ServerResponse): Promise<void> {
   to.end(Buffer.from(await from.arrayBuffer()));
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of request) {
@@ -165,12 +167,12 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(pieces).toString());
 }
 
-function isSame(given: string, wanted: string): boolean {
+function isSameSecret(given: string, wanted: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function json(response: ServerResponse, status: number, body: object): void {
+function respondJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 

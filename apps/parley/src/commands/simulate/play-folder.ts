@@ -13,15 +13,15 @@ export interface PlayFolder {
   remove(): void;
 }
 
-/** What of a simulator stands in the settings. */
+/** The part of a simulator that the settings name. */
 type Simulated = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
 type Block = Readonly<Record<string, unknown>>;
 
-/** Of the data folder: what the settings and the agent read there. */
+/** The folders in the data folder that the settings and the agent read. */
 const READ_THERE = ['profiles', 'skills'];
 /** Would connect the play to the world outside, or to the real conversations. */
 const LEFT_OUT = ['store', 'queue', 'telemetry', 'http', 'owners', 'channels', 'agent'];
-/** Of an account: who may write and how it answers. All else is about its connection. */
+/** The keys of an account for who may write and how it answers. All else is about its connection. */
 const RULES = ['access', 'activation', 'answers', 'whenUncertain', 'linkPreviews', 'pace'];
 
 /**
@@ -79,7 +79,7 @@ export function simulatedSettings(
 ): Block {
   const kept = Object.fromEntries(Object.entries(written).filter(([k]) => !LEFT_OUT.includes(k)));
   const { platform, settings, owner, firstGroup } = simulator;
-  const rules = rulesOf(blockOf(written.channels), platform);
+  const rules = copyAccountRules(blockOf(written.channels), platform);
   const access = blockOf(rules.access);
   const allowGroups = [...listOf(access.allowGroups), firstGroup];
   const elsewhere = {
@@ -94,8 +94,8 @@ export function simulatedSettings(
   };
 }
 
-/** Of the first account of that platform, if there is one. */
-function rulesOf(channels: Block, platform: Platform): Block {
+/** The rules of the first account of that platform, if there is one. */
+function copyAccountRules(channels: Block, platform: Platform): Block {
   const section = blockOf(channels[platform]);
   const [first = section] = Object.values(blockOf(section.accounts));
   return Object.fromEntries(Object.entries(blockOf(first)).filter(([key]) => RULES.includes(key)));

@@ -98,7 +98,7 @@ async function startPlatform(platform: Platform, clock: PlayClock): Promise<Star
   try {
     return await startSimulator(platform, { clock });
   } catch (error) {
-    if (platform !== 'whatsapp' || !isMissing(error)) throw error;
+    if (platform !== 'whatsapp' || !isMissingModule(error)) throw error;
     throw new CliError(
       'simulate-no-baileys',
       'WhatsApp cannot be simulated, because Baileys is not installed. Run "npm install --include=optional", or play "parley simulate telegram" or "parley simulate discord".',
@@ -107,7 +107,7 @@ async function startPlatform(platform: Platform, clock: PlayClock): Promise<Star
   }
 }
 
-function isMissing(error: unknown): boolean {
+function isMissingModule(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
 }
 

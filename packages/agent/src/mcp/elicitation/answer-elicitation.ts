@@ -8,10 +8,10 @@ import {
   fieldQuestion,
   reviewQuestion,
 } from './questions.ts';
-import { proposedValue, readAnswer } from './read-answer.ts';
+import { proposedValue, readFieldAnswer } from './read-answer.ts';
 import type { Elicitation } from './read-request.ts';
 
-/** What the server gets. */
+/** The answer that the server gets. */
 export interface ElicitationAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, FieldValue>>;
@@ -38,13 +38,13 @@ export async function answerElicitation(
 ): Promise<Answered> {
   try {
     if (asked.kind === 'url') {
-      await consent(addressQuestion(asker, asked.url), part, ask);
+      await awaitConsent(addressQuestion(asker, asked.url), part, ask);
       return { answer: { action: 'accept' }, note: null };
     }
-    if (asked.fields.length === 0) await consent(consentQuestion(asker), part, ask);
+    if (asked.fields.length === 0) await awaitConsent(consentQuestion(asker), part, ask);
     const content = await fillIn(asked.fields, asker, part, ask);
     if (asked.fields.length > 1)
-      await consent(reviewQuestion(asker, asked.fields, content), `${part}.review`, ask);
+      await awaitConsent(reviewQuestion(asker, asked.fields, content), `${part}.review`, ask);
     return { answer: { action: 'accept', content }, note: null };
   } catch (error) {
     if (error instanceof NotAnsweredError) return error.answered;
@@ -85,13 +85,13 @@ async function askField(
   let problem: string | null = null;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const question = fieldQuestion(field, { ...place, problem });
-    const said = textOf(await ask({ ...question, part: `${part}.${attempt}` }));
+    const said = chosenAnswer(await ask({ ...question, part: `${part}.${attempt}` }));
     if (said === null) {
       const proposed = proposedValue(field);
       if (proposed === undefined && field.isRequired) throw declined();
       return proposed;
     }
-    const read = readAnswer(field, said);
+    const read = readFieldAnswer(field, said);
     if (read.kind === 'value') return read.value;
     problem = read.problem;
   }
@@ -99,14 +99,14 @@ async function askField(
 }
 
 /** Returns once the person has agreed. */
-async function consent(
+async function awaitConsent(
   question: Omit<PersonQuestion, 'part'>,
   part: string,
   ask: AskPart,
 ): Promise<void> {
   const [yes] = question.choices;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const said = textOf(await ask({ ...question, part: `${part}.${attempt}` }));
+    const said = chosenAnswer(await ask({ ...question, part: `${part}.${attempt}` }));
     const meaning = said === null ? 'no' : readYesOrNo(said);
     if (meaning === 'no') throw declined();
     if (said === yes || meaning === 'yes') return;
@@ -114,8 +114,8 @@ async function consent(
   throw notUnderstood();
 }
 
-/** What the person said; null where they skipped the question. */
-function textOf(asked: AskedPerson): string | null {
+/** The person's answer; null if they skipped the question. */
+function chosenAnswer(asked: AskedPerson): string | null {
   switch (asked.kind) {
     case 'skipped':
       return null;

@@ -70,14 +70,14 @@ async function responsesTo(
   if (all.length === 0) await timer(PAUSE_MS, undefined, { signal: call.at.signal, ref: false });
   const answered: [string, Answered][] = [];
   for (const [nth, [key, asked]] of all.entries())
-    answered.push([key, await answerTo(call, asked, `${round}.${nth}`)]);
+    answered.push([key, await answerElicitationPart(call, asked, `${round}.${nth}`)]);
   return {
     responses: Object.fromEntries(answered.map(([key, { answer }]) => [key, answer])),
     notes: answered.flatMap(([, { note }]) => note ?? []),
   };
 }
 
-async function answerTo(
+async function answerElicitationPart(
   { server, tool, at: { ask } }: QuestionedCall,
   asked: unknown,
   part: string,

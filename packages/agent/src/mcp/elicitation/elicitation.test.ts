@@ -74,7 +74,7 @@ async function stage(
       await servers.close();
       servers = await connectTo(server.url);
     },
-    /** What was asked last, with its buttons. */
+    /** The last question, with its buttons. */
     async asked() {
       const parts = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 99);
       const buttons = parts.at(-1)?.part.buttons?.map(({ label }) => label) ?? [];

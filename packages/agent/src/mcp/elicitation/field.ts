@@ -47,11 +47,11 @@ export class UnfitFormError extends Error {}
 /** More are no question for a chat. */
 const MAX_FIELDS = 20;
 const MAX_OPTIONS = 50;
-/** Of a choice: with a mark behind it, it is as long as a button may be. */
+/** The longest label of a choice: with a mark behind it, it is as long as a button may be. */
 const MAX_LABEL = 54;
 const MAX_TITLE = 100;
 const MAX_DESCRIPTION = 300;
-/** Of an answer to a field without a limit of its own. */
+/** The longest answer to a field without a limit of its own. */
 const MAX_TEXT = 4_000;
 
 const Labelled = z.object({ const: z.string(), title: z.string().optional() });
@@ -107,13 +107,13 @@ function readField(name: string, said: unknown, required: readonly string[]): Fi
     );
   }
   return {
-    ...kindOf(name, parsed.data),
+    ...readFieldKind(name, parsed.data),
     ...{ name, title: shown, description: shortLine(description ?? '', MAX_DESCRIPTION) },
     ...{ isRequired: required.includes(name), proposed },
   };
 }
 
-function kindOf(name: string, property: Property): FieldKind {
+function readFieldKind(name: string, property: Property): FieldKind {
   const options = optionsOf(property);
   if (options !== null) return { kind: 'one', options: checked(name, options) };
   const { type, minimum, maximum } = property;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Field, readFields, UnfitFormError } from './field.ts';
 import { addressQuestion, consentQuestion, fieldQuestion } from './questions.ts';
-import { proposedValue, readAnswer } from './read-answer.ts';
+import { proposedValue, readFieldAnswer } from './read-answer.ts';
 import { readElicitation } from './read-request.ts';
 
 function fieldOf(property: object): Field {
@@ -53,7 +53,7 @@ describe('an answer in words for a field of a form', () => {
     [TITLED, 'all', COLORS],
     [TITLED, 'the blue, the red', ['red', 'blue']],
   ])('[G03] %j with %j is %j', (property, text, value) => {
-    expect(readAnswer(fieldOf(property), text)).toEqual({ kind: 'value', value });
+    expect(readFieldAnswer(fieldOf(property), text)).toEqual({ kind: 'value', value });
   });
 
   it.each<readonly [object, string, string]>([
@@ -75,7 +75,7 @@ describe('an answer in words for a field of a form', () => {
     [SEVERAL, 'none', 'at least 1'],
     [SEVERAL, '1, 9', 'not all of that'],
   ])('[G03] %j refuses %j: %s', (property, text, problem) => {
-    const read = readAnswer(fieldOf(property), text);
+    const read = readFieldAnswer(fieldOf(property), text);
     expect(read).toMatchObject({ kind: 'problem', problem: expect.stringContaining(problem) });
   });
 

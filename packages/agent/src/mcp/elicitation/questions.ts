@@ -3,7 +3,7 @@ import type { PersonQuestion } from '../../tools/tool.ts';
 import { type Field, type FieldValue, type Option, shortLine } from './field.ts';
 import { proposedValue } from './read-answer.ts';
 
-/** Who asks, and what it says of it. */
+/** The server and tool that ask, and their message. */
 export interface Asker {
   readonly server: string;
   /** The tool as the server calls it. */
@@ -11,13 +11,13 @@ export interface Asker {
   readonly message: string;
 }
 
-/** Of the message of a server, in characters and lines. */
+/** Bounds of the message of a server, in characters and lines. */
 const MAX_MESSAGE = 1_000;
 const MAX_LINES = 12;
 
 const DECLINES = { label: 'Decline', does: 'declines', style: 'danger' } as const;
 
-/** Who asks what, before anything else: the words of the server are marked as such. */
+/** The introduction: the server, the tool and the message; the words of the server are marked as such. */
 function opening({ server, tool, message }: Asker): string {
   const lines = message
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
@@ -72,7 +72,7 @@ function choicesOf(field: Field): readonly string[] {
   return field.kind === 'one' ? field.options.map(({ label }) => label) : [];
 }
 
-/** What an answer must look like, where its form does not show that. */
+/** A hint at the form of an answer that its field does not show. */
 function hintOf(field: Field): string {
   switch (field.kind) {
     case 'text':
@@ -106,12 +106,12 @@ function numberHint(isWhole: boolean, least: number, most: number): string {
 function skipOf(field: Field): NonNullable<PersonQuestion['skip']> {
   const proposed = proposedValue(field);
   if (proposed !== undefined)
-    return { label: 'Skip', does: `takes what it proposes: ${shownValue(field, proposed)}` };
+    return { label: 'Skip', does: `takes what it proposes: ${renderFieldValue(field, proposed)}` };
   return field.isRequired ? DECLINES : { label: 'Skip', does: 'leaves this out' };
 }
 
 /** A value as a person reads it, in Markdown. */
-function shownValue(field: Field, value: FieldValue): string {
+function renderFieldValue(field: Field, value: FieldValue): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const options: readonly Option[] = 'options' in field ? field.options : [];
   const label = (one: string) => options.find((option) => option.value === one)?.label ?? one;
@@ -128,7 +128,7 @@ export function reviewQuestion(
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
   const lines = fields.map((field) => {
     const value = Object.hasOwn(content, field.name) ? content[field.name] : undefined;
-    return `- ${literal(field.title)}: ${value === undefined ? 'left out' : shownValue(field, value)}`;
+    return `- ${literal(field.title)}: ${value === undefined ? 'left out' : renderFieldValue(field, value)}`;
   });
   const question = `May the server ${inlineCode(server)} have this?\n\n${lines.join('\n')}`;
   return { question, choices: ['Send'], skip: DECLINES };

@@ -8,31 +8,33 @@ export type ReadAnswer =
   | { readonly kind: 'problem'; readonly problem: string };
 
 const value = (of: FieldValue): ReadAnswer => ({ kind: 'value', value: of });
-const problem = (text: string): ReadAnswer => ({ kind: 'problem', problem: text });
+const answerProblem = (text: string): ReadAnswer => ({ kind: 'problem', problem: text });
 
 /** Reads what a person has written or pressed for a field. */
-export function readAnswer(field: Field, said: string): ReadAnswer {
+export function readFieldAnswer(field: Field, said: string): ReadAnswer {
   const text = said.trim();
   switch (field.kind) {
     case 'text':
-      return readText(field, text);
+      return readTextAnswer(field, text);
     case 'number':
       return readNumber(field, text);
     case 'yes-no': {
       const meaning = readYesOrNo(text);
       if (meaning === 'yes' || meaning === 'no') return value(meaning === 'yes');
-      return problem('I need a yes or a no');
+      return answerProblem('I need a yes or a no');
     }
     case 'one': {
       const found = optionIn(field.options, text);
-      return found === undefined ? problem('that is none of the choices') : value(found.value);
+      return found === undefined
+        ? answerProblem('that is none of the choices')
+        : value(found.value);
     }
     case 'several':
       return readSeveral(field, text);
   }
 }
 
-/** What the server proposes, if it would be a fitting answer. */
+/** The server's proposed value, if it is a valid answer. */
 export function proposedValue(field: Field): FieldValue | undefined {
   const { proposed } = field;
   if (proposed === undefined) return undefined;
@@ -49,7 +51,7 @@ export function proposedValue(field: Field): FieldValue | undefined {
     case 'text':
     case 'number': {
       const isOfKind = typeof proposed === (field.kind === 'text' ? 'string' : 'number');
-      const read = isOfKind ? readAnswer(field, String(proposed)) : null;
+      const read = isOfKind ? readFieldAnswer(field, String(proposed)) : null;
       return read?.kind === 'value' ? read.value : undefined;
     }
   }
@@ -67,12 +69,12 @@ const FORMATS = {
   },
 } as const;
 
-function readText({ least, most, format }: KindOf<'text'>, text: string): ReadAnswer {
+function readTextAnswer({ least, most, format }: KindOf<'text'>, text: string): ReadAnswer {
   const { length } = [...text];
-  if (length < least) return problem(`that is shorter than ${least} characters`);
-  if (length > most) return problem(`that is longer than ${most} characters`);
+  if (length < least) return answerProblem(`that is shorter than ${least} characters`);
+  if (length > most) return answerProblem(`that is longer than ${most} characters`);
   if (format !== undefined && !FORMATS[format].schema.safeParse(text).success)
-    return problem(FORMATS[format].problem);
+    return answerProblem(FORMATS[format].problem);
   return value(text);
 }
 
@@ -81,19 +83,19 @@ const NUMBER = /^[+-]?\d+(?:\.\d+|,(?!\d{3}$)\d+)?$/;
 
 function readNumber({ isWhole, least, most }: KindOf<'number'>, text: string): ReadAnswer {
   const number = NUMBER.test(text) ? Number(text.replace(',', '.')) : Number.NaN;
-  if (!Number.isFinite(number)) return problem('I need a number, in digits alone');
-  if (isWhole && !Number.isSafeInteger(number)) return problem('I need a whole number');
-  if (number < least) return problem(`that is less than ${least}`);
-  if (number > most) return problem(`that is more than ${most}`);
+  if (!Number.isFinite(number)) return answerProblem('I need a number, in digits alone');
+  if (isWhole && !Number.isSafeInteger(number)) return answerProblem('I need a whole number');
+  if (number < least) return answerProblem(`that is less than ${least}`);
+  if (number > most) return answerProblem(`that is more than ${most}`);
   return value(number);
 }
 
 function readSeveral(field: KindOf<'several'>, text: string): ReadAnswer {
   const chosen = severalIn(field.options, text);
-  if (chosen === null) return problem('not all of that is among the choices');
+  if (chosen === null) return answerProblem('not all of that is among the choices');
   if (isCountFit(field, chosen.length)) return value(chosen.map((option) => option.value));
   const { least, most } = field;
-  return problem(
+  return answerProblem(
     chosen.length < least ? `choose at least ${least}` : `choose at most ${most} of them`,
   );
 }

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { type Field, readFields, UnfitFormError } from './field.ts';
 
-/** What a server asks a person during a call. */
+/** A question of a server to a person during a call. */
 export type Elicitation =
   | { readonly kind: 'form'; readonly message: string; readonly fields: readonly Field[] }
   | { readonly kind: 'url'; readonly message: string; readonly url: URL }
   /** It is not put to a person; the reason is for the model. */
   | { readonly kind: 'unfit'; readonly reason: string };
 
-/** Of an address, in characters. */
+/** The longest address, in characters. */
 const MAX_URL = 2_000;
 
 const Request = z.object({

@@ -12,7 +12,7 @@ export type Proposing = (shown: string) => object | string;
 
 export interface UpkeepScene {
   readonly turns: TurnScene;
-  /** What the model was shown, run by run. */
+  /** The texts that the model was shown, run by run. */
   readonly shown: readonly string[];
   put(name: string, text: string): void;
   got(name: string): string;
@@ -138,7 +138,7 @@ Kept by Ann since the spring.
 - 2026-10-02: Der Klempner heißt Wagner.
 `;
 
-/** What was noted on some days, by how many days before the last one; on all others next to nothing. */
+/** The notes of some days, by how many days before the last one; on all others next to nothing. */
 const NOTED: Readonly<Record<number, readonly string[]>> = {
   29: ['Bo asked about the keys.'],
   20: ['Zahnarzt verschoben.', 'Talked about herons for an hour.'],

@@ -65,13 +65,13 @@ export function openTracer(tracer: OtelTracer): Tracer {
   return {
     span(name, start, work) {
       const options = { attributes: attributesOf(start.facts) };
-      const around = contextOf(name, start);
+      const around = parentContext(name, start);
       return tracer.startActiveSpan(name, options, around, async (span) => {
         try {
           return await work(faceOf(span));
         } catch (error) {
           span.setStatus({ code: SpanStatusCode.ERROR });
-          span.setAttribute('parley.error', codeOf(error));
+          span.setAttribute('parley.error', spanErrorCode(error));
           throw error;
         } finally {
           span.end();
@@ -80,7 +80,7 @@ export function openTracer(tracer: OtelTracer): Tracer {
     },
     past(name, start, from, to) {
       const options = { attributes: attributesOf(start.facts), startTime: from };
-      tracer.startSpan(name, options, contextOf(name, start)).end(Math.max(from, to));
+      tracer.startSpan(name, options, parentContext(name, start)).end(Math.max(from, to));
     },
   };
 }
@@ -92,7 +92,7 @@ function faceOf(span: OtelSpan): Span {
   };
 }
 
-function contextOf(name: SpanName, { parent }: SpanStart): Context {
+function parentContext(name: SpanName, { parent }: SpanStart): Context {
   const known = parent === undefined ? null : readTrace(parent);
   if (known !== null) return trace.setSpanContext(ROOT_CONTEXT, known);
   return FROM_STORE.has(name) ? ROOT_CONTEXT : context.active();
@@ -121,19 +121,19 @@ function attributesOf(facts: SpanFacts = {}) {
 }
 
 /** A code or a kind; messages of errors may hold what people wrote. */
-function codeOf(error: unknown): string {
+function spanErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** What the spans of queues may say; their keys and options name chats and people. */
+/** The attributes that spans of queues may have; their keys and options name chats and people. */
 const OF_QUEUES: ReadonlySet<string> = new Set([
   'bullmq.queue.name',
   'bullmq.queue.operation',
   'bullmq.job.name',
   'bullmq.job.attempts.made',
 ]);
-/** How often a collector that is down is logged, in ms. */
+/** The interval at which a collector that is down is logged, in ms. */
 const LOG_INTERVAL_MS = 60_000;
 
 /**
@@ -145,7 +145,7 @@ export function plainExporter(exporter: SpanExporter, log: Logger, scrub: Scrub)
   return {
     export(spans, done) {
       exporter.export(
-        spans.map((span) => plain(span, scrub)),
+        spans.map((span) => scrubSpan(span, scrub)),
         (result) => {
           const now = systemTime.monotonic();
           if (result.error !== undefined && now - loggedAt > LOG_INTERVAL_MS) {
@@ -162,7 +162,7 @@ export function plainExporter(exporter: SpanExporter, log: Logger, scrub: Scrub)
   };
 }
 
-function plain(span: ReadableSpan, scrub: Scrub): ReadableSpan {
+function scrubSpan(span: ReadableSpan, scrub: Scrub): ReadableSpan {
   const attributes = Object.fromEntries(
     Object.entries(span.attributes)
       .filter(([name]) => name.startsWith('parley.') || OF_QUEUES.has(name))

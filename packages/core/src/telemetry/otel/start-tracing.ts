@@ -8,13 +8,13 @@ import { type Logger, reasonOf, type Tracer } from '../../index.ts';
 import type { Scrub } from '../scrubber.ts';
 import { messageSampler, openTracer, plainExporter } from './spans.ts';
 
-/** Where traces go, and what they say of this process. */
+/** The destination of traces, and the description of this process in them. */
 export interface TracingOptions {
   /** A collector’s address for traces, OTLP over HTTP as JSON. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly service: string;
-  /** Of the messages: 1 is all. */
+  /** The share of messages that are traced: 1 is all. */
   readonly share: number;
   /** Distinguishes this process from others. */
   readonly instance: string;
@@ -38,7 +38,7 @@ const MAX_WAITING = 2_048;
 /** Export interval and timeout, in ms. */
 const SEND_INTERVAL_MS = 1_000;
 const SEND_WITHIN_MS = 5_000;
-/** How long the end of the process waits for the collector, in ms. */
+/** The time for which the end of the process waits for the collector, in ms. */
 const CLOSE_WITHIN_MS = 2_000;
 
 /** Switches traces on: spans go to the collector in batches, beside all else. */

@@ -7,7 +7,8 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
 import { afterEach, describe, expect, it } from 'vitest';
-import { recordingLogger, silentLogger, type Tracer } from '../../index.ts';
+import { silentLogger, type Tracer } from '../../index.ts';
+import { recordingLogger } from '../../testing/silent-runtime.ts';
 import { openSecrets } from '../scrubber.ts';
 import { openTracing } from './open-tracing.ts';
 import { messageSampler, openTracer, plainExporter } from './spans.ts';

@@ -1,8 +1,8 @@
 import { escapeText } from './escape.ts';
 
 /**
- * What Telegram makes clickable though nobody marked it: names, hashtags with a letter, commands
- * that touch no slash and no angle bracket.
+ * Unmarked text that Telegram makes clickable: names, hashtags with a letter, commands that touch no slash and no
+ * angle bracket.
  */
 const TELEGRAM =
   /(?<![\w@/])@[a-z]\w{3,31}|(?<![\w#])#\w*[\p{L}_]\w*|(?<![\w/<>])\/[a-z]\w{0,63}(?![\w/<>])/giu;

@@ -1,5 +1,5 @@
 import type { ReadDocument } from '../document-reader.ts';
-import { refused } from '../document-text.ts';
+import { refuseDocument } from '../document-text.ts';
 import { extractText } from '../extract-text.ts';
 
 /**
@@ -9,6 +9,6 @@ import { extractText } from '../extract-text.ts';
 export const readHere: ReadDocument = async ({ load, from = 0, characters }) => {
   const bytes = await load();
   return bytes === null
-    ? refused('it is no longer kept')
+    ? refuseDocument('it is no longer kept')
     : extractText(Uint8Array.from(bytes), { from, characters });
 };

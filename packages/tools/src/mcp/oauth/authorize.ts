@@ -42,7 +42,7 @@ export class SignInError extends ParleyError {
   }
 }
 
-/** What is kept of a sign-in while the library does its steps. */
+/** The state of a sign-in while the library does its steps. */
 type Draft = { -readonly [Key in keyof SignInState]: SignInState[Key] } & {
   verifier?: string;
   page?: URL;
@@ -78,7 +78,10 @@ export async function beginSignIn(
   });
 }
 
-/** Where the operator has named who lets people in, a server cannot send them, and what they sign in with, elsewhere. */
+/**
+ * Checks the authorization server. Where the operator has named one, the MCP server cannot send people and their
+ * credentials elsewhere.
+ */
 function checkAuthorizationServer({ name, oauth }: SignInServer, { discovery }: Draft): void {
   const { issuer: named } = oauth;
   const found = discovery?.authorizationServerUrl;
@@ -97,7 +100,7 @@ function checkPage({ name, url }: SignInServer, page: URL): void {
   }
 }
 
-/** What the browser brought back. */
+/** The parameters that the browser brought back. */
 export interface SignInAnswer {
   readonly state: string;
   readonly code?: string | undefined;
@@ -115,8 +118,8 @@ export async function finishSignIn(
 ): Promise<string> {
   for (const server of servers) {
     const pending = stateFor(server.url, await server.vault.read()).pending;
-    if (pending === undefined || !isSame(pending.state, answer.state)) continue;
-    if (!isSame(pending.session, session)) {
+    if (pending === undefined || !isSameSecret(pending.state, answer.state)) continue;
+    if (!isSameSecret(pending.session, session)) {
       throw new SignInError('This sign-in was begun in another browser. Begin it again here.');
     }
     await exchange(server, answer, clock);
@@ -135,7 +138,7 @@ async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock
       next: isClientUnknown(cause) ? withoutClient : rest,
       result: new SignInError(`${server.name} did not let you in: ${why}`, cause),
     });
-    if (pending === undefined || !isSame(pending.state, answer.state))
+    if (pending === undefined || !isSameSecret(pending.state, answer.state))
       return failed('it was ended.');
     if (pending.expiresAt < clock()) return failed('it took too long. Begin it again.');
     if (answer.code === undefined) return failed(refusalIn(answer));
@@ -181,7 +184,7 @@ async function tokensForCode(
   return tokensFrom({ ...given, issuer: issuerOf(discovery) }, clock());
 }
 
-/** Where the operator says that someone else lets people in, in a network of their own. */
+/** The issuers that the operator trusts, which may be in a private network. */
 function trustedBy({ issuer }: OAuthSettings): readonly string[] {
   return issuer === undefined ? [] : [issuer];
 }
@@ -190,7 +193,7 @@ function refusalIn({ error = 'no reason given', errorDescription = '' }: SignInA
   return cleanLine([error, errorDescription].filter((part) => part !== '').join(': '), MAX_WORDS);
 }
 
-function isSame(given: string, expected: string): boolean {
+function isSameSecret(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

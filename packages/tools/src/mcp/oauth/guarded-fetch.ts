@@ -18,7 +18,7 @@ export function guardedFetch(
   fetchPublic: FetchPublic,
 ): Fetch {
   const origins = new Set([serverUrl, ...trusted].map((url) => new URL(url).origin));
-  const isServerLocal = isLoopback(new URL(serverUrl));
+  const isServerLocal = isLoopbackUrl(new URL(serverUrl));
   const plain = boundedFetch(globalThis.fetch, MAX_BYTES);
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
@@ -26,20 +26,20 @@ export function guardedFetch(
       AbortSignal.timeout(TIMEOUT_MS),
       ...(init?.signal ? [init.signal] : []),
     ]);
-    const isOwn = origins.has(url.origin) || (isServerLocal && isLoopback(url));
+    const isOwn = origins.has(url.origin) || (isServerLocal && isLoopbackUrl(url));
     if (isOwn) return plain(url, { ...init, signal, redirect: 'error' });
     return await fetchPublic(url, { ...init, signal }, MAX_BYTES);
   };
 }
 
 /** Whether the address is of this machine: only a server that is here itself may name such a one. */
-function isLoopback({ hostname }: URL): boolean {
+function isLoopbackUrl({ hostname }: URL): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
 /** Whether a browser may be sent there. Throws where it may not. */
 export function checkAuthorizationUrl(url: URL, serverUrl: string): void {
-  const isLocal = isLoopback(url) && isLoopback(new URL(serverUrl));
+  const isLocal = isLoopbackUrl(url) && isLoopbackUrl(new URL(serverUrl));
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) return;
   throw new Error(`its sign-in page ${url.origin} is not reached over https`);
 }

@@ -1,4 +1,5 @@
-import { recordingLogger, systemTime } from '@parley/core';
+import { systemTime } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetchPublic } from '../../web/public-fetch.ts';
 import { type McpServers, openMcpServers } from '../servers.ts';

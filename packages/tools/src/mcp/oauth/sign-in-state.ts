@@ -26,30 +26,30 @@ const Pending = z.object({
   state: z.string(),
   verifier: z.string(),
   redirectUrl: z.string(),
-  /** Of the page; what comes back by another session is refused. */
+  /** The session of the page; an answer by another session is refused. */
   session: z.string(),
   expiresAt: z.number(),
 });
 
-/** Of the sign-in at one server; kept where secrets are. */
+/** The state of the sign-in at one server; stored like secrets. */
 export const SignInState = z.object({
   /** The server that all of it is for. */
   url: z.string(),
   tokens: Tokens.optional(),
-  /** What the server asked for when it refused access. */
+  /** The challenge of the server when it refused access. */
   challenge: z
     .object({ metadataUrl: z.string().optional(), scope: z.string().optional() })
     .optional(),
-  /** What Parley is registered as, for redirects to this address. */
+  /** The registration of Parley, for redirects to this address. */
   client: z.object({ information: Client, redirectUrl: z.string() }).optional(),
-  /** What the server says of who lets people in, as the library keeps it. */
+  /** The server's description of its authorization server, as the library keeps it. */
   discovery: Discovery.optional(),
   pending: Pending.optional(),
 });
 export type SignInState = Readonly<z.infer<typeof SignInState>>;
 export type SignInTokens = z.infer<typeof Tokens>;
 
-/** Where the sign-in at one server is kept. Processes share it. */
+/** The store of the sign-in at one server. Processes share it. */
 export interface SignInVault {
   read(): Promise<SignInState | null>;
   /** One at a time among all processes: no two may use the same refresh token. `next`: what is kept from then on. */
@@ -60,13 +60,13 @@ export interface SignInVault {
   ): Promise<Result>;
 }
 
-/** What signing in at one server needs from outside. */
+/** The services of signing in at one server. */
 export interface SignInMeans {
   readonly vault: SignInVault;
   readonly fetchPublic: FetchPublic;
 }
 
-/** What the settings say of signing in at one server. */
+/** The settings of signing in at one server. */
 export interface OAuthSettings {
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
@@ -75,7 +75,7 @@ export interface OAuthSettings {
   readonly issuer?: string | undefined;
 }
 
-/** What Parley is registered as by the settings; it has precedence over what it has registered itself. */
+/** The registration in the settings; it has precedence over one that Parley made itself. */
 export function fixedClient({ clientId, clientSecret }: OAuthSettings) {
   if (clientId === undefined) return undefined;
   return {
@@ -84,7 +84,7 @@ export function fixedClient({ clientId, clientSecret }: OAuthSettings) {
   };
 }
 
-/** Who lets people in, by the name that it has in tokens and answers. */
+/** The issuer: the name of the authorization server in tokens and answers. */
 export function issuerOf(discovery: OAuthDiscoveryState): string {
   return discovery.authorizationServerMetadata?.issuer ?? discovery.authorizationServerUrl;
 }
@@ -111,7 +111,7 @@ export function secretsIn({ tokens, client, pending }: SignInState): readonly st
   ].filter((one) => one !== undefined);
 }
 
-/** What changes the registration of Parley, where the server gave one (RFC 7592). */
+/** The token that changes the registration of Parley, where the server gave one (RFC 7592). */
 function registrationTokenIn(information: object | undefined): string | undefined {
   const { registration_access_token: token } = z
     .object({ registration_access_token: z.string().optional() })

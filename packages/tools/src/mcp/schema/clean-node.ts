@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cleanLine } from '../clean.ts';
-import { type Block, blockOf, ownValue, textsOf } from './json-block.ts';
+import { type Block, blockOf, ownValue, toTexts } from './json-block.ts';
 import { mergeParts } from './merge.ts';
 import type { PropertyNames } from './property-names.ts';
 import { type JsonType, typeNamed, typesOf } from './types.ts';
@@ -15,9 +15,9 @@ export interface Cleaning {
 
 const MAX_NODES = 400;
 const MAX_CHOICES = 200;
-/** Of the choices that are too many to be checked, those that are named. */
+/** The number of choices that are named where there are too many to check. */
 const SHOWN_CHOICES = 10;
-/** Of a description, in characters. */
+/** The longest description, in characters. */
 const MAX_WORDS = 500;
 
 /** Thrown where a schema has more parts than are taken. */
@@ -26,7 +26,7 @@ export class TooManyPartsError extends Error {}
 const Plain = z.union([z.string().max(200), z.number(), z.boolean(), z.null()]);
 type Plain = z.infer<typeof Plain>;
 
-/** Where in a schema a part is. */
+/** The place of a part in a schema. */
 export interface Place {
   readonly depth: number;
   /** The references that led here. */
@@ -47,28 +47,28 @@ export function cleanNode(said: unknown, at: Cleaning, { depth, within, names }:
   const types = typesOf(node);
   const choices = choicesOf(node);
   const own = {
-    ...words(node, choices),
+    ...describeNode(node, choices),
     ...(types !== undefined && { type: types.length === 1 ? types[0] : types }),
-    ...values(node, choices),
+    ...valueRules(node, choices),
     ...bounds(node),
   };
   // Of the deepest level only the kind is shown.
-  if (depth >= at.deepest) return { ...own, ...items({}, types, names, below) };
+  if (depth >= at.deepest) return { ...own, ...cleanItems({}, types, names, below) };
   return {
     ...own,
-    ...(isObject(types) && properties(node, names, below)),
-    ...items(node, types, names, below),
-    ...(isObject(types) && additional(node, names, below)),
+    ...(allowsObject(types) && properties(node, names, below)),
+    ...cleanItems(node, types, names, below),
+    ...(allowsObject(types) && additional(node, names, below)),
     ...alternatives(node, names, below),
   };
 }
 
-function isObject(types: readonly JsonType[] | undefined): boolean {
+function allowsObject(types: readonly JsonType[] | undefined): boolean {
   return types?.includes('object') === true;
 }
 
-function words(node: Block, choices: readonly Plain[]): Block {
-  const [said = ''] = [...textsOf(node.description), ...textsOf(node.title)];
+function describeNode(node: Block, choices: readonly Plain[]): Block {
+  const [said = ''] = [...toTexts(node.description), ...toTexts(node.title)];
   const format = /^[a-z-]{1,20}$/.exec(String(node.format ?? ''))?.[0];
   const many = choices.length > MAX_CHOICES;
   const some = choices.slice(0, SHOWN_CHOICES).join(', ');
@@ -88,7 +88,7 @@ function choicesOf(node: Block): readonly Plain[] {
   return [...new Set(withNull)];
 }
 
-function values(node: Block, choices: readonly Plain[]): Block {
+function valueRules(node: Block, choices: readonly Plain[]): Block {
   const only = Plain.safeParse(node.const).data;
   const usual = Plain.safeParse(node.default).data;
   const isUsable = choices.length > 0 && choices.length <= MAX_CHOICES;
@@ -140,7 +140,7 @@ function alternatives(node: Block, names: PropertyNames, below: Below): Block {
 }
 
 /** Providers refuse a list that does not say what is in it. */
-function items(
+function cleanItems(
   node: Block,
   types: readonly JsonType[] | undefined,
   names: PropertyNames,
@@ -156,7 +156,7 @@ function items(
 /** A name that no provider takes is shown as another. */
 function properties(node: Block, names: PropertyNames, below: Below): Block {
   const all = describedIn(node);
-  const needed = new Set([...textsOf(node.required), ...namesNeededInside(all)]);
+  const needed = new Set([...toTexts(node.required), ...namesNeededInside(all)]);
   const described = [...new Set([...Object.keys(all), ...needed])];
   const shown: [string, Block][] = [];
   const nameFor = new Map<string, string>();

@@ -17,7 +17,7 @@ export function ownValue(block: Block, key: string): unknown {
 }
 
 /** The texts of a list; a single text is a list of one, and all else is passed over. */
-export function textsOf(value: unknown): readonly string[] {
+export function toTexts(value: unknown): readonly string[] {
   const all = Array.isArray(value) ? value : [value];
   return all.filter((one): one is string => typeof one === 'string');
 }

@@ -1,4 +1,4 @@
-import { type Block, blockOf, textsOf } from './json-block.ts';
+import { type Block, blockOf, toTexts } from './json-block.ts';
 import { type Resolved, resolve } from './references.ts';
 
 /** Schemas inside each other by `allOf` that are merged. */
@@ -37,7 +37,7 @@ function mergeTwo(one: Block, other: Block): Block {
     }
     merged.properties = both;
   }
-  const required = [...textsOf(one.required), ...textsOf(other.required)];
+  const required = [...toTexts(one.required), ...toTexts(other.required)];
   if (required.length > 0) merged.required = [...new Set(required)];
   // Each part closes what the others open: only the server knows what remains.
   if (more !== undefined) delete merged.additionalProperties;

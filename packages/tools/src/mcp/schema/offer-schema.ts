@@ -1,5 +1,5 @@
 import { type Cleaning, cleanNode, type Place, TooManyPartsError } from './clean-node.ts';
-import { type Block, blockOf, textsOf } from './json-block.ts';
+import { type Block, blockOf, toTexts } from './json-block.ts';
 import { mergeParts } from './merge.ts';
 import {
   createPropertyNames,
@@ -12,27 +12,27 @@ import { typesOf } from './types.ts';
 /** A JSON Schema that Parley has written itself, from what a server said. */
 export type CleanSchema = Readonly<Record<string, unknown>>;
 
-/** How the arguments of a model differ from those that the server takes. */
+/** The difference between the arguments of a model and those of the server. */
 export interface ArgumentShape {
   /** The one property that holds them all. */
   readonly wrappedIn?: string;
-  /** Where the model knows a property under another name than the server. */
+  /** The properties that the model knows under other names than the server. */
   readonly renamed?: Renames;
 }
 
-/** What a model is shown of the arguments of a tool. */
+/** The arguments of a tool as a model is shown them. */
 export interface OfferedSchema {
   /** Always of an object, without alternatives at its root: OpenAI and Anthropic refuse all else. */
   readonly schema: CleanSchema;
   readonly shape: ArgumentShape;
-  /** What was simplified, as a sentence for the operator; null for nothing. */
+  /** The simplification, as a sentence for the operator; null for none. */
   readonly remark: string | null;
 }
 
 /** Levels that are shown; a schema that is too large is shown with fewer. */
 const DEPTHS = [10, 6, 4, 3, 2, 1] as const;
 const MAX_CHARACTERS = 16_000;
-/** Of a schema that is written as a text, in characters. */
+/** The longest schema that is written as a text, in characters. */
 const MAX_TEXT = 200_000;
 
 /**
@@ -44,7 +44,7 @@ export function offerSchema(said: unknown): OfferedSchema {
   const described = namesDescribed(root);
   for (const deepest of DEPTHS) {
     const names = createPropertyNames(described);
-    const offered = attempt({ root, deepest, nodes: 0 }, names);
+    const offered = tryCleaning({ root, deepest, nodes: 0 }, names);
     if (offered === null) continue;
     const { schema, wrappedIn } = offered;
     return {
@@ -64,7 +64,7 @@ export function offerSchema(said: unknown): OfferedSchema {
 
 /** No schema is that of a tool without arguments; some servers send the schema as a text. */
 function rootOf(said: unknown): Block {
-  const value = typeof said === 'string' && said.trim() !== '' ? parsed(said) : said || {};
+  const value = typeof said === 'string' && said.trim() !== '' ? parseSchemaText(said) : said || {};
   if (value === undefined || value === null || typeof value === 'boolean') return {};
   const root = blockOf(value);
   if (root === undefined) throw new Error('the schema of its arguments is not a JSON object');
@@ -83,7 +83,7 @@ function isOnlyProperties(root: Block): boolean {
   );
 }
 
-/** What a schema holds whose values are objects with a type themselves. */
+/** The keywords whose values are objects with a type themselves. */
 const KEYWORDS = new Set([
   'items',
   'not',
@@ -94,7 +94,7 @@ const KEYWORDS = new Set([
   'contains',
 ]);
 
-function parsed(text: string): unknown {
+function parseSchemaText(text: string): unknown {
   try {
     if (text.length <= MAX_TEXT) return JSON.parse(text);
   } catch {
@@ -109,7 +109,7 @@ interface Attempt {
 }
 
 /** Null where the schema is too large at this depth. */
-function attempt(at: Cleaning, names: PropertyNames): Attempt | null {
+function tryCleaning(at: Cleaning, names: PropertyNames): Attempt | null {
   try {
     const made = atRoot(at, names);
     return JSON.stringify(made.schema).length > MAX_CHARACTERS ? null : made;
@@ -133,18 +133,18 @@ function atRoot(at: Cleaning, names: PropertyNames): Attempt {
     throw new Error(`its arguments are not an object but ${types.join(' or ')}`);
   }
   const said = [anyOf, oneOf].find((one) => Array.isArray(one));
-  const forms = Array.isArray(said) ? formsOf(said, at, within) : [];
+  const forms = Array.isArray(said) ? objectAlternatives(said, at, within) : [];
   if (Array.isArray(said) && said.length > 0 && forms.length === 0) {
     throw new Error('none of the forms that its arguments can have is an object');
   }
   const [only] = forms;
   if (only === undefined) return { schema: objectOf(plain, at, place) };
-  if (forms.length === 1) return { schema: objectOf(together(plain, only), at, place) };
+  if (forms.length === 1) return { schema: objectOf(combineForms(plain, only), at, place) };
   if (forms.every(isRequirement)) {
-    const description = [...textsOf(plain.description), requirement(forms)].join(' ');
+    const description = [...toTexts(plain.description), requirementText(forms)].join(' ');
     return { schema: objectOf({ ...plain, description }, at, place) };
   }
-  return wrapped(plain, forms, at, place);
+  return wrapForms(plain, forms, at, place);
 }
 
 function objectOf(node: Block, at: Cleaning, place: Place): CleanSchema {
@@ -152,7 +152,7 @@ function objectOf(node: Block, at: Cleaning, place: Place): CleanSchema {
 }
 
 /** The alternatives that an object can have; `null` is what a tool without arguments is sent. */
-function formsOf(
+function objectAlternatives(
   said: readonly unknown[],
   at: Cleaning,
   within: readonly string[],
@@ -167,30 +167,32 @@ function formsOf(
 
 /** Such a form only says which of the properties beside it are needed. */
 function isRequirement(form: Block): boolean {
-  return form.properties === undefined && textsOf(form.required).length > 0;
+  return form.properties === undefined && toTexts(form.required).length > 0;
 }
 
-function requirement(forms: readonly Block[]): string {
-  const each = forms.map(({ required }) => textsOf(required).join(' and '));
+function requirementText(forms: readonly Block[]): string {
+  const each = forms.map(({ required }) => toTexts(required).join(' and '));
   return `Needs: ${each.join(', or ')}.`;
 }
 
-function together(plain: Block, form: Block): Block {
+function combineForms(plain: Block, form: Block): Block {
   return { allOf: [{ ...plain, type: 'object' }, form] };
 }
 
 /** Several forms become one property, whose value is what the server is sent. */
-function wrapped(plain: Block, forms: readonly Block[], at: Cleaning, place: Place): Attempt {
+function wrapForms(plain: Block, forms: readonly Block[], at: Cleaning, place: Place): Attempt {
   const { description, title, ...rest } = plain;
-  const options = forms.map((form) => ({ ...together(rest, form), type: 'object' }));
-  const said = textsOf(description)[0] ?? textsOf(title)[0];
+  const options = forms.map((form) => ({ ...combineForms(rest, form), type: 'object' }));
+  const said = toTexts(description)[0] ?? toTexts(title)[0];
   const inner = { anyOf: options, ...(said !== undefined && { description: said }) };
-  const wrappedIn = nameForAll(options.flatMap((option) => namesIn(option, at, place.within)));
+  const wrappedIn = nameForAll(
+    options.flatMap((option) => propertyNames(option, at, place.within)),
+  );
   const properties = { [wrappedIn]: cleanNode(inner, at, place) };
   return { schema: { type: 'object', properties, required: [wrappedIn] }, wrappedIn };
 }
 
-function namesIn(option: Block, at: Cleaning, within: readonly string[]): readonly string[] {
+function propertyNames(option: Block, at: Cleaning, within: readonly string[]): readonly string[] {
   return Object.keys(blockOf(mergeParts(option, at.root, within).node.properties) ?? {});
 }
 

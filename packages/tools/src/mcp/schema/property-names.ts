@@ -1,6 +1,6 @@
 import { type Block, blockOf } from './json-block.ts';
 
-/** What every provider takes for the name of a property. */
+/** The property names that every provider takes. */
 const FINE = /^[\w.-]{1,64}$/;
 const NEVER = new Set(['__proto__', 'constructor', 'prototype']);
 const MAX_CHARACTERS = 50;
@@ -8,15 +8,15 @@ const MAX_CHARACTERS = 50;
 /** Every object has something of that name: a check would find it where the model gave nothing. */
 const isInherited = (name: string): boolean => name in Object.prototype;
 
-/** Where in the arguments a model knows a property under another name than the server. */
+/** The places in the arguments where a model knows a property under another name than the server. */
 export interface Renames {
   /** The server's names, by those that the model knows. */
   readonly originals: ReadonlyMap<string, string>;
-  /** What is below each described property. A name that is not described is the model's own, and stays. */
+  /** The renames below each described property. A name that is not described is the model's own, and stays. */
   readonly properties: ReadonlyMap<string, Renames>;
-  /** What is below the values of all properties that are not described. */
+  /** The renames below the values of all properties that are not described. */
   readonly others?: Renames | undefined;
-  /** What is below the parts of a list. */
+  /** The renames below the parts of a list. */
   readonly items?: Renames | undefined;
 }
 

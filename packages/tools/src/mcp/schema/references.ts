@@ -22,7 +22,7 @@ export function resolve(said: unknown, root: Block, within: readonly string[]): 
     const reference = referenceOf(node);
     if (reference === undefined) return { node, within: seen };
     const { $ref: _ref, $dynamicRef: _dynamic, $recursiveRef: _recursive, ...beside } = node;
-    const target = seen.includes(reference) ? undefined : blockOf(targetOf(reference, root));
+    const target = seen.includes(reference) ? undefined : blockOf(resolvePointer(reference, root));
     node = { ...target, ...beside };
     seen = [...seen, reference];
   }
@@ -33,9 +33,9 @@ function referenceOf({ $ref, $dynamicRef, $recursiveRef }: Block): string | unde
   return [$ref, $dynamicRef, $recursiveRef].find((one) => typeof one === 'string');
 }
 
-function targetOf(reference: string, root: Block): unknown {
+function resolvePointer(reference: string, root: Block): unknown {
   if (!reference.startsWith('#')) return undefined;
-  const fragment = decoded(reference.slice(1));
+  const fragment = decodeFragment(reference.slice(1));
   if (fragment === '') return root;
   if (!fragment.startsWith('/')) return anchored(fragment, root);
   let found: unknown = root;
@@ -47,7 +47,7 @@ function targetOf(reference: string, root: Block): unknown {
   return found;
 }
 
-function decoded(fragment: string): string {
+function decodeFragment(fragment: string): string {
   try {
     return decodeURIComponent(fragment);
   } catch {

@@ -5,7 +5,7 @@ const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'nul
 export type JsonType = (typeof TYPES)[number];
 const Type = z.enum(TYPES);
 
-/** What generators of schemas write for the same types: those of Python, Protobuf, TypeScript. */
+/** The names of generators of schemas for the same types: those of Python, Protobuf, TypeScript. */
 const OTHER_NAMES: Readonly<Record<string, JsonType>> = {
   str: 'string',
   text: 'string',

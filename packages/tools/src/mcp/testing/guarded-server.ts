@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
  * server that it names. Refresh tokens are used once; one that is used twice ends all of its family, as real ones do.
  */
 
-/** What the test controls and sees. */
+/** The controls and observations of the test. */
 export interface GuardedServer {
   readonly url: string;
   /** Grants of tokens, in order: `code`, `refresh`. */
@@ -23,7 +23,7 @@ export interface GuardedServer {
   revoke(): void;
   /** The lifetime that it names, in seconds. */
   lifetime(seconds: number): void;
-  /** What the metadata of the server names instead of the real authorization server. */
+  /** Names this authorization server in the metadata instead of the real one. */
   nameInstead(authorizationServer: string): void;
   /** Registers a client by hand, as its operator does. */
   addClient(id: string, redirectUrl: string): void;
@@ -33,7 +33,7 @@ export interface GuardedServer {
   refuseTokens(error: string | null): void;
   /** Requests for another token. */
   readonly refreshesAsked: () => number;
-  /** What a person does in a browser: opens the page, agrees, and is sent back. Returns the address. */
+  /** The steps of a person in a browser: opens the page, agrees, and is sent back. Returns the address. */
   agree(page: string): Promise<URL>;
   close(): void;
 }
@@ -46,7 +46,7 @@ interface Grant {
 
 const secret = (kind: string): string => `${kind}-${randomBytes(18).toString('hex')}`;
 
-/** What both servers know. */
+/** The state that both servers share. */
 interface State {
   readonly access: Set<string>;
   /** Whether each is still good for one use. */

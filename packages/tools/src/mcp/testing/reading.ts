@@ -1,7 +1,7 @@
 /* For tests of what servers really send: how Parley reads it. */
 
 export { type Listed, readCatalogue } from '../catalogue.ts';
-export { entriesOf, type McpConnection } from '../client.ts';
+export { type McpConnection, readEntries } from '../client.ts';
 export { createMessageReader } from '../read-message.ts';
 export { readableFetch } from '../readable-fetch.ts';
 export { promptText, resultText } from '../results.ts';

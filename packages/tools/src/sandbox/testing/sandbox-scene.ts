@@ -16,7 +16,7 @@ export interface SandboxScene {
   close(): void;
 }
 
-/** What stands in every file that must stay unseen. */
+/** The text in every file that must stay unseen. */
 export const CANARY = 'canary-7411';
 
 /** Makes one, in `parent`. */

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Reader, recordingLogger } from '@parley/core';
+import type { Reader } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import type { SkillStatus } from '../catalogue.ts';
 import { type SkillSource, skillFolders } from '../find-skills.ts';
 import { type OpenSkillsOptions, openSkills, type SkillSettings, type Skills } from '../skills.ts';

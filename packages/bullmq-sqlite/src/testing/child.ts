@@ -1,7 +1,7 @@
 import { Queue, Worker } from 'bullmq';
 import { openSqliteQueues } from '../open-sqlite-queues.ts';
 
-/** What the parent asks of this process; it answers with one message per event. */
+/** A task from the parent of this process; it answers with one message per event. */
 export type ChildTask =
   /** Takes jobs and never ends them: to be killed while they are active. */
   | { readonly do: 'hang'; readonly file: string; readonly queue: string }
@@ -23,13 +23,13 @@ export type ChildNews =
 const CHATS = 10;
 
 process.once('message', (task) => {
-  run(task as ChildTask).catch((error: unknown) => {
+  runTask(task as ChildTask).catch((error: unknown) => {
     process.stderr.write(`${String(error)}\n`);
     process.exit(1);
   });
 });
 
-async function run(task: ChildTask): Promise<void> {
+async function runTask(task: ChildTask): Promise<void> {
   const sqlite = openSqliteQueues({ file: task.file });
   if (task.do === 'produce') {
     const queue = new Queue(task.queue, { connection: {} }, sqlite.backend);
@@ -38,23 +38,23 @@ async function run(task: ChildTask): Promise<void> {
       await queue.add(id, {}, { deduplication: { id, keepLastIfActive: true } });
     }
     await queue.close();
-    report({ what: 'done' });
+    sendNews({ what: 'done' });
     return;
   }
   const worker = new Worker(
     task.queue,
     async (job) => {
-      report({ what: 'started', jobId: job.id ?? '', name: job.name });
+      sendNews({ what: 'started', jobId: job.id ?? '', name: job.name });
       if (task.do === 'hang') await new Promise(() => {});
     },
     { connection: {}, concurrency: 5 },
     sqlite.backend,
   );
   await worker.waitUntilReady();
-  report({ what: 'ready' });
+  sendNews({ what: 'ready' });
   process.once('disconnect', () => void worker.close().then(() => sqlite.close()));
 }
 
-function report(news: ChildNews): void {
+function sendNews(news: ChildNews): void {
   process.send?.(news);
 }

@@ -1,9 +1,6 @@
 import { Telegraf, TelegramError } from 'telegraf';
-import {
-  startTelegramDouble,
-  type TelegramDouble,
-  type TelegramDoubleOptions,
-} from './telegram-double.ts';
+import { startTelegramDouble } from '../start-telegram-double.ts';
+import type { TelegramDouble, TelegramDoubleOptions } from '../telegram-double.ts';
 
 const running: TelegramDouble[] = [];
 
@@ -15,7 +12,7 @@ export async function start(options: TelegramDoubleOptions = {}) {
   return { double, bot, telegram: bot.telegram };
 }
 
-/** How the Bot API refused a call that must be refused. */
+/** The refusal of a call that must be refused. */
 export async function refusal(
   call: Promise<unknown>,
 ): Promise<{ code: number; description: string; parameters: unknown }> {

@@ -1,4 +1,4 @@
-import { type ChatModel, ModelError, type ModelEvent, type ModelFailure } from './chat-model.ts';
+import { type ChatModel, ModelError, type ModelEvent, type ModelFailure } from '../chat-model.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: false };
 

@@ -15,10 +15,10 @@ import { openLog } from '../process-options.ts';
 import { openProcessServices } from '../process-services.ts';
 import { readSettings } from '../settings.ts';
 
-/** What a model says to a request, at that time (ms). */
+/** The answer of a model to a request, at that time (ms). */
 export type Script = (request: ModelRequest, now: number) => string;
 
-export type StillParley = Awaited<ReturnType<typeof openStillParley>>;
+export type IdleRuntime = Awaited<ReturnType<typeof openIdleRuntime>>;
 
 export interface Asked {
   readonly at: number;
@@ -42,7 +42,7 @@ const NEVER = new AbortController().signal;
  * the test sets. What would run by itself is run by hand. `shared`: the folder of another one, which shares its
  * database; `pass` is called at points of a heartbeat, and what it throws ends the process there.
  */
-export async function openStillParley(
+export async function openIdleRuntime(
   settings: object,
   begin: number,
   script: Script,

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Queue, Worker } from 'bullmq';
 import { describe, expect, onTestFinished, it as test } from 'vitest';
-import { pause, until } from '../conformance/lab.ts';
-import { openSqliteQueues } from '../open-sqlite-queues.ts';
-import type { ChildNews, ChildTask } from './child.ts';
+import { openSqliteQueues } from './open-sqlite-queues.ts';
+import type { ChildNews, ChildTask } from './testing/child.ts';
+import { pause, until } from './testing/lab.ts';
 
 const QUEUE = 'shared';
 
@@ -25,7 +25,7 @@ function open() {
 
 /** Another process with a task on the same file. */
 function start(task: ChildTask): { child: ChildProcess; news: ChildNews[] } {
-  const child = fork(new URL('./child.ts', import.meta.url));
+  const child = fork(new URL('./testing/child.ts', import.meta.url));
   const news: ChildNews[] = [];
   child.on('message', (message) => news.push(message as ChildNews));
   child.send(task);

@@ -10,14 +10,11 @@ import makeWASocket, {
   type WASocket,
 } from '@whiskeysockets/baileys';
 import { onTestFinished } from 'vitest';
-import { Changes } from '../changes.ts';
-import { hushLibsignal, silentLogger } from './quiet.ts';
-import { MemoryKeyStore } from './signal.ts';
-import {
-  startWhatsAppDouble,
-  type WhatsAppDouble,
-  type WhatsAppDoubleOptions,
-} from './whatsapp-double.ts';
+import { Changes } from '../../changes.ts';
+import { MemoryKeyStore } from '../memory-key-store.ts';
+import { hushLibsignal, silentLogger } from '../quiet.ts';
+import { startWhatsAppDouble } from '../start-whatsapp-double.ts';
+import type { WhatsAppDouble, WhatsAppDoubleOptions } from '../whatsapp-double.ts';
 
 /** A double for one test, and clients on it; all of it ends with the test. */
 export interface Scene {
@@ -77,7 +74,7 @@ export class BaileysClient {
   readonly participants: BaileysEventMap['group-participants.update'][] = [];
   /** Ids of messages that the server answered; Baileys has no event for it. */
   readonly acks: (string | undefined)[] = [];
-  /** What the server answered when the client asked for a code to type. */
+  /** The server's answers to requests for a code to type. */
   readonly answers: BinaryNode[] = [];
   readonly #changes = new Changes(() => JSON.stringify(this.connection.slice(-3)));
 
@@ -127,8 +124,8 @@ export class BaileysClient {
   }
 
   /**
-   * What the client learned of its own message, oldest first. A tick that comes within the time
-   * Baileys gathers events (100 ms) stands on the message's upsert and is no update.
+   * The updates of the client's own message, oldest first. A tick that comes within the time Baileys gathers events
+   * (100 ms) stands on the message's upsert and is no update.
    */
   statuses(id: string | null | undefined): (number | null | undefined)[] {
     const shown = this.upserts.filter(({ message }) => message.key.id === id);

@@ -6,7 +6,7 @@ const TOKEN = /^(?:\u001b\[(?<arguments>[\d;?]*)(?<order>[A-Za-z])|.)/su;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above
 
 /** As much of a terminal as `node:readline` and our screen use: what a person would see on it. */
-export class TinyTerminal extends Writable {
+export class FakeTerminal extends Writable {
   readonly isTTY = true;
   readonly columns: number;
   readonly rows: number;
@@ -66,7 +66,7 @@ export class TinyTerminal extends Writable {
     }
   }
 
-  /** What has scrolled away cannot be reached any more. */
+  /** The first reachable row; lines that have scrolled away are out of reach. */
   get #top(): number {
     return Math.max(0, this.#screen.length - this.rows);
   }

@@ -7,7 +7,7 @@ import {
   type GatewayClient,
   type GatewayListener,
 } from '../running-gateway.ts';
-import { answerTo, askOnce } from './chat.ts';
+import { askOnce, findAnswer } from './ask-once.ts';
 
 const asked = (
   messageId: string,
@@ -62,7 +62,7 @@ describe('the answer to one message', () => {
       'The message got no answer: it was stopped.',
     ],
   ])('[F03] %s', (_what, history, answer) => {
-    expect(answerTo(history, 'm')?.text ?? null).toBe(answer);
+    expect(findAnswer(history, 'm')?.text ?? null).toBe(answer);
   });
 });
 
@@ -76,7 +76,7 @@ describe('a message from a script', () => {
     ['withdrawn', false],
     ['replaced', false],
   ])('[U11] with the outcome "%s" counts as answered: %s', (outcome, isAnswered) => {
-    expect(answerTo([asked('m', outcome)], 'm')?.isAnswered).toBe(isAnswered);
+    expect(findAnswer([asked('m', outcome)], 'm')?.isAnswered).toBe(isAnswered);
   });
 
   it('[F03] [D13] gets the answer that came while the history was read for the event before', async () => {

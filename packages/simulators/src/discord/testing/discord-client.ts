@@ -6,15 +6,12 @@ import {
   Partials,
   type TextChannel,
 } from 'discord.js';
-import {
-  type DiscordDouble,
-  type DiscordDoubleOptions,
-  startDiscordDouble,
-} from './discord-double.ts';
+import type { DiscordDouble, DiscordDoubleOptions } from '../discord-double.ts';
+import { startDiscordDouble } from '../start-discord-double.ts';
 
 const running: (() => Promise<void>)[] = [];
 
-/** What the tests' bot asks for when they do not say otherwise. */
+/** The intents of the tests' bot unless they name others. */
 const ALL_INTENTS = [
   GatewayIntentBits.Guilds,
   GatewayIntentBits.GuildMembers,

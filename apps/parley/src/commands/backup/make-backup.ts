@@ -1,0 +1,196 @@
+import {
+  type Dirent,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, ParleyError, reasonOf } from '@parley/core';
+import { copyDatabase } from '@parley/store/backup';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { CliError } from '../../data-folder.ts';
+import { type ArchiveWriter, BackupError, writeArchive } from './archive.ts';
+import {
+  DATABASE,
+  DATABASE_FILES,
+  DATABASE_NAME,
+  FOLDERS,
+  FORMAT,
+  type Manifest,
+  type NamedFolder,
+} from './contents.ts';
+import { openWorkFolder, removeLeftovers } from './work-folder.ts';
+
+interface BackupOrder {
+  readonly file: string;
+  /** The path of the SQLite file. */
+  readonly database: string;
+  readonly settingsFile: string;
+  readonly workspaces: readonly NamedFolder[];
+  readonly dataFolder: string;
+  readonly clock: Clock;
+  /** Once it fires, the backup is given up before its next file. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Writes everything into one file, while Parley runs or not. It appears under its name when it is
+ * complete. Throws BackupError, StoreError or CliError; then nothing is left behind.
+ */
+export async function makeBackup(order: BackupOrder) {
+  const { file, database, dataFolder } = order;
+  if (existsSync(file)) {
+    throw new BackupError('backup-exists', `${file} exists already. Name another file.`);
+  }
+  if (!existsSync(database)) {
+    throw new CliError('database-missing', `There is no database ${database} to back up.`);
+  }
+  removeLeftovers(dataFolder);
+  const part = `${file}.part`;
+  rmSync(part, { force: true });
+  using work = openWorkFolder(dataFolder, 'backing-up-');
+  work.alsoRemove(part);
+  try {
+    const copy = join(work.path, DATABASE_NAME);
+    const { steps, files } = await copyDatabase(database, copy);
+    const archive = await writeArchive(part);
+    const done = await fill(archive, order, steps, [
+      { name: DATABASE, path: copy },
+      ...files.map((id) => ({
+        name: `${DATABASE_FILES}/${id}`,
+        path: join(`${database}-files`, id),
+      })),
+    ]).catch(async (reason: unknown) => {
+      await archive.abandon();
+      throw reason;
+    });
+    renameSync(part, file);
+    return { ...done, bytes: statSync(file).size };
+  } catch (reason) {
+    if (reason instanceof ParleyError) throw reason;
+    throw new BackupError(
+      'backup-unwritable',
+      `The backup ${file} could not be written: ${reasonOf(reason)}. Nothing was left behind.`,
+      reason,
+    );
+  }
+}
+
+async function fill(
+  archive: ArchiveWriter,
+  { settingsFile, workspaces, dataFolder, clock, signal }: BackupOrder,
+  steps: readonly number[],
+  database: readonly NamedFile[],
+) {
+  const manifest: Manifest = {
+    format: FORMAT,
+    parley: packageJson.version,
+    madeAt: clock(),
+    steps: [...steps],
+  };
+  await archive.add('manifest.json', `${JSON.stringify(manifest, null, 2)}\n`);
+  for (const file of database) await addFile(archive, file, signal);
+  if (existsSync(settingsFile)) {
+    await archive.add('settings/parley.yaml', readFileSync(settingsFile));
+  }
+  const folders = FOLDERS.map((name) => ({ name, path: join(dataFolder, name) }));
+  const files = await addFiles(archive, [...workspaces, ...folders], signal);
+  await archive.add('end.json', `${JSON.stringify(archive.digest(), null, 2)}\n`);
+  await archive.end();
+  return files;
+}
+
+interface NamedFile {
+  /** Its name in the backup. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Puts all files of these folders into the archive. `leftOut`: what is neither file nor folder. */
+async function addFiles(
+  archive: ArchiveWriter,
+  folders: readonly NamedFolder[],
+  signal: AbortSignal | undefined,
+) {
+  let files = 0;
+  const leftOut: string[] = [];
+  const addFolder = async ({ name, path }: NamedFolder): Promise<void> => {
+    for (const entry of entriesOf(path)) {
+      const inside = { name: `${name}/${entry.name}`, path: join(path, entry.name) };
+      if (entry.isDirectory()) await addFolder(inside);
+      else if (!entry.isFile()) leftOut.push(inside.path);
+      else if (await addFile(archive, inside, signal)) files += 1;
+    }
+  };
+  for (const folder of folders) await addFolder(folder);
+  return { files, leftOut };
+}
+
+/** None of a folder that is not there, or not any more. */
+function entriesOf(path: string): readonly Dirent[] {
+  try {
+    const entries = readdirSync(path, { withFileTypes: true });
+    return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/** False for a file that was removed meanwhile. One that is removed later is read to its end all the same. */
+async function addFile(
+  archive: ArchiveWriter,
+  { name, path }: NamedFile,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  signal?.throwIfAborted();
+  const file = await openPresent(path);
+  if (file === null) return false;
+  try {
+    const { size, mtime } = await file.stat();
+    await archive.addStream(name, size, mtime, bytesOf(file, size, path, signal));
+    return true;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Null where there is no such file any more, like one that an atomic write has just renamed. */
+async function openPresent(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** The first `size` bytes: what is appended while they are read belongs to the next backup. */
+async function* bytesOf(
+  file: FileHandle,
+  size: number,
+  path: string,
+  signal: AbortSignal | undefined,
+): AsyncIterable<Buffer> {
+  let read = 0;
+  if (size > 0) {
+    for await (const chunk of file.createReadStream({ end: size - 1, autoClose: false })) {
+      signal?.throwIfAborted();
+      const bytes: Buffer = chunk;
+      read += bytes.length;
+      yield bytes;
+    }
+  }
+  if (read < size) {
+    const message = `${path} became shorter while it was read; make the backup again.`;
+    throw new BackupError('backup-unwritable', message);
+  }
+}

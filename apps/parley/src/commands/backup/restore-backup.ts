@@ -1,0 +1,184 @@
+import { createWriteStream, existsSync, mkdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '@parley/core';
+import {
+  carryOverFile,
+  copyToPostgres,
+  createFromRows,
+  prepareRestored,
+  refuseUsedPostgres,
+} from '@parley/store/backup';
+import { CliError, createDataFolder, type DataFolder, lockDataFolder } from '../../data-folder.ts';
+import { READ_SO_FAR } from '../../database-mark.ts';
+import { type LoadedSettings, readSettings } from '../../settings.ts';
+import { readArchive } from './archive.ts';
+import {
+  type CheckedBackup,
+  DATABASE_NAME,
+  entryKind,
+  FOLDERS,
+  rowsIn,
+  workspaceFolders,
+} from './contents.ts';
+import {
+  finishReplacing,
+  interruptedRestore,
+  type Replacement,
+  replaceAll,
+} from './put-in-place.ts';
+import type { RestoreDone } from './restore-text.ts';
+import { openWorkFolder, removeLeftovers } from './work-folder.ts';
+
+export interface RestoreOrder {
+  readonly backup: CheckedBackup;
+  readonly folder: DataFolder;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  /** `go-on`: nothing has run since the backup was made, so what waits in it may be done. */
+  readonly unfinished: 'hold' | 'go-on';
+  /** The settings of the backup take the place of those that are there; where there are none they always do. */
+  readonly withSettings: boolean;
+  /** Called when all is prepared: asks the process that has the data folder to end. */
+  readonly endGateway?: () => Promise<void>;
+}
+
+/**
+ * Restores a backup that was checked. The new state is made beside the old one, which is moved aside in the end. Throws
+ * BackupError, StoreError or CliError, having changed nothing unless the message says so.
+ */
+export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
+  const { backup, folder, env, clock, unfinished, endGateway } = order;
+  createDataFolder(folder);
+  removeLeftovers(folder.path);
+  using work = openWorkFolder(folder.path, 'restoring-');
+  const usedSettings =
+    backup.hasSettings && (order.withSettings || !existsSync(folder.settingsFile));
+  const settingsFile = usedSettings ? settingsBeside(folder, work.path) : folder.settingsFile;
+  if (usedSettings) work.alsoRemove(settingsFile);
+  await stageFiles(backup.file, work.path, usedSettings ? settingsFile : null);
+  const database = join(work.path, DATABASE_NAME);
+  const { manifest } = backup;
+  if (manifest.format === 1)
+    await createFromRows(database, manifest, rowsIn(backup.file, manifest), clock);
+  const held = await prepareRestored({ path: database, clock, unfinished, forget: READ_SO_FAR });
+  const loaded = readSettings({ ...folder, settingsFile }, env);
+  const { url } = loaded.settings.store;
+  if (url !== undefined) await refuseUsedPostgres(url);
+  await endGateway?.();
+  const lock = await lockWhenFree(folder, endGateway === undefined ? 0 : ENDS_WITHIN_MS);
+  try {
+    const others = [
+      ...stagedFolders(folder, loaded, work.path),
+      ...(usedSettings
+        ? [{ name: 'parley.yaml', path: folder.settingsFile, staged: settingsFile }]
+        : []),
+    ];
+    const done = await replaceState(order, database, url, others);
+    return { backup, held, usedSettings, ...done };
+  } finally {
+    lock.release();
+  }
+}
+
+/** With unfinished work of the old database carried over; not to PostgreSQL, which has to be empty. */
+async function replaceState(
+  { folder, clock, unfinished }: RestoreOrder,
+  database: string,
+  url: string | undefined,
+  others: readonly Replacement[],
+): Promise<Pick<RestoreDone, 'carried' | 'aside'>> {
+  const aside =
+    interruptedRestore(folder)?.aside ?? join(folder.path, `before-restore-${stampOf(clock())}`);
+  // A restore that was interrupted may have moved it aside.
+  const moved = join(aside, DATABASE_NAME);
+  const before = existsSync(moved) ? moved : databasePath(folder);
+  let carried: RestoreDone['carried'] = null;
+  if (url === undefined) {
+    if (existsSync(before)) {
+      carried = await carryOverFile(database, before, { unfinished, forget: READ_SO_FAR });
+    }
+    replaceAll(folder, [...databaseFiles(folder, database), ...others], aside);
+  } else {
+    const all = [...databaseFiles(folder, null), ...others];
+    // Before the commit: while the marker of the files is there, nothing is taken for restored.
+    await copyToPostgres(database, url, clock, () => replaceAll(folder, all, aside));
+  }
+  finishReplacing(folder);
+  return { carried, aside: existsSync(aside) ? aside : null };
+}
+
+/** A gateway ends within 10 s (D11); a busy machine takes longer. */
+const ENDS_WITHIN_MS = 60_000;
+const POLL_INTERVAL_MS = 50;
+
+/** Takes the data folder as soon as the process that has it has ended. Throws CliError `data-locked`. */
+async function lockWhenFree(folder: DataFolder, withinMs: number): Promise<{ release(): void }> {
+  for (let left = withinMs; ; left -= POLL_INTERVAL_MS) {
+    try {
+      return lockDataFolder(folder);
+    } catch (error) {
+      const isHeld = error instanceof CliError && error.code === 'data-locked';
+      if (!isHeld || left <= 0) throw error;
+      await sleep(POLL_INTERVAL_MS);
+    }
+  }
+}
+
+function stampOf(time: number): string {
+  return new Date(time).toISOString().replaceAll(/\D/g, '');
+}
+
+/** Settings are staged beside their place, since the folders that they name are relative to it. */
+function settingsBeside({ settingsFile }: DataFolder, staging: string): string {
+  return join(dirname(settingsFile), `.${basename(staging)}.yaml`);
+}
+
+function databasePath({ storeUrl }: DataFolder): string {
+  return storeUrl.slice('sqlite:'.length);
+}
+
+/**
+ * The files of the database. Those that SQLite keeps beside the old file are moved first: read with the new one they
+ * would damage it. `staged` is null for PostgreSQL: an old file in its place would do its unfinished work again if it
+ * were used once more.
+ */
+function databaseFiles(folder: DataFolder, staged: string | null): readonly Replacement[] {
+  const path = databasePath(folder);
+  return ['-wal', '-shm', '', '-files'].map((end) => ({
+    name: `${DATABASE_NAME}${end}`,
+    path: `${path}${end}`,
+    staged: staged !== null && existsSync(`${staged}${end}`) ? `${staged}${end}` : null,
+  }));
+}
+
+/** Folders that the backup lacks are moved aside all the same. */
+function stagedFolders(
+  folder: DataFolder,
+  loaded: LoadedSettings,
+  staging: string,
+): readonly Replacement[] {
+  const places = [
+    ...workspaceFolders(loaded, folder.path),
+    ...FOLDERS.map((name) => ({ name, path: join(folder.path, name) })),
+  ];
+  return places.map(({ name, path }) => {
+    const staged = join(staging, name);
+    return { name, path, staged: existsSync(staged) ? staged : null };
+  });
+}
+
+/** `settings`: where those of the backup go; null: they are not wanted. */
+async function stageFiles(file: string, folder: string, settings: string | null): Promise<void> {
+  for await (const entry of readArchive(file)) {
+    const is = entryKind(entry.name);
+    if (is?.kind === 'settings' && settings !== null) await write(settings, entry.chunks());
+    if (is?.kind === 'file') await write(join(folder, is.folder, ...is.path), entry.chunks());
+  }
+}
+
+async function write(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  await pipeline(chunks, createWriteStream(path, { mode: 0o600, flush: true }));
+}

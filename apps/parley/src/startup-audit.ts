@@ -1,0 +1,66 @@
+import { countOf, reasonOf } from '@parley/core';
+import type { AuditReport } from '@parley/gateway/api';
+import type { Store } from '@parley/store';
+import type { PromptFiles } from '@parley/workspace';
+import { commandLine } from './data-folder.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
+import type { LoadedSettings } from './settings.ts';
+
+/** Channels are connected by then; nothing waits for the audit. In ms. */
+const AFTER_START_MS = 5_000;
+
+/** The audit of the installation of this process (U05); its code is loaded when it is used. */
+export async function auditInstallation(
+  options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
+  { loaded, shared: { store }, main, named }: AuditedAgents,
+): Promise<AuditReport> {
+  const [{ auditReport, runAudit }, { examineAgents }, { gatherRecords }] = await Promise.all([
+    import('./commands/checks/audit-report.ts'),
+    import('./commands/checks/facts.ts'),
+    import('./commands/checks/record-facts.ts'),
+  ]);
+  const isPromptFile = (path: string, name: string | undefined) => {
+    const own = name === undefined ? main : named.get(name);
+    return own?.agent.promptFiles.includes(path) ?? false;
+  };
+  const now = options.clock();
+  const records = () => gatherRecords(store, isPromptFile, now);
+  return auditReport(await runAudit(examineAgents(options, loaded, records), options), now);
+}
+
+/** The agents that an audit examines. */
+interface AuditedAgents {
+  readonly loaded: LoadedSettings;
+  readonly shared: { readonly store: Pick<Store, 'audit' | 'signIns'> };
+  readonly main: AuditedAgent;
+  readonly named: ReadonlyMap<string, AuditedAgent>;
+}
+
+interface AuditedAgent {
+  readonly agent: { readonly promptFiles: PromptFiles };
+}
+
+/** Audits once, a little after the start, and logs the short form; returns a function that cancels it. */
+export function startAudit(
+  audit: () => Promise<AuditReport>,
+  { folder, log }: Pick<StartOptions & OpenLog, 'folder' | 'log'>,
+  afterMs = AFTER_START_MS,
+): () => void {
+  const timer = setTimeout(async () => {
+    try {
+      const { counts, findings } = await audit();
+      for (const { id, severity, found, remedy } of findings) {
+        if (severity === 'critical') log.error({ check: id, remedy }, `audit: ${found}`);
+      }
+      if (counts.warning === 0) return;
+      log.warn(
+        {},
+        `audit: ${countOf(counts.warning, 'warning')}, run "${commandLine('audit', folder)}"`,
+      );
+    } catch (error) {
+      log.warn({ reason: reasonOf(error) }, 'audit: it could not be done');
+    }
+  }, afterMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+}

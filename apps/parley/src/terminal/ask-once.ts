@@ -1,0 +1,93 @@
+import { ParleyError } from '@parley/core';
+import { CliError } from '../data-folder.ts';
+import type { ChatHistory, GatewayClient } from '../running-gateway.ts';
+
+/** After this long without an answer, standard error says that the command waits. In ms. */
+const QUIET_WAIT_MS = 10_000;
+
+export interface Answer {
+  readonly text: string;
+  /** False when the turn failed or was stopped; `text` is then the notice about it. */
+  readonly isAnswered: boolean;
+}
+
+const NO_ANSWER: Answer = { text: '', isAnswered: true };
+
+/** Sends one message and waits for its answer. Throws CliError when it is refused or the gateway is gone. */
+export async function askOnce(
+  client: Pick<GatewayClient, 'send' | 'history' | 'watch'>,
+  ended: AbortController,
+  message: string,
+): Promise<Answer> {
+  if (message.trim() === '') return NO_ANSWER;
+  const waits = setTimeout(sayThatItWaits, QUIET_WAIT_MS);
+  try {
+    const sent = await client.send(message.trimEnd());
+    if (sent.kind === 'refused' || sent.kind === 'ignored') {
+      throw new CliError('chat-refused', `The message was not taken: ${sent.reason ?? sent.kind}.`);
+    }
+    return await waitForAnswer(client, ended, sent.id);
+  } finally {
+    clearTimeout(waits);
+  }
+}
+
+function sayThatItWaits(): void {
+  process.stderr.write(
+    'Waiting for the answer. Ctrl-C ends the wait; a gateway that keeps running answers all the same.\n',
+  );
+}
+
+async function waitForAnswer(
+  client: Pick<GatewayClient, 'history' | 'watch'>,
+  ended: AbortController,
+  messageId: string,
+): Promise<Answer> {
+  let answer: Answer | null = null;
+  let looking = false;
+  let isStale = false;
+  const look = async (): Promise<void> => {
+    // What happens while the history is read may be missing in it, and there may be no other event.
+    isStale = true;
+    if (looking) return;
+    looking = true;
+    while (isStale && !ended.signal.aborted) {
+      isStale = false;
+      try {
+        answer = findAnswer(await client.history(), messageId);
+      } catch (error) {
+        if (error instanceof ParleyError) ended.abort(error);
+      }
+      if (answer !== null) ended.abort();
+    }
+    looking = false;
+  };
+  await client.watch({
+    linked: look,
+    lost: () => undefined,
+    event: (event) => {
+      if (event.type === 'part' || event.type === 'stream-end') look();
+    },
+  });
+  if (ended.signal.reason instanceof ParleyError) throw ended.signal.reason;
+  return answer ?? NO_ANSWER;
+}
+
+/** Outcomes of a message that leave it without the agent's answer. */
+const UNANSWERED: ReadonlySet<string> = new Set(['failed', 'stopped', 'withdrawn', 'replaced']);
+
+/** The answer to a message once its turn has ended, '' for none; null while it is still to come. */
+export function findAnswer(history: ChatHistory, messageId: string): Answer | null {
+  const asked = history
+    .filter((entry) => entry.type === 'inbound')
+    .find((entry) => entry.messageId === messageId);
+  if (asked === undefined || asked.outcome === null) return null;
+  const { outcome, turnId } = asked;
+  // Others may write to the chat at the same time, and the answers come in any order.
+  const own = history
+    .filter((entry) => entry.type === 'part')
+    .filter((part) => (turnId === null ? part.answers === messageId : part.turnId === turnId));
+  const text = own.map((part) => part.text).join('\n\n');
+  if (!UNANSWERED.has(outcome)) return { text, isAnswered: true };
+  return { text: text || `The message got no answer: it was ${outcome}.`, isAnswered: false };
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { afterChange, IDLE, isWaiting, statusLine, type WaitingChange } from './waiting.ts';
+
+describe('what the terminal waits for', () => {
+  const after = (...changes: WaitingChange[]) => changes.reduce(afterChange, IDLE);
+  const sending: WaitingChange = { type: 'sending' };
+  const accepted: WaitingChange = { type: 'sent', kind: 'accepted' };
+  const typing: WaitingChange = { type: 'typing' };
+  const part = (turnId: string | null): WaitingChange => ({
+    type: 'part',
+    partId: 'p',
+    turnId,
+    text: 'x',
+  });
+  const linked = (outcome: string | null): WaitingChange => ({
+    type: 'linked',
+    history: [{ type: 'inbound', messageId: 'm', outcome, turnId: null }],
+  });
+
+  describe('what the terminal waits for', () => {
+    it.each<[string, WaitingChange[], string]>([
+      ['nothing', [], ''],
+      ['a message on its way', [sending], 'sending'],
+      ['an answer', [sending, accepted], 'thinking'],
+      [
+        'an answer to a message that was known already',
+        [sending, { type: 'sent', kind: 'duplicate' }],
+        'thinking',
+      ],
+      ['work that somebody else asked for', [typing], 'thinking'],
+      ['a gateway that is away', [sending, { type: 'lost' }], 'away'],
+      ['an answer that was started before a restart', [{ type: 'lost' }, linked(null)], 'thinking'],
+      ['an answer while a command was answered', [accepted, part(null)], 'thinking'],
+    ])('[F12] shows %s', (_what, changes, status) => {
+      expect(statusLine(after(...changes))).toContain(status);
+    });
+
+    it.each<[string, WaitingChange[]]>([
+      ['the answer is there', [sending, accepted, typing, part('t')]],
+      [
+        'the turn ends in silence or is stopped',
+        [sending, accepted, typing, { type: 'stream-end', turnId: 't' }],
+      ],
+      ['the message is refused', [sending, { type: 'sent', kind: 'refused' }]],
+      ['it cannot be sent', [sending, { type: 'sent', kind: 'failed' }]],
+      ['it was a command', [sending, { type: 'sent', kind: 'command' }]],
+      ['typing is not told again', [typing, { type: 'typing-faded' }]],
+      [
+        'it was answered while the gateway could not be reached',
+        [accepted, { type: 'lost' }, linked('answered')],
+      ],
+    ])('[F12] always stops: %s', (_what, changes) => {
+      const waiting = after(...changes);
+      expect([statusLine(waiting), isWaiting(waiting)]).toEqual(['', false]);
+    });
+  });
+});

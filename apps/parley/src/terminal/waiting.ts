@@ -1,0 +1,65 @@
+import type { ChatEvent, ChatHistory } from '../running-gateway.ts';
+
+export interface Waiting {
+  /** Messages that the gateway has not confirmed. */
+  readonly sending: number;
+  /** A message was taken and its turn has not ended. */
+  readonly asked: boolean;
+  /** The agent works; fades unless it is repeated. */
+  readonly typing: boolean;
+  readonly linked: boolean;
+}
+
+export type WaitingChange =
+  | { readonly type: 'sending' }
+  /** `kind` is the outcome of ingress, or `failed`. */
+  | { readonly type: 'sent'; readonly kind: string }
+  | { readonly type: 'linked'; readonly history: ChatHistory }
+  | { readonly type: 'lost' }
+  | { readonly type: 'typing-faded' }
+  | ChatEvent;
+
+export const IDLE: Waiting = { sending: 0, asked: false, typing: false, linked: true };
+
+/** The waiting after a change; every path ends in an end of it (F12). */
+export function afterChange(now: Waiting, change: WaitingChange): Waiting {
+  switch (change.type) {
+    case 'sending':
+      return { ...now, sending: now.sending + 1 };
+    case 'sent': {
+      const asked = now.asked || change.kind === 'accepted' || change.kind === 'duplicate';
+      return { ...now, sending: Math.max(0, now.sending - 1), asked };
+    }
+    case 'linked':
+      return { ...now, linked: true, typing: false, asked: isUnanswered(change.history) };
+    case 'lost':
+      return { ...now, linked: false, typing: false };
+    case 'typing':
+      return { ...now, typing: true };
+    case 'part':
+      // An answer to a command ends nothing but itself.
+      return change.turnId === null ? now : { ...now, asked: false, typing: false };
+    case 'stream-end':
+      return { ...now, asked: false, typing: false };
+    case 'typing-faded':
+      return { ...now, typing: false };
+    case 'stream':
+    case 'inbound':
+      return now;
+  }
+}
+
+export function isWaiting({ asked, typing }: Waiting): boolean {
+  return asked || typing;
+}
+
+/** The status line; '' when there is nothing to wait for. */
+export function statusLine(now: Waiting): string {
+  if (!now.linked) return '… the gateway is away; what you write is sent when it is back';
+  if (isWaiting(now)) return '… thinking (Ctrl-C stops)';
+  return now.sending > 0 ? '… sending' : '';
+}
+
+function isUnanswered(history: ChatHistory): boolean {
+  return history.some((entry) => entry.type === 'inbound' && entry.outcome === null);
+}

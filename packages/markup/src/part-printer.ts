@@ -1,0 +1,116 @@
+import type { RenderTarget } from '@parley/core';
+import {
+  CAPABILITIES,
+  type DialectCapabilities,
+  type PrintedDialect,
+  type PrintedTarget,
+} from './capabilities.ts';
+import { contentLength, type Leaf } from './document.ts';
+import { printDiscord } from './print/discord.ts';
+import { printHtml, printTelegram } from './print/html.ts';
+import { type Printed, printPlain, printPlainLeaves } from './print/lines.ts';
+import { printTelegramRich } from './print/telegram-rich.ts';
+import { printWhatsApp } from './print/whatsapp.ts';
+import type { RenderedPart } from './rendered-part.ts';
+import type { Room } from './split/split.ts';
+import { simplifyLeaf } from './transform/blocks.ts';
+
+/**
+ * Measures and prints the parts of one target. What fits is printed from what was measured: most
+ * answers are one part, and are printed once.
+ */
+export class PartPrinter implements Room {
+  readonly window: number;
+  readonly #target: PrintedTarget;
+  readonly #pings: DialectCapabilities['pings'];
+  #last: Measured | undefined;
+  /** The leaves of a rich message, as they are in an ordinary one. */
+  readonly #simple = new Map<Leaf, readonly Leaf[]>();
+
+  constructor(target: PrintedTarget) {
+    this.#target = target;
+    this.#pings = target.mentions === 'live' ? [] : CAPABILITIES[target.dialect].pings;
+    // A code point takes two UTF-16 units at most; the other units are never fewer.
+    this.window = target.maxLength * 2 + 2;
+  }
+
+  /** The load of a part with these leaves, in the dialect and in plain text. */
+  load(leaves: readonly Leaf[]): number {
+    if (contentLength(leaves, this.window) > this.window) return Number.POSITIVE_INFINITY;
+    const { dialect, maxLength, unit } = this.#target;
+    const { printed, plain } = this.#measure(leaves);
+    const length = Math.max(measure(printed.counted, unit), measure(plain, unit));
+    return Math.max(length / maxLength, printed.entities / CAPABILITIES[dialect].maxEntities);
+  }
+
+  /** Prints leaves that fit into one part. */
+  print(leaves: readonly Leaf[]): RenderedPart {
+    const { printed, plain } = this.#measure(leaves);
+    const full = printPlainLeaves(this.#shown(leaves), { addresses: true, pings: this.#pings });
+    const fits = measure(full, this.#target.unit) <= this.#target.maxLength;
+    const rich = isRich(this.#target) ? printTelegramRich(leaves) : undefined;
+    return {
+      text: printed.text,
+      plain: fits ? full : plain,
+      ...(rich !== undefined && { rich }),
+    };
+  }
+
+  /** The leaves of an ordinary message, which every part can be sent as. */
+  #shown(leaves: readonly Leaf[]): readonly Leaf[] {
+    if (!isRich(this.#target)) return leaves;
+    return leaves.flatMap((leaf) => {
+      const simple = this.#simple.get(leaf) ?? simplifyLeaf(leaf, CAPABILITIES.telegram);
+      this.#simple.set(leaf, simple);
+      return simple;
+    });
+  }
+
+  #measure(leaves: readonly Leaf[]): Measured {
+    if (this.#last?.leaves === leaves) return this.#last;
+    const { dialect, mentions } = this.#target;
+    const shown = this.#shown(leaves);
+    const printed = PRINTERS[dialect](shown, mentions);
+    const plain = printPlainLeaves(shown, { addresses: false, pings: this.#pings });
+    this.#last = { leaves, printed, plain };
+    return this.#last;
+  }
+}
+
+/** Leaves as they would be one part. */
+interface Measured {
+  readonly leaves: readonly Leaf[];
+  readonly printed: Printed;
+  readonly plain: string;
+}
+
+/** Length of a text as the platform counts it. */
+export function measure(text: string, unit: RenderTarget['unit']): number {
+  switch (unit) {
+    case 'utf16':
+      return text.length;
+    case 'byte':
+      return Buffer.byteLength(text);
+    case 'codepoint': {
+      let count = 0;
+      for (const _ of text) count += 1;
+      return count;
+    }
+  }
+}
+
+/** Prints leaves as one part. Never refuses and never shortens. */
+type Print = (leaves: readonly Leaf[], mentions?: RenderTarget['mentions']) => Printed;
+
+/** One printer per dialect, beside its row in the capability table. */
+const PRINTERS: Readonly<Record<PrintedDialect, Print>> = {
+  telegram: printTelegram,
+  discord: printDiscord,
+  whatsapp: printWhatsApp,
+  plain: printPlain,
+  html: printHtml,
+};
+
+export function isRich({ dialect, rich }: RenderTarget): boolean {
+  return rich === true && dialect === 'telegram';
+}

@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import type { Interaction } from './interactions.ts';
+import { type MessageForm, readMessage } from './message-form.ts';
+import { editOf, readChange, readDraft } from './message-routes.ts';
+import {
+  changeMessage,
+  composeMessage,
+  noteSent,
+  removeMessage,
+  routeOf,
+  storeMessage,
+} from './messages.ts';
+import { checkModal } from './modals.ts';
+import { invalidForm, Refusal, RestCall, unknown } from './request.ts';
+import type { Routes, Scene } from './scene.ts';
+import type { MessageRoute } from './transcript.ts';
+import type { Json, WireMessage } from './wire.ts';
+import type { World } from './world.ts';
+
+/** Follow-ups of an app that is on the account of a person alone. */
+const MAX_FOLLOW_UPS = 5;
+
+const Callback = z.looseObject({
+  type: z.number(),
+  data: z.record(z.string(), z.unknown()).nullish(),
+});
+
+/** First and later answers to commands and presses; the token in the path is all they need. */
+export const INTERACTION_ROUTES: Routes = {
+  'POST /interactions/:interaction/:token/callback': answerFirst,
+  'POST /webhooks/:app/:token': async ({ world, interactions }, call) => {
+    const interaction = interactions.byToken(call.param('token'));
+    const form = readMessage(call);
+    const first = interaction.originalId === undefined ? undefined : findOriginal(interaction);
+    // While "thinking" is shown, a follow-up takes its place, as on the servers.
+    if (first !== undefined && (first.flags & FLAG.loading) !== 0)
+      return changeAnswer(world, interaction, first, call, form);
+    if (interaction.byUser && interaction.followUps >= MAX_FOLLOW_UPS) {
+      const words = 'This interaction has reached its maximum number of follow up messages';
+      throw new Refusal(400, 40094, words);
+    }
+    const message = await respond(world, interaction, call, form);
+    interaction.followUps += 1;
+    return message;
+  },
+  'GET /webhooks/:app/:token/messages/:message': ({ interactions }, call) =>
+    answerOf(interactions.byToken(call.param('token')), call.param('message')),
+  'PATCH /webhooks/:app/:token/messages/:message': ({ world, interactions }, call) => {
+    const interaction = interactions.byToken(call.param('token'));
+    const message = answerOf(interaction, call.param('message'));
+    return changeAnswer(world, interaction, message, call, readMessage(call, message.flags));
+  },
+  'DELETE /webhooks/:app/:token/messages/:message': ({ world, interactions }, call) => {
+    const interaction = interactions.byToken(call.param('token'));
+    const { id } = answerOf(interaction, call.param('message'));
+    if (!interaction.ephemeral.delete(id)) removeMessage(world, interaction.channel, id);
+  },
+};
+
+async function answerFirst(scene: Scene, call: RestCall): Promise<Json | undefined> {
+  const { type, data } = call.read(Callback);
+  const interaction = scene.interactions.waiting(call.param('interaction'), call.param('token'));
+  const inner = new RestCall(call.params, call.query, { body: data ?? {}, files: call.files });
+  const message = await run(scene, interaction, type, inner);
+  interaction.answered = true;
+  scene.world.transcript.changes.changed();
+  if (call.query.get('with_response') !== 'true') return undefined;
+  return {
+    interaction: {
+      id: interaction.id,
+      type: interaction.type,
+      ...(message === undefined ? {} : { response_message_id: message.id }),
+    },
+    ...(message === undefined ? {} : { resource: { type, message } }),
+  };
+}
+
+/** 4 message, 5 thinking, 6 and 7 about the message with the button, 8 suggestions, 9 form. */
+async function run(
+  { world }: Scene,
+  interaction: Interaction,
+  type: number,
+  call: RestCall,
+): Promise<WireMessage | undefined> {
+  const { source } = interaction;
+  if (type === 4) return respond(world, interaction, call, readMessage(call));
+  if (type === 5) return showThinking(world, interaction, readMessage(call).flags ?? 0);
+  if ((type === 6 || type === 7) && source !== undefined) {
+    interaction.originalId = source.id;
+    if (type === 6) return undefined;
+    const now = answerOf(interaction, source.id);
+    return changeAnswer(world, interaction, now, call, readMessage(call, now.flags));
+  }
+  if (type === 9 && interaction.type !== 5) {
+    const modal = call.read(z.record(z.string(), z.unknown()));
+    checkModal(modal);
+    interaction.modal = modal;
+    return undefined;
+  }
+  if (type === 8) return undefined;
+  throw invalidForm('type', 'BASE_TYPE_CHOICES', 'The type is not one of this interaction.');
+}
+
+/** Flags of messages: seen by one person, and shown as "thinking". */
+const FLAG = { ephemeral: 1 << 6, loading: 1 << 7 } as const;
+
+/** A new message that answers a command or a press. */
+async function respond(
+  world: World,
+  interaction: Interaction,
+  call: RestCall,
+  form: MessageForm,
+): Promise<WireMessage> {
+  const draft = await readDraft(world, interaction.channel, call, form);
+  const full = { ...draft, ...originOf(interaction) };
+  const ephemeral = ((form.flags ?? 0) & FLAG.ephemeral) !== 0;
+  const compose = ephemeral ? composeMessage : storeMessage;
+  const stored = compose(world, interaction.channel, full);
+  if (ephemeral) interaction.ephemeral.set(stored.message.id, stored.message);
+  interaction.originalId ??= stored.message.id;
+  noteSent(world, 'message', routeFor(interaction, ephemeral), stored);
+  return stored.message;
+}
+
+/** The sign that an answer will come. */
+function showThinking(world: World, interaction: Interaction, flags: number): WireMessage {
+  const ephemeral = (flags & FLAG.ephemeral) !== 0;
+  const compose = ephemeral ? composeMessage : storeMessage;
+  const { message } = compose(world, interaction.channel, {
+    author: world.bot,
+    content: '',
+    flags: FLAG.loading | (flags & FLAG.ephemeral),
+    ...originOf(interaction),
+  });
+  if (ephemeral) interaction.ephemeral.set(message.id, message);
+  interaction.originalId = message.id;
+  return message;
+}
+
+/** Changes an answer; the first text in place of "thinking" counts as a message, not as an edit. */
+async function changeAnswer(
+  world: World,
+  interaction: Interaction,
+  message: WireMessage,
+  call: RestCall,
+  form: MessageForm,
+): Promise<WireMessage> {
+  const { channel } = interaction;
+  const change = await readChange(world, channel, message, call, form);
+  const ephemeral = interaction.ephemeral.has(message.id);
+  const waited = (message.flags & FLAG.loading) !== 0;
+  const changed: WireMessage = {
+    ...message,
+    ...change,
+    flags: ((change.flags ?? 0) | (message.flags & FLAG.ephemeral)) & ~FLAG.loading,
+    ...(waited ? { edited_timestamp: null } : {}),
+  };
+  if (ephemeral) interaction.ephemeral.set(message.id, changed);
+  else changeMessage(world, channel, message, changed);
+  const kind = waited ? 'message' : 'edit';
+  noteSent(world, kind, routeFor(interaction, ephemeral), editOf(form, changed));
+  return changed;
+}
+
+/**
+ * An answer by id, or the first one as `@original`.
+ * @throws Refusal 10008
+ */
+function answerOf(interaction: Interaction, id: string): WireMessage {
+  const wanted = id === '@original' ? interaction.originalId : id;
+  const message =
+    interaction.ephemeral.get(wanted ?? '') ?? interaction.channel.messages.get(wanted ?? '');
+  if (message === undefined) throw unknown('Message');
+  return message;
+}
+
+function findOriginal({
+  originalId = '',
+  ephemeral,
+  channel,
+}: Interaction): WireMessage | undefined {
+  return ephemeral.get(originalId) ?? channel.messages.get(originalId);
+}
+
+function routeFor(interaction: Interaction, ephemeral: boolean): MessageRoute {
+  return {
+    ...routeOf(interaction.channel),
+    interactionId: interaction.id,
+    ...(ephemeral ? { ephemeral: true } : {}),
+  };
+}
+
+function originOf({ id, type, user }: Interaction): {
+  readonly type: number;
+  readonly extra: Partial<WireMessage>;
+} {
+  const interaction_metadata = { id, type, user, authorizing_integration_owners: {} };
+  return { type: type === 2 ? 20 : 0, extra: { interaction_metadata } };
+}

@@ -1,0 +1,99 @@
+import { createServer } from 'node:http';
+import { end, listen } from '../loopback.ts';
+import { newAccount } from './account.ts';
+import { connectBusiness } from './elsewhere.ts';
+import { Faults, FloodControl } from './faults.ts';
+import {
+  deleteInBusiness,
+  migrate,
+  press,
+  react,
+  reword,
+  say,
+  setAccess,
+  setTopic,
+  stopDraft,
+} from './people.ts';
+import { BotApiServer } from './server.ts';
+import type { TelegramDouble, TelegramDoubleOptions } from './telegram-double.ts';
+import { Transcript } from './transcript.ts';
+
+const DEFAULT_TOKEN = '7000000001:double-token-for-tests-and-trying-out';
+
+/**
+ * Starts a Telegram Bot API server for one bot on loopback: plain http, the real wire, the limits and
+ * refusals of the servers, and faults on request. `/control/…` does over http what the handle does.
+ */
+export async function startTelegramDouble(
+  options: TelegramDoubleOptions = {},
+): Promise<TelegramDouble> {
+  const token = options.botToken ?? DEFAULT_TOKEN;
+  const clock = options.clock ?? Date.now;
+  const transcript = new Transcript(clock);
+  const flood = new FloodControl(options.limits ?? {}, clock);
+  const account = newAccount(token, {
+    transcript,
+    flood,
+    clock,
+    webhookTarget: options.webhookTarget,
+    optional: options.optional,
+    localServer: options.localServer,
+    bytesOfPicture: options.picture,
+  });
+  const faults = new Faults();
+  const api = new BotApiServer(account, token, faults);
+  const prefix = options.pathPrefix ?? '';
+
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://double');
+    const failed = (error: unknown) => response.writeHead(500).end(String(error));
+    if (url.pathname.startsWith('/control/')) {
+      import('./control.ts')
+        .then(({ handleControl }) => handleControl(double, request, response, url))
+        .catch(failed);
+    } else if (url.pathname.startsWith(`${prefix}/`)) {
+      api.handle(request, response, url).catch(failed);
+    } else {
+      response.writeHead(404).end();
+    }
+  });
+  server.keepAliveTimeout = 60_000;
+  const port = await listen(server, options.port ?? 0);
+
+  const double: TelegramDouble = {
+    apiRoot: `http://127.0.0.1:${port}${prefix}`,
+    token,
+    me: account.me,
+    transcript,
+    say: (saying) => say(account, saying),
+    reword: (chatId, messageId, text, business) =>
+      reword(account, chatId, messageId, text, business),
+    connectBusiness: (wish) => connectBusiness(account, wish),
+    deleteInBusiness: (connection, chatId, ids) =>
+      deleteInBusiness(account, connection, chatId, ids),
+    guestAnswer: (query) => account.guests.get(query)?.answer,
+    react: (reaction) => react(account, reaction),
+    press: (wish) => press(account, wish),
+    stopDraft: (chatId) => stopDraft(account, chatId),
+    pressAnswered: (id) => account.queries.get(id)?.answered ?? false,
+    update: (kind, content) => account.updates.push(kind, content),
+    pendingUpdates: () => account.updates.pending,
+    conversation: (chatId, business) => transcript.messages(chatId, business),
+    calls: (method) => transcript.calls(method),
+    drafts: () => account.drafts,
+    migrate: (chatId) => migrate(account, chatId),
+    setAccess: (chatId, access) => setAccess(account, chatId, access),
+    setTopic: (chatId, thread, state) => setTopic(account, chatId, thread, state),
+    promote: (id, userId) => void account.chats.open({ id }).administrators.add(userId),
+    fault: (fault) => faults.arm(fault),
+    clearFaults: () => faults.clear(),
+    endPoll: () => account.updates.endPoll(),
+    dropConnections: () => server.closeAllConnections(),
+    waitFor: (look, timeoutMs = 30_000) => transcript.changes.waitFor(look, timeoutMs),
+    close: () => {
+      account.webhook.call('', '');
+      return end(server);
+    },
+  };
+  return double;
+}

@@ -1,0 +1,245 @@
+import type { BinaryNode, proto } from '@whiskeysockets/baileys';
+import {
+  type Account,
+  type Chat,
+  chatOf,
+  directJid,
+  newId,
+  receiptRoute,
+  seconds,
+} from './account.ts';
+import {
+  composeDelete,
+  composeEdit,
+  composeReaction,
+  composeResent,
+  composeText,
+  composeTimer,
+  type Draft,
+} from './content.ts';
+import { isMember } from './groups.ts';
+import { type FileDraft, fileMessage, type MediaHost } from './media.ts';
+import type { Person } from './people.ts';
+import type { Phones } from './phones.ts';
+import { signedBundleNodes } from './signal.ts';
+import { bigEndian, node } from './wire.ts';
+
+/** The person and place of an act. */
+interface Place {
+  /** A person in any form, a group, `status@broadcast`, a list or a channel. */
+  readonly chat: string;
+  /** The person; in a direct chat the person of the chat. */
+  readonly from?: string | undefined;
+}
+
+/** The place of a post, with its id or a fresh one. */
+type Posted = Place & { readonly id?: string | undefined };
+
+/** Something said. */
+export type Saying = Place &
+  Draft & {
+    /** The id of the message; a fresh one when absent. */
+    readonly id?: string | undefined;
+    /** Milliseconds since 1970; now when absent. */
+    readonly at?: number | undefined;
+  };
+
+/** The acts of people in their chats with the bot, and beside it. */
+export class Acts {
+  readonly #account: Account;
+  readonly #phones: Phones;
+  readonly #media: MediaHost;
+
+  constructor(account: Account, phones: Phones, media: MediaHost) {
+    this.#account = account;
+    this.#phones = phones;
+    this.#media = media;
+  }
+
+  async say({ id, at, ...saying }: Saying): Promise<string> {
+    const { chat, person } = this.#place(saying);
+    const message = composeText(this.#account, chat, saying);
+    return this.#phones.post({ chat, person, message, id, at });
+  }
+
+  /** A message of any content, as it goes into the seal. */
+  async post({ id, ...place }: Posted, message: proto.IMessage): Promise<string> {
+    return this.#phones.post({ ...this.#place(place), message, id });
+  }
+
+  /** The bytes of a message that the library has no fields for. */
+  async postBytes({ id, ...place }: Posted, bytes: Uint8Array): Promise<string> {
+    return this.#phones.post({ ...this.#place(place), message: {}, bytes, id });
+  }
+
+  /** A message whose content WhatsApp keeps from linked clients, `view_once` for example. */
+  withhold(place: Place, type: string): string {
+    return this.#phones.withhold(this.#place(place), type);
+  }
+
+  /** A message without content, which the client asks the phone of the account for; `sendAgain` answers that. */
+  withoutContent(place: Place): string {
+    return this.#phones.withhold(this.#place(place), undefined);
+  }
+
+  /** The phone of the account sends the client a message that came without content. */
+  async sendAgain(
+    { id, ...place }: Place & { readonly id: string },
+    message: proto.IMessage,
+  ): Promise<void> {
+    const { chat, person } = this.#place(place);
+    const key = { remoteJid: chat.kind === 'direct' ? directJid(person) : chat.id, id };
+    const times = { messageTimestamp: seconds(this.#account), pushName: person.name };
+    await this.#phones.postToOwnClient(composeResent({ key, message, ...times }));
+  }
+
+  /** Puts a file on the media host; resolves with the message that points to it, which is not sent. */
+  async file(draft: FileDraft): Promise<proto.IMessage> {
+    return fileMessage(this.#media, draft);
+  }
+
+  /** From now on messages of this chat disappear after so many seconds; 0: they stay. In groups see `changeGroup`. */
+  async setTimer({
+    seconds: after,
+    ...place
+  }: Place & { readonly seconds: number }): Promise<string> {
+    const { chat, person } = this.#place(place);
+    const timer = { seconds: after, setAt: seconds(this.#account) };
+    this.#account.timers.set(chat.id, timer);
+    return this.#phones.post({ chat, person, message: composeTimer(timer) });
+  }
+
+  /** Rings; nobody can answer. */
+  call(place: Place, isVideo = false): void {
+    const { person } = this.#place(place);
+    const from = directJid(person);
+    const offer = { 'call-id': newId(), 'call-creator': from, caller_pn: person.pn };
+    const kinds = isVideo ? [node('video')] : [];
+    const attrs = { from, id: newId(), t: seconds(this.#account) };
+    this.#account.mailbox.pass(node('call', attrs, [node('offer', offer, kinds)]));
+  }
+
+  /** The person of the account writes on their own phone. */
+  async sayAsOwner({ chat, ...draft }: Saying): Promise<string> {
+    const place = chatOf(this.#account, chat);
+    return this.#phones.postAsOwner(place, composeText(this.#account, place, draft));
+  }
+
+  async sendFile({ chat, from, ...draft }: Place & FileDraft): Promise<string> {
+    return this.post({ chat, from }, await fileMessage(this.#media, draft));
+  }
+
+  async reword({ id, ...saying }: Place & Draft & { readonly id: string }): Promise<string> {
+    const { chat, person } = this.#place(saying);
+    const message = composeEdit(this.#account, chat, person, id, saying);
+    return this.#phones.post({ chat, person, message });
+  }
+
+  async takeBack({ id, ...place }: Place & { readonly id: string }): Promise<string> {
+    const { chat, person } = this.#place(place);
+    const message = composeDelete(this.#account, chat, person, id);
+    return this.#phones.post({ chat, person, message });
+  }
+
+  async react({
+    id,
+    emoji,
+    ...place
+  }: Place & { readonly id: string; readonly emoji: string }): Promise<string> {
+    const { chat, person } = this.#place(place);
+    const message = composeReaction(this.#account, chat, person, id, emoji);
+    return this.#phones.post({ chat, person, message });
+  }
+
+  /** Reads everything of the bot that is not read yet. */
+  read(place: Place): void {
+    const { chat, person } = this.#place(place);
+    const unread = this.#account.transcript
+      .messages(chat.id)
+      .filter(({ from, readBy }) => from === 'bot' && !readBy.has(person.id));
+    tellRead(
+      this.#account,
+      chat,
+      person,
+      unread.map(({ id }) => id),
+    );
+  }
+
+  /** Not kept: a client that is away never learns of it. */
+  type(place: Place, state: 'composing' | 'recording' | 'paused'): void {
+    const { chat, person } = this.#place(place);
+    const isAudio = state === 'recording';
+    const sign = node(isAudio ? 'composing' : state, { media: isAudio ? 'audio' : undefined });
+    this.#account.mailbox.pass(node('chatstate', { ...receiptRoute(chat, person) }, [sign]));
+  }
+
+  #place({ chat, from }: Place): { readonly chat: Chat; readonly person: Person } {
+    const place = chatOf(this.#account, chat);
+    return { chat: place, person: speaker(this.#account, place, from) };
+  }
+}
+
+/** The speaker in a chat. @throws Error for somebody who cannot. */
+function speaker(account: Account, chat: Chat, from: string | undefined): Person {
+  if (chat.kind === 'direct') return chat.person;
+  if (from === undefined) throw new Error(`Who writes in ${chat.id}? Say from`);
+  const person = account.people.get(from);
+  if (chat.kind === 'group' && !isMember(chat.group, person)) {
+    throw new Error(`${person.name} is not in ${chat.group.subject}`);
+  }
+  return person;
+}
+
+/** The number of times a phone asks for the same message before it gives up, as real ones do. */
+const MAX_RETRIES = 5;
+
+/** A person's phone has the message: two grey ticks. */
+export function tellDelivered(
+  account: Account,
+  chat: Chat,
+  person: Person,
+  sent: BinaryNode,
+): void {
+  const attrs = {
+    ...receiptRoute(chat, person, sent.attrs.to),
+    id: sent.attrs.id,
+    t: seconds(account),
+  };
+  account.mailbox.put(node('receipt', attrs), chat.id);
+}
+
+/** A person has read messages: two blue ticks. */
+function tellRead(account: Account, chat: Chat, person: Person, ids: readonly string[]): void {
+  const [first, ...others] = ids;
+  if (first === undefined) return;
+  const items = others.map((id) => node('item', { id }));
+  const attrs = { ...receiptRoute(chat, person), id: first, type: 'read', t: seconds(account) };
+  const list = items.length === 0 ? undefined : [node('list', {}, items)];
+  account.mailbox.put(node('receipt', attrs, list), chat.id);
+  account.transcript.read(chat.id, ids, person.id);
+}
+
+/** A person's phone cannot open the message and asks for it again, from the second time with new keys. */
+export function askAgain(account: Account, chat: Chat, person: Person, sent: BinaryNode): void {
+  const id = sent.attrs.id ?? '';
+  const before = account.transcript.sends.filter(
+    (send) => send.id === id && send.unreadable.includes(person.id),
+  );
+  const count = before.length;
+  if (count > MAX_RETRIES) return;
+  const t = seconds(account);
+  const { registrationId, signedIdentityKey } = person.phone.creds;
+  const keys = node('keys', {}, [
+    node('type', {}, Buffer.from([5])),
+    node('identity', {}, signedIdentityKey.public),
+    ...signedBundleNodes(person.phone.bundle()),
+  ]);
+  account.mailbox.put(
+    node('receipt', { ...receiptRoute(chat, person, sent.attrs.to), id, type: 'retry', t }, [
+      node('retry', { v: 1, count, id, t }),
+      node('registration', {}, bigEndian(registrationId, 4)),
+      ...(count > 1 ? [keys] : []),
+    ]),
+    chat.id,
+  );
+}

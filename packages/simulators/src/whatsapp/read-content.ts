@@ -1,0 +1,121 @@
+import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+
+/** A file in a message, as it stands there; the bytes are on the media host. */
+export interface Attachment {
+  readonly kind: 'image' | 'video' | 'audio' | 'document' | 'sticker';
+  readonly mimetype: string | undefined;
+  readonly fileName: string | undefined;
+  readonly voice: boolean;
+  readonly seconds: number | undefined;
+  readonly directPath: string | undefined;
+  readonly mediaKey: Uint8Array | undefined;
+  readonly fileSha256: Uint8Array | undefined;
+}
+
+/** The visible content of a message: text, a file, or both. */
+export interface Shown {
+  readonly kind: 'message';
+  readonly text: string;
+  /** JIDs, as they stand in the message. */
+  readonly mentions: readonly string[];
+  /** Id of the message it answers. */
+  readonly quoted?: string;
+  readonly attachment?: Attachment;
+  /** Seconds until it disappears. */
+  readonly expiration?: number;
+}
+
+/** The effect of a message on the chat. */
+export type Content =
+  | Shown
+  | { readonly kind: 'edit'; readonly id: string; readonly shown: Shown }
+  | { readonly kind: 'delete'; readonly id: string }
+  | { readonly kind: 'reaction'; readonly id: string; readonly emoji: string }
+  /** Nothing that people see: keys, settings. */
+  | { readonly kind: 'silent' };
+
+const FILES = [
+  ['image', 'imageMessage'],
+  ['video', 'videoMessage'],
+  ['audio', 'audioMessage'],
+  ['document', 'documentMessage'],
+  ['sticker', 'stickerMessage'],
+] as const;
+
+/** Reads a message as a phone would show it. */
+export function readContent(message: proto.IMessage): Content {
+  const content = normalizeMessageContent(message) ?? {};
+  const { reactionMessage, protocolMessage } = content;
+  if (reactionMessage != null) {
+    return {
+      kind: 'reaction',
+      id: reactionMessage.key?.id ?? '',
+      emoji: reactionMessage.text ?? '',
+    };
+  }
+  if (protocolMessage != null) return readProtocol(protocolMessage);
+  const shown = readShown(content);
+  return shown.text === '' && shown.attachment === undefined ? { kind: 'silent' } : shown;
+}
+
+function readProtocol({ type, key, editedMessage }: proto.Message.IProtocolMessage): Content {
+  const id = key?.id ?? '';
+  const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
+  // Revoking is the type with the number 0, which the wire leaves out.
+  if ((type ?? REVOKE) === REVOKE) return { kind: 'delete', id };
+  if (type !== MESSAGE_EDIT) return { kind: 'silent' };
+  return { kind: 'edit', id, shown: readShown(normalizeMessageContent(editedMessage ?? {}) ?? {}) };
+}
+
+function readShown(content: proto.IMessage): Shown {
+  const attachment = readAttachment(content);
+  const context = contextOf(content);
+  return {
+    kind: 'message',
+    text: textOf(content),
+    mentions: context?.mentionedJid ?? [],
+    ...(context?.stanzaId ? { quoted: context.stanzaId } : {}),
+    ...(context?.expiration ? { expiration: context.expiration } : {}),
+    ...(attachment === undefined ? {} : { attachment }),
+  };
+}
+
+function textOf(content: proto.IMessage): string {
+  return (
+    content.conversation ||
+    content.extendedTextMessage?.text ||
+    content.imageMessage?.caption ||
+    content.videoMessage?.caption ||
+    content.documentMessage?.caption ||
+    ''
+  );
+}
+
+function contextOf(content: proto.IMessage): proto.IContextInfo | null | undefined {
+  const holder =
+    content.extendedTextMessage ??
+    content.imageMessage ??
+    content.videoMessage ??
+    content.audioMessage ??
+    content.documentMessage ??
+    content.stickerMessage;
+  return holder?.contextInfo;
+}
+
+function readAttachment(content: proto.IMessage): Attachment | undefined {
+  for (const [kind, field] of FILES) {
+    const file = content[field];
+    if (file == null) continue;
+    return {
+      kind,
+      mimetype: file.mimetype ?? undefined,
+      fileName: content.documentMessage?.fileName ?? undefined,
+      voice: content.audioMessage?.ptt === true,
+      seconds: content.audioMessage?.seconds ?? undefined,
+      directPath: file.directPath ?? undefined,
+      mediaKey: file.mediaKey ?? undefined,
+      fileSha256: file.fileSha256 ?? undefined,
+    };
+  }
+  return undefined;
+}
