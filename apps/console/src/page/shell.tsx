@@ -67,7 +67,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const agent = view === undefined ? chatting : infoOfAgent(agents.chosen, usual);
   const inbox = useInbox();
   const isInbox = place?.id === 'inbox' && hasChat;
-  const isList = view?.id === 'conversations' && route.value.args.length === 0;
+  const isList = isInbox && view?.id === 'conversations' && route.value.args.length === 0;
   const stage = useRef<HTMLDivElement>(null);
   useSetupAtFirst(client, status, me);
   useEffect(() => {

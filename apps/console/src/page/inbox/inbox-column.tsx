@@ -65,8 +65,9 @@ function Column(props: ColumnProps): VNode {
   const shown = rows
     .filter((row) => isShownBy(filter.value, row))
     .filter((row) => channel.value === '' || row.channel === channel.value);
+  const Box = route.view === 'conversations' && route.args.length === 0 ? 'main' : 'section';
   return (
-    <section class="inbox" aria-label="Inbox">
+    <Box class="inbox" aria-label="Inbox">
       <header>
         <h2>{title}</h2>
         <NewChat />
@@ -86,7 +87,7 @@ function Column(props: ColumnProps): VNode {
           <SearchResults asked={asked.value} rows={rows} chosen={route.args[2] ?? ''} />
         </DataScope>
       )}
-    </section>
+    </Box>
   );
 }
 

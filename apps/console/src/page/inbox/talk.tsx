@@ -30,9 +30,10 @@ interface TalkProps {
 export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): VNode {
   if (id === '') {
     return (
-      <main class="talk is-empty">
+      // The list is the main part of the page.
+      <div class="talk">
         <p class="nothing">Select a conversation. Reading it doesn't send anything.</p>
-      </main>
+      </div>
     );
   }
   return (

@@ -33,7 +33,9 @@ export function shortcutOf(
 export function useShortcuts(run: (shortcut: Shortcut) => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
-      const shortcut = shortcutOf(event, isField(event.target));
+      // The editor is in a shadow root, whose host would be the target.
+      const [target = null] = event.composedPath();
+      const shortcut = shortcutOf(event, isField(target));
       if (shortcut === null || event.defaultPrevented) return;
       // An open dialog or menu has its own keys.
       if (shortcut !== 'palette' && document.querySelector('dialog[open], [popover]:popover-open'))
