@@ -195,6 +195,31 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     expect(await log.getByText(/stop/i).allInnerTexts()).toEqual(['Stopped.']);
   });
 
+  it('[U12] a person takes a chat over, writes as the agent and as themselves, and hands it back', async () => {
+    await page.goto(`${scene.parley.address}/#/conversations`);
+    await row('Ann').click();
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.getByText(/You have taken this chat over until/).waitFor();
+    const asked = scene.model.requests.length;
+    telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text: 'And on Sunday?' });
+    await page.getByRole('article', { name: /^Ann/ }).getByText('And on Sunday?').waitFor();
+    const reply = page.getByRole('textbox', { name: 'Reply to Ann' });
+    await reply.fill('Every **hour**.');
+    await reply.press('Enter');
+    const sent = () => telegram.conversation(ANN).map(({ text }) => text);
+    await expect.poll(sent).toContain('Every hour.');
+    await expect.poll(() => reply.inputValue()).toBe('');
+    await page.getByRole('button', { name: 'As myself' }).click();
+    await reply.fill('I will bring the tickets');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await expect.poll(sent).toContainEqual(expect.stringMatching(/^The owner: I will bring/));
+    await page.getByText('The owner', { exact: true }).last().waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Hand back' }).click();
+    await page.getByRole('button', { name: 'Take over' }).waitFor();
+    expect(scene.model.requests).toHaveLength(asked);
+  });
+
   it('[U03] is readable in light and dark and on a telephone, with its menu and its details open', async () => {
     const own = await scene.open();
     for (const [colorScheme, width] of LOOKS) {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
-import { hashOfRoute, hrefOf } from '../route.ts';
+import { hrefOf, hrefOfChat } from '../route.ts';
 import { dayOf, timeOfDay } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { List } from '../ui/widgets.tsx';
@@ -35,8 +35,7 @@ export function RowLinks({ rows, filter, isChosen, older }: LinksProps): VNode {
 
 /** The address of a row: the chat for one of this page, else the conversation. */
 export function hrefOfRow({ id, chat }: Pick<InboxRow, 'id' | 'chat'>): string {
-  if (chat === null) return hrefOf('conversations', id);
-  return hashOfRoute({ view: 'chat', args: chat === 'main' ? [] : [chat] });
+  return chat === null ? hrefOf('conversations', id) : hrefOfChat(chat);
 }
 
 function RowLink(props: { readonly row: InboxRow; readonly isChosen: boolean }): VNode {

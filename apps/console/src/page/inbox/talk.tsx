@@ -11,6 +11,7 @@ import { HtmlBlock } from '../ui/html-block.tsx';
 import { ActionButton, Said, Show, TextButton } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 import { useGrowing } from './growing.ts';
+import { Reply } from './reply.tsx';
 
 type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
 
@@ -40,9 +41,16 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
     <main class="talk">
       <DataScope key={`${id} ${message}`}>
         <Messages id={id} found={message === '' ? null : { message, at: Number(at) || 0 }} />
+        <ReplyTo id={id} />
       </DataScope>
     </main>
   );
+}
+
+/** The field for a reply, once it is known who leads the conversation. */
+function ReplyTo({ id }: Pick<TalkProps, 'id'>): VNode | null {
+  const report = useOperation('conversations/show', { id }, POLL_INTERVAL_MS).value;
+  return report === undefined ? null : <Reply report={report} />;
 }
 
 function Messages({ id, found }: TalkProps): VNode {
@@ -167,9 +175,9 @@ interface MessageProps {
 
 /** What one side has said, drawn as the chat draws it. */
 function Message({ conversation, message }: MessageProps): VNode {
-  const { direction, at, from, trigger, state, error, why, text } = message;
+  const { at, direction, state, error, why, text } = message;
   const [isAsked, setAsked] = useState(false);
-  const who = direction === 'out' ? 'Answer' : (from ?? `Parley (${trigger})`);
+  const who = writerOf(message);
   return (
     <article
       aria-label={`${who}, ${momentOf(at)}`}
@@ -192,6 +200,14 @@ function Message({ conversation, message }: MessageProps): VNode {
       )}
     </article>
   );
+}
+
+/** Who a message is from: a person, the agent, a person in its place, or Parley itself. */
+function writerOf({ direction, from, trigger, writtenBy }: ShownMessage): string {
+  if (writtenBy !== null) {
+    return writtenBy.as === 'self' ? writtenBy.name : `${writtenBy.name}, as the agent`;
+  }
+  return direction === 'out' ? 'Answer' : (from ?? `Parley (${trigger})`);
 }
 
 function Body({ conversation, message }: MessageProps): VNode {
