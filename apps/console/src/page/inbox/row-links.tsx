@@ -85,8 +85,9 @@ export function Face({
 
 /** What a row needs most: an approval, then a failure, then what runs, waits or is new. */
 function Mark({ row }: { readonly row: InboxRow }): VNode | null {
-  const { state, waiting, hasFailed, isNew } = row;
+  const { state, waiting, hasFailed, isTakenOver, isNew } = row;
   if (state === 'asks') return <b class="mark is-asks">Approval</b>;
+  if (isTakenOver) return <b class="mark is-waiting">Taken over</b>;
   if (state === 'running') return <b class="mark is-running">Running</b>;
   if (hasFailed) return <b class="mark is-failed">Failed</b>;
   if (state === 'waiting') return <b class="mark is-waiting">Waiting {waiting}</b>;

@@ -14,7 +14,12 @@ function conversation(id: string, more: Partial<ListedConversation> = {}): Liste
   return {
     ...{ id, channel: 'telegram', account: 'default', chatId: id, chatType: 'direct', title: id },
     ...{ mode: 'agent', model: null, state: 'idle', waiting: 0, runningSince: null, failure: null },
-    ...{ newest: 1, agent: 'main', last: { direction: 'in', at: 1, text: 'hello' } },
+    ...{
+      newest: 1,
+      agent: 'main',
+      takenOver: null,
+      last: { direction: 'in', at: 1, text: 'hello' },
+    },
     ...more,
   };
 }

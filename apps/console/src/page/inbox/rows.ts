@@ -23,6 +23,8 @@ export interface InboxRow {
   /** Chosen for this conversation; null: that of the settings. */
   readonly model: string | null;
   readonly hasFailed: boolean;
+  /** A person leads it instead of the agent. */
+  readonly isTakenOver: boolean;
   readonly isNew: boolean;
   readonly isPinned: boolean;
   readonly isArchived: boolean;
@@ -75,6 +77,7 @@ export function inboxRows({
       mode: one.mode,
       model: one.model,
       hasFailed: one.failure !== null,
+      isTakenOver: one.takenOver !== null,
       isNew: chat === null ? isNew(one) : newChats.has(chat),
     };
   });
@@ -105,6 +108,7 @@ function rowOfChat(
       mode: 'agent',
       model: null,
       hasFailed: false,
+      isTakenOver: false,
       isNew: newChats.has(id),
     },
   };
