@@ -185,7 +185,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     scene.model.queue({ text: Array.from({ length: 90 }, (_, index) => `Word ${index + 1}. `) });
     await say(page, 'Go on and on');
     await page.locator('.is-live').getByText('Word 2.').waitFor();
-    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.locator('.composer').getByRole('button', { name: 'Stop' }).click();
     await untilAnswer(page, 'Stopped.');
     await page.locator('.is-live').waitFor({ state: 'detached' });
     const log = page.getByRole('log', { name: 'Conversation' });
