@@ -33,9 +33,11 @@ function message(id: string, text: string): AdmittedMessage {
 let store: Store;
 const stopped: string[] = [];
 const woken: DeadLetterWake[] = [];
+let isQueueAway = false;
 beforeEach(async () => {
   stopped.length = 0;
   woken.length = 0;
+  isQueueAway = false;
   store = await openMemoryStore({ clock: () => 0 });
 });
 afterEach(() => store.close());
@@ -69,7 +71,10 @@ function ask<N extends Name>(
       },
     },
     scrub: (text: string) => text.replaceAll(SECRET, '[secret]'),
-    wake: async (to: DeadLetterWake) => void woken.push(to),
+    async wake(to: DeadLetterWake) {
+      if (isQueueAway) throw new Error('the queue is away');
+      woken.push(to);
+    },
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
   } as unknown as Services;
   return perform<`conversations/${N}`>(services, `conversations/${name}`, input, call);
@@ -204,6 +209,16 @@ describe('conversations', () => {
     const written = name === 'reply' ? { text: 'Hi', as: 'self', requestId: 'r' } : {};
     const input = { conversationId: ID, ...written, ...more };
     await expect(ask(name, input)).rejects.toMatchObject({ code });
+  });
+
+  it('[U12] are answered and handed back also while the queue is away', async () => {
+    const conversationId = ID;
+    await store.inbox.accept(message('1', 'hello'));
+    await ask('take-over', { conversationId });
+    isQueueAway = true;
+    const reply = { conversationId, text: 'Hi', as: 'agent', requestId: 'r' };
+    expect(await ask('reply', reply)).toMatchObject({ isRepeated: false });
+    expect(await ask('hand-back', { conversationId })).toEqual({ handedBack: true });
   });
 
   it('[U12] that a program leads through the API are neither taken over nor written into', async () => {

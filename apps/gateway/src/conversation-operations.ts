@@ -189,30 +189,38 @@ async function takeOver(
 }
 
 async function handBack(
-  { store, wake, log }: ConversationNeeds,
+  needs: ConversationNeeds,
   { conversationId }: { readonly conversationId: string },
   { caller }: Call,
 ): Promise<{ readonly handedBack: boolean }> {
+  const { store, log } = needs;
   const by = callerName(caller);
   const handedBack = (await store.takeovers.handBack(conversationId, by)) ?? missing();
   if (!handedBack) return { handedBack };
   log.info({ conversation: conversationId, by }, 'a person handed a conversation back');
-  await wake({ kind: 'conversation', conversationId }).catch((error: unknown) =>
-    log.warn(
-      { conversation: conversationId, reason: reasonOf(error) },
-      'nothing was woken; the sweep finds it',
-    ),
-  );
+  await wakeIfPossible(needs, { kind: 'conversation', conversationId });
   return { handedBack };
 }
 
+/** What is stored is done, whether a worker or a delivery learns of it now or by its next sweep. */
+async function wakeIfPossible(
+  { wake, log }: Pick<ConversationNeeds, 'wake' | 'log'>,
+  to: DeadLetterWake,
+): Promise<void> {
+  await wake(to).catch((error: unknown) =>
+    log.warn({ ...to, reason: reasonOf(error) }, 'nothing was woken; the sweep finds it'),
+  );
+}
+
 async function reply(
-  { store, wake, log }: ConversationNeeds,
+  needs: ConversationNeeds,
   order: NewPersonReply,
   { caller }: Call,
 ): Promise<{ readonly turnId: string; readonly isRepeated: boolean; readonly answered: number }> {
   const { sendPersonReply } = await import('@parley/agent/person-reply');
+  const { store, log } = needs;
   const by = callerName(caller);
+  const wake = (to: DeadLetterWake) => wakeIfPossible(needs, to);
   const sent = await sendPersonReply({ store, wake }, order, { name: by });
   switch (sent.kind) {
     case 'no-conversation':

@@ -164,6 +164,36 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await history()).toEqual(['m1', 'Ann: Hi']);
     });
 
+    const suspend = async () => {
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      const asked = { callKey: 't1.0.0', tool: 'write', shown: '{}', askedBy: 'web:u1' };
+      const place = { place: 'web c1', askedIn: LANE, approvers: ['web:u2'], expiresAt: HOUR };
+      const question = { code: 'ABC234', turnId: 't1', ...asked, ...place };
+      await store.approvals.ask(lease, question, [part('May I?')], 1);
+      await store.lanes.release(lease);
+    };
+    const approvals = async () => (await store.approvals.recent(9)).map(({ state }) => state);
+
+    it('[U12] [G05] a question is decided meanwhile, and its turn goes on when it is handed back', async () => {
+      await suspend();
+      await takeOver();
+      const decision = { verdict: 'approved', by: 'console:Ann' } as const;
+      await store.approvals.decide('ABC234', decision, 2);
+      expect([await approvals(), await begin()]).toEqual([['approved'], { kind: 'none' }]);
+      await store.takeovers.handBack(LANE, 'Ann');
+      expect(await begin('t2')).toMatchObject({ kind: 'turn', turn: { turnId: 't1' } });
+    });
+
+    it('[U12] [G05] a question is withdrawn where a person answers what it was about', async () => {
+      await suspend();
+      await takeOver();
+      expect(await reply('No need')).toMatchObject({ answered: 1 });
+      expect(await approvals()).toEqual(['withdrawn']);
+      await store.takeovers.handBack(LANE, 'Ann');
+      expect(await begin()).toEqual({ kind: 'none' });
+    });
+
     it('[U12] what Parley itself put there waits for the agent, whatever a person answers', async () => {
       const job = message('j1');
       await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });

@@ -30,8 +30,6 @@ export interface TakeoverOrder {
  * Conversations that a person leads instead of the agent (U12): column `taken_over_until` decides before a turn is
  * claimed, table `takeover` records who did it. The page and the command line write it.
  */
-export type TakeoverRepository = ReturnType<typeof takeoverRepository>;
-
 export function takeoverRepository(database: Database, newId: NewId, sharedClock: SharedClock) {
   return {
     /**
