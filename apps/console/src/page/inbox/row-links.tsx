@@ -68,7 +68,7 @@ function RowLink(props: { readonly row: InboxRow; readonly isChosen: boolean }):
 }
 
 /** The initials of a conversation, and a letter for its channel. */
-export function Face({
+function Face({
   title,
   channel,
 }: {
