@@ -237,8 +237,10 @@ function Shortcuts({ client, me, hasChat }: ShortcutsProps): VNode | null {
 
 /** A shortcut that leads somewhere: to a new chat, or to the search of the inbox. */
 function goBy(shortcut: 'new-chat' | 'search'): void {
+  const field = document.querySelector<HTMLElement>('.find input');
   if (shortcut === 'new-chat') location.hash = hrefOf('chat', randomId());
-  else document.querySelector<HTMLElement>('.find input')?.focus();
+  else if (field === null) location.hash = hrefOf('conversations');
+  else field.focus();
 }
 
 /** What the parts of the inbox share, for as long as the page is open. */

@@ -68,13 +68,7 @@ function RowLink(props: { readonly row: InboxRow; readonly isChosen: boolean }):
 }
 
 /** The initials of a conversation, and a letter for its channel. */
-function Face({
-  title,
-  channel,
-}: {
-  readonly title: string;
-  readonly channel: string;
-}): VNode {
+function Face({ title, channel }: { readonly title: string; readonly channel: string }): VNode {
   return (
     <span class="face" aria-hidden="true">
       {initialsOf(title)}
