@@ -76,62 +76,60 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   return (
     <Who.Provider value={me}>
       <AgentsHere.Provider value={agents}>
-        <DataScope>
-          <div class="shell">
-            {/* Without a session nothing else is shown. */}
-            {isOut ? (
-              <SignInView trouble={trouble.value} />
-            ) : (
-              <TopBar
-                agent={agent}
-                choice={<AgentChoice agents={agents} route={route.value} kind={view?.agent} />}
-                link={link}
-                isChat={view === undefined}
-                client={client}
-              >
-                <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
-                  Skip to content
-                </button>
-              </TopBar>
+        <div class="shell">
+          {/* Without a session nothing else is shown. */}
+          {isOut ? (
+            <SignInView trouble={trouble.value} />
+          ) : (
+            <TopBar
+              agent={agent}
+              choice={<AgentChoice agents={agents} route={route.value} kind={view?.agent} />}
+              link={link}
+              isChat={view === undefined}
+              client={client}
+            >
+              <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
+                Skip to content
+              </button>
+            </TopBar>
+          )}
+          <div class="body">
+            {!isOut && me && (
+              <Navigation
+                me={me}
+                shown={view?.within ?? view?.id ?? 'chat'}
+                chat={firstChatWith(agents.chosen)}
+                isOnline={isOnline}
+              />
             )}
-            <div class="body">
-              {!isOut && me && (
-                <Navigation
+            <div class="stage" ref={stage} tabIndex={-1}>
+              {unlinked.length > 0 && view?.id !== 'channels' && view?.id !== 'setup' && (
+                <p class="frame-note" role="status">
+                  {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its
+                  phone. <a href={hrefOf('channels', 'code')}>Show the code</a>
+                </p>
+              )}
+              {isOnline && hasChat && status && view?.id !== 'settings' && (
+                <SettingsNote {...status.settings} />
+              )}
+              {/* Hidden, not removed: a draft stays. */}
+              {hasChat && (
+                <div class="view" hidden={isOut || view !== undefined}>
+                  <ChatView key={client.chat.value} client={client} agent={chatting} />
+                </div>
+              )}
+              {!isOut && view && me && (
+                <GuardedView
+                  key={`${view.id} ${route.value.agent}`}
+                  view={view}
+                  route={route.value}
                   me={me}
-                  shown={view?.within ?? view?.id ?? 'chat'}
-                  chat={firstChatWith(agents.chosen)}
-                  isOnline={isOnline}
                 />
               )}
-              <div class="stage" ref={stage} tabIndex={-1}>
-                {unlinked.length > 0 && view?.id !== 'channels' && view?.id !== 'setup' && (
-                  <p class="frame-note" role="status">
-                    {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its
-                    phone. <a href={hrefOf('channels', 'code')}>Show the code</a>
-                  </p>
-                )}
-                {isOnline && hasChat && status && view?.id !== 'settings' && (
-                  <SettingsNote {...status.settings} />
-                )}
-                {/* Hidden, not removed: a draft stays. */}
-                {hasChat && (
-                  <div class="view" hidden={isOut || view !== undefined}>
-                    <ChatView key={client.chat.value} client={client} agent={chatting} />
-                  </div>
-                )}
-                {!isOut && view && me && (
-                  <GuardedView
-                    key={`${view.id} ${route.value.agent}`}
-                    view={view}
-                    route={route.value}
-                    me={me}
-                  />
-                )}
-              </div>
             </div>
-            <Announcement client={client} agent={chatting.name} />
           </div>
-        </DataScope>
+          <Announcement client={client} agent={chatting.name} />
+        </div>
       </AgentsHere.Provider>
     </Who.Provider>
   );
