@@ -110,7 +110,7 @@ describe.runIf(chromiumUrl)('an installation in which nothing is configured', ()
     expect(await page.content()).not.toContain('k3y-of-the-double');
 
     await channel.getByRole('button', { name: 'Change: Connect a channel' }).click();
-    await channel.getByLabel('Channel').selectOption('WhatsApp');
+    await channel.getByRole('combobox', { name: 'Channel' }).selectOption('WhatsApp');
     await channel.getByLabel('Phone number').fill('mine');
     await channel.getByRole('button', { name: 'Connect', exact: true }).click();
     await channel.getByText('Phone number: expected a number such as').waitFor();

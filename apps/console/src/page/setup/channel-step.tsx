@@ -70,6 +70,7 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
       {accounts.map(
         ({ channel, account, state: { kind }, reason, fix }) =>
           kind === 'failed' &&
+          (answer === undefined || answer.kind === 'done') &&
           channel === chosen?.id && (
             <p key={account} class="trouble">
               {reason} {fix}
@@ -139,7 +140,7 @@ function Invitation({ address }: { readonly address: string }): VNode {
 function BotCard({ name, picture, invitation }: SetupBot): VNode {
   const address = usePictureOf(picture);
   return (
-    <p class="setup-bot">
+    <div class="setup-bot">
       {address === '' ? (
         <span class="setup-picture" aria-hidden="true">
           {name.replace(/^@/, '').slice(0, 1).toUpperCase()}
@@ -149,7 +150,7 @@ function BotCard({ name, picture, invitation }: SetupBot): VNode {
       )}
       <b>{name}</b>
       {invitation !== null && <Invitation address={invitation} />}
-    </p>
+    </div>
   );
 }
 

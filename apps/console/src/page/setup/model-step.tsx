@@ -102,21 +102,18 @@ interface FoundProps {
 /** Several servers answer on this machine: each is one press away. */
 function FoundServers({ found, chosen, onChoose }: FoundProps): VNode {
   return (
-    <fieldset class="setup-found">
-      <legend class="hint">Servers on this machine</legend>
+    <div class="actions" role="group" aria-label="Servers on this machine">
       {found.map(({ name, model }) => (
-        <label key={name}>
-          <input
-            type="radio"
-            name="found-server"
-            checked={name === chosen}
-            onChange={() => onChoose(name)}
-          />
-          <span>
-            <b>{name}</b> <span class="hint">{model}</span>
-          </span>
-        </label>
+        <button
+          key={name}
+          type="button"
+          class="action"
+          aria-pressed={name === chosen}
+          onClick={() => onChoose(name)}
+        >
+          {name.replace(', found at', ' at')}: {model}
+        </button>
       ))}
-    </fieldset>
+    </div>
   );
 }

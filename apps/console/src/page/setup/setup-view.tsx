@@ -1,5 +1,5 @@
 import type { SetupState } from '@parley/gateway/api';
-import { Fragment, type VNode } from 'preact';
+import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { hrefOf } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
@@ -82,12 +82,11 @@ function OwnerStep({ owners, waiting, place, onSaved }: OwnerProps): VNode {
         everything.
       </p>
       {waiting.length === 0 && <p class="facts">Waiting for a message …</p>}
-      <List look="rows" of={waiting}>
+      <List look="cards" of={waiting}>
         {({ person, name, channel }) => (
-          <Fragment key={person}>
-            <b>{name}</b>
+          <div key={person} class="actions">
             <span>
-              on {channel} ({person})
+              <b>{name}</b> on {channel} ({person})
             </span>
             <ActionButton
               label="That is me"
@@ -96,7 +95,7 @@ function OwnerStep({ owners, waiting, place, onSaved }: OwnerProps): VNode {
               isBusy={isBusy}
               onPress={() => take('setup/add-owner', { person })}
             />
-          </Fragment>
+          </div>
         )}
       </List>
       <AnswerNote answer={answer} />

@@ -4,7 +4,6 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { perform } from '../gateway.ts';
 import { useScope } from '../ui/data.tsx';
-import { ActionButton } from '../ui/widgets.tsx';
 
 type StepName = `setup/${'try' | 'save'}-${'model' | 'channel'}` | 'setup/add-owner';
 
@@ -59,14 +58,15 @@ export function Step({ place, title, done, children }: StepProps): VNode {
   const { number, isOpen, onToggle } = place;
   const heading = useRef<HTMLHeadingElement>(null);
   const isDone = done !== null;
+  const press = isOpen ? 'Close' : isDone ? 'Change' : 'Open';
   useEffect(() => {
     // The button that finished the step before is gone, and the focus with it.
     if (isOpen && document.activeElement === document.body) heading.current?.focus();
   }, [isOpen]);
   return (
-    <section class={`setup-step ${isDone ? 'is-done' : ''}`} aria-label={title}>
+    <section class="setup-step" aria-label={title}>
       <header>
-        <span class="setup-mark" aria-hidden="true">
+        <span class="hint" aria-hidden="true">
           {isDone ? '✓' : number}
         </span>
         <h3 ref={heading} tabIndex={-1}>
@@ -74,15 +74,18 @@ export function Step({ place, title, done, children }: StepProps): VNode {
         </h3>
         {isDone && <span class="facts">{done}</span>}
         {(isDone || !isOpen) && (
-          <ActionButton
-            label={isOpen ? 'Close' : isDone ? 'Change' : 'Open'}
-            name={`${isOpen ? 'Close' : isDone ? 'Change' : 'Open'}: ${title}`}
-            isExpanded={isOpen}
-            onPress={onToggle}
-          />
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`${press}: ${title}`}
+            aria-expanded={isOpen}
+            onClick={onToggle}
+          >
+            {press}
+          </button>
         )}
       </header>
-      {isOpen && <div>{children}</div>}
+      {isOpen && <div class="fields">{children}</div>}
     </section>
   );
 }

@@ -87,7 +87,7 @@ function ChannelRow({ name, state, did }: RowProps): VNode {
   return (
     <>
       <b>{name}</b>
-      <span class={`channel-state of-${state.kind}`}>
+      <span class={state.kind === 'connected' ? '' : `channel-state of-${state.kind}`}>
         {'reason' in state ? `${state.kind}: ${state.reason}` : `${state.kind}${as}`}
       </span>
       <span>{did}</span>
@@ -136,8 +136,8 @@ interface ErrorProps {
 function ErrorRow({ at, text, where }: ErrorProps): VNode {
   return (
     <>
-      <b>{text}</b>
-      <span>{where}</span>
+      <span>{text}</span>
+      <span class="facts">{where}</span>
       <time dateTime={new Date(at).toISOString()}>{momentOf(at)}</time>
     </>
   );

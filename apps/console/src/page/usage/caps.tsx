@@ -40,7 +40,7 @@ export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNod
             )}
             {usd !== undefined && (
               <Bound
-                used={used && used.costUsd / usd}
+                used={used && (unpriced === 0 || used.costUsd > 0) ? used.costUsd / usd : null}
                 text={`${used ? moneyText({ ...used, unpriced }) : 'unknown'} of ${formatMoney(usd)}`}
               />
             )}
