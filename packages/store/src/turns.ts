@@ -118,7 +118,7 @@ const TOTALS = statement(`
   select state, count(*) as count, sum(input_tokens) as input, sum(output_tokens) as output,
     sum(cost_usd) as cost,
     sum(case when model is not null and cost_usd is null then 1 else 0 end) as unpriced
-  from turn where finished_at >= :since group by state`).rows<{
+  from turn where finished_at >= :since and written_by is null group by state`).rows<{
   readonly state: string;
   readonly count: number;
   readonly input: number | null;
@@ -276,7 +276,7 @@ const PLAN = statement(
 );
 
 /** Puts entries at the end of the history of a conversation. */
-function appendHistory(
+export function appendHistory(
   sql: Sql,
   entries: readonly TranscriptEntry[],
   of: { conversationId: string; session: number; turnId: string; now: number },

@@ -251,7 +251,8 @@ const turnsBy = (name: string): Statement<{ from: SqlValue; to: SqlValue }, Summ
     from (
       select ${name} as name, id, state, input_tokens, cached_tokens, output_tokens, cost_usd, model,
         case when state = 'answered' then finished_at - turn.asked_at - ${WAITED} end as took
-      from turn where finished_at >= :from and finished_at < :to) as timed) as ended
+      from turn
+      where finished_at >= :from and finished_at < :to and written_by is null) as timed) as ended
   group by name, latency`).rows<SummedRow>();
 
 const TURNS: Readonly<Record<UsageGrouping, ReturnType<typeof turnsBy>>> = {
