@@ -101,7 +101,9 @@ channels:
       await answerAll(terminal);
       terminal.type(KEYS.enter);
       await terminal.sees('Start Parley for a moment');
-      expect(written()).toContain(KEY);
+      expect(written()).not.toContain(KEY);
+      expect(readFileSync(join(folder.path, 'secrets/model-key'), 'utf8').trim()).toBe(KEY);
+      expect(written()).not.toContain(telegram.token);
       terminal.type(KEYS.enter);
       await terminal.sees('Write anything to your bot');
       telegram.say({ chat: ANN, text: 'hello?' });

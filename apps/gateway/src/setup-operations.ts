@@ -6,7 +6,7 @@ const Word = z.string().trim().min(1).max(4_000);
 
 const Model = {
   provider: z.enum(['openai-compatible', 'openai', 'anthropic']),
-  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  baseUrl: Word.optional(),
   apiKey: Word.optional(),
   /** Absent: the server is asked for the models that it has. */
   model: Word.optional(),

@@ -68,7 +68,7 @@ describe('the report of usage', () => {
     await add('web:bo', 4);
     await add('', 9);
     const { caps, today } = await report({ days: 1 });
-    expect(today).toEqual({ day: TODAY, tokens: 35, costUsd: 1.5 });
+    expect(today).toEqual({ day: TODAY, tokens: 35, costUsd: 1.5, unpriced: 0 });
     expect(caps).toEqual([
       { ...FACTS.caps[0], used: { tokens: 35, costUsd: 1.5 } },
       { ...FACTS.caps[1], used: { tokens: 20, costUsd: 0.5 } },

@@ -32,7 +32,15 @@ const NAMING: ReadonlySet<UsageGrouping> = new Set(['person', 'chat']);
 const MAX_DAYS = 400;
 const DAYS = `it must be a number from 1 to ${MAX_DAYS}.`;
 
+const HOURS = 12;
+
 export const operations = {
+  hours: read(
+    'Answers and latency of each of the last 12 hours',
+    {},
+    async ({ store, clock }: UsageNeeds) => store.usage.hours(clock(), HOURS),
+    { role: 'viewer' },
+  ),
   report: read(
     'Tokens, money, turns and latency (U07); people and chats for owners alone',
     {
@@ -52,11 +60,16 @@ export const operations = {
       const { timeZone, dayAt, caps } = await needs.usage();
       const today = dayAt(clock());
       const lastDay = until ?? today;
+      const of = (day: string) => ({ lastDay: day, timeZone, agent: needs.defaultAgent });
       const [sums, { tokens, costUsd }, highest] = await Promise.all([
-        store.usage.sums({ by, days, lastDay, timeZone, agent: needs.defaultAgent }),
+        store.usage.sums({ ...of(lastDay), by, days }),
         store.spend.day(today),
         store.usage.highest(today),
       ]);
+      const ofToday =
+        lastDay === today
+          ? sums.days.at(-1)
+          : (await store.usage.sums({ ...of(today), by: 'day', days: 1 })).days.at(-1);
       const used = {
         totalDaily: { tokens, costUsd },
         perPersonDaily: highest.person,
@@ -68,7 +81,8 @@ export const operations = {
         /** Those that the caller may ask for. */
         groupings: GROUPINGS.filter((one) => isOwner || !NAMING.has(one)),
         ...sums,
-        today: { day: today, tokens, costUsd },
+        /** `unpriced` turns used a model whose price is not known. */
+        today: { day: today, tokens, costUsd, unpriced: ofToday?.unpriced ?? 0 },
         /** `used` today: by everyone, or the most that one person or group used; null: that is not known. */
         caps: caps.map((cap) => ({ ...cap, used: used[cap.name] as Spent | null })),
       };

@@ -8,6 +8,7 @@ import {
 } from '@parley/gateway';
 import type { Hooks } from '@parley/proactive';
 import type { Store } from '@parley/store';
+import manifest from '../package.json' with { type: 'json' };
 import { usageFacts } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import { shownAgents } from './agents.ts';
@@ -143,7 +144,12 @@ function servicesOf(
       const plugins = plugged.report;
       const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
       const { localTime } = agent.place;
-      const now = { ...facts, mcp: mcp.lines(), settings: watch.state };
+      const self = {
+        version: manifest.version,
+        uptimeMs: process.uptime() * 1_000,
+        memoryBytes: process.memoryUsage.rss(),
+      };
+      const now = { ...facts, self, mcp: mcp.lines(), settings: watch.state };
       return statusReport(now, shared.store, clock, localTime);
     },
     hooks,

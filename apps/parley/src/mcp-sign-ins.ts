@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { isMissingFile } from '@parley/core';
 import type { McpSignIns } from '@parley/gateway';
 import {
@@ -17,6 +16,7 @@ import type { WorkspaceLock } from '@parley/workspace';
 import type { DataFolder } from './data-folder.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
+import { secretFile, writeSecretFile } from './secret-files.ts';
 import type { LoadedSettings } from './settings.ts';
 
 type Options = Pick<StartOptions, 'folder' | 'clock' | 'monotonic' | 'random'> &
@@ -63,7 +63,7 @@ export function openSignIns(
       return state;
     };
     const read = async (): Promise<SignInState | null> => {
-      const state = readState(signInFile(folder, server));
+      const state = readState(secretFile(folder, signInName(server)));
       return state === null ? null : known(state);
     };
     const vault: SignInVault = {
@@ -79,8 +79,8 @@ export function openSignIns(
   };
 }
 
-function signInFile({ path }: Pick<DataFolder, 'path'>, server: string): string {
-  return join(path, 'secrets', `mcp-${server}.json`);
+function signInName(server: string): string {
+  return `mcp-${server}.json`;
 }
 
 /**
@@ -102,14 +102,8 @@ function readState(file: string): SignInState | null {
   }
 }
 
-/** Replaced as a whole: a reader never sees half of it. */
 function writeState(folder: Pick<DataFolder, 'path'>, server: string, state: SignInState): void {
-  const file = signInFile(folder, server);
-  mkdirSync(join(folder.path, 'secrets'), { recursive: true, mode: 0o700 });
-  const unfinished = `${file}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(unfinished, JSON.stringify(state), { mode: 0o600, flush: true });
-  chmodSync(unfinished, 0o600);
-  renameSync(unfinished, file);
+  writeSecretFile(folder, signInName(server), JSON.stringify(state));
 }
 
 /** Signing in at the MCP servers of the settings. */

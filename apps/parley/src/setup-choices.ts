@@ -1,6 +1,15 @@
 import type { SetupPlatform, SetupProvider } from '@parley/gateway/api';
 import { detectLocalServers, usualServerAt } from '@parley/models/probe';
 
+/** What the forms of the page and of the terminal call a setting, for what is wrong with it. */
+export const SETUP_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['baseUrl', 'Address'],
+  ['apiKey', 'Key'],
+  ['model', 'Model'],
+  ['token', 'Token'],
+  ['phone', 'Phone number'],
+]);
+
 const SERVICES: readonly SetupProvider[] = [
   {
     name: 'OpenAI',
@@ -65,11 +74,11 @@ const SERVICES: readonly SetupProvider[] = [
   },
 ];
 
-/** All model servers that can be chosen, those first that were found on this machine. */
+/** All model servers that can be chosen, those first that were found on this machine: each has a `model`. */
 export async function setupProviders(
-  ollamaHost: string | undefined,
+  where: Parameters<typeof detectLocalServers>[0],
 ): Promise<readonly SetupProvider[]> {
-  const found = await detectLocalServers({ ollamaHost });
+  const found = await detectLocalServers(where);
   const here = found.map(({ baseUrl, model }): SetupProvider => {
     const { host } = new URL(baseUrl);
     const name = `${usualServerAt(baseUrl) ?? 'A server'}, found at ${host}`;

@@ -4,24 +4,35 @@ import type { SetupChannel, SetupModel, SetupSteps } from '@parley/gateway';
 import type { SetupAnswer, SetupState } from '@parley/gateway/api';
 import { ProviderChoice } from '@parley/models';
 import { type ModelProbe, probeProvider } from '@parley/models/probe';
-import { describeProblem } from '@parley/settings';
+import { describeProblem, type SettingsProblem, type SettingsResult } from '@parley/settings';
 import {
   accountPath,
   editSettings,
+  newProblems,
   readWritten,
   type SettingsChange,
   type SettingsValue,
 } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
+import type { z } from 'zod';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
+import { replaceSecret, secretReference } from './secret-files.ts';
 import { checkAs, type LoadedSettings } from './settings.ts';
-import { SETUP_PLATFORMS, setupProviders } from './setup-choices.ts';
+import { SETUP_FIELDS, SETUP_PLATFORMS, setupProviders } from './setup-choices.ts';
 
 /** A server or a platform that takes longer is asked again by hand. In ms. */
 const ANSWER_WITHIN_MS = 20_000;
 /** Asks for a list alone, where no model is chosen yet. */
 const NO_MODEL = 'none';
+/** The file in `secrets/` that holds the key of the model. */
+const MODEL_KEY = 'model-key';
+
+/** A key or token, and the file in `secrets/` that holds it. */
+interface NewSecret {
+  readonly name: string;
+  readonly text: string;
+}
 
 interface Deps
   extends Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
@@ -29,7 +40,7 @@ interface Deps
   readonly loaded: Pick<LoadedSettings, 'settings' | 'channels'>;
   readonly model: Pick<AgentRuntime['model'], 'line'>;
   readonly definitions: readonly ChannelDefinition[];
-  readonly store: { readonly pairing: Pick<Store['pairing'], 'pending'> };
+  readonly store: { readonly pairing: Pick<Store['pairing'], 'pending' | 'settle'> };
 }
 
 /** The guided setup: model, channel, owner. What it writes is taken over by the watch of the file. */
@@ -44,7 +55,7 @@ export class Setup implements SetupSteps {
     const { loaded, model, store, env, clock } = this.#deps;
     const { settings, channels } = loaded;
     const [providers, waiting] = await Promise.all([
-      setupProviders(env.OLLAMA_HOST),
+      setupProviders({ ollamaHost: env.OLLAMA_HOST }),
       store.pairing.pending(clock()),
     ]);
     return {
@@ -56,24 +67,26 @@ export class Setup implements SetupSteps {
         channel === 'web' || channel === 'terminal' ? [] : [channel],
       ),
       owners: settings.owners,
-      waiting: waiting.map(({ channel, account, senderId, senderName: name }) => {
-        return { channel, account, person: `${channel}:${senderId}`, name };
-      }),
+      waiting: waiting
+        .map(({ channel, account, senderId, senderName: name }) => {
+          return { channel, account, person: `${channel}:${senderId}`, name };
+        })
+        // Someone who was made an owner in the file has access, whatever was asked before.
+        .filter(({ person }) => !settings.owners.includes(person)),
     };
   }
 
   async addOwner(person: string): Promise<SetupAnswer> {
     const change = { kind: 'add', path: ['owners'], value: person } as const;
-    return this.#write(change, 'It is yours now: write to your bot again.');
+    const answer = this.#write(change, 'It is yours now: write to your bot again.');
+    if (answer.kind === 'done') await this.#deps.store.pairing.settle(...channelAndId(person));
+    return answer;
   }
 
   async tryModel(given: SetupModel): Promise<SetupAnswer> {
     const { secrets, clock, monotonic } = this.#deps;
     const parsed = ProviderChoice.safeParse({ ...given, model: given.model ?? NO_MODEL });
-    if (!parsed.success) {
-      const missing = parsed.error.issues.map(({ path }) => path.join('.')).join(', ');
-      return setupProblem('Something is missing.', `Fill in: ${missing}.`);
-    }
+    if (!parsed.success) return unfitModel(parsed.error);
     if (given.apiKey !== undefined) secrets.add([given.apiKey]);
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const probe = await probeProvider(parsed.data, { signal, clock, monotonic });
@@ -85,25 +98,34 @@ export class Setup implements SetupSteps {
     return { kind: 'works', text, models };
   }
 
-  async saveModel(model: SetupModel): Promise<SetupAnswer> {
+  async saveModel(given: SetupModel): Promise<SetupAnswer> {
+    const parsed = ProviderChoice.safeParse(given);
+    if (!parsed.success) return unfitModel(parsed.error);
+    const { apiKey, ...model } = given;
+    const secret = apiKey === undefined ? null : { name: MODEL_KEY, text: apiKey };
+    const apiKeyWritten = secret && secretReference(this.#deps.folder, secret.name);
+    const written = { ...model, ...(apiKeyWritten !== null && { apiKey: apiKeyWritten }) };
     const value: SettingsValue = Object.fromEntries(
-      Object.entries(model).filter((entry): entry is [string, string] => entry[1] !== undefined),
+      Object.entries(written).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
     const done = `${model.provider}/${model.model} answers from the next message on.`;
-    return this.#write({ kind: 'set', path: ['model'], value }, done);
+    return this.#write({ kind: 'set', path: ['model'], value }, done, secret);
   }
 
   async tryChannel({ channel, token }: SetupChannel): Promise<SetupAnswer> {
     const { folder, definitions, secrets, clock } = this.#deps;
     if (channel === 'whatsapp') return { kind: 'works', text: LINK, models: null };
-    if (token === undefined) return setupProblem('The token is missing.', COPY_IT);
+    if (token === undefined) return setupProblem('Token: it is missing.', COPY_IT);
     secrets.add([token]);
     const definition = definitions.find(({ id }) => id === channel);
     const given = { ...serverOf(readWritten(folder.settingsFile).values, channel), token };
     const parsed = definition?.settings.safeParse(given);
     if (definition?.probe === undefined || !parsed?.success) {
       const wrong = parsed?.error?.issues.map(({ message }) => message).join('; ');
-      return setupProblem(`The token ${wrong ? `must be ${wrong}` : 'cannot be tried'}.`, COPY_IT);
+      return setupProblem(
+        `Token: ${wrong ? `it must be ${wrong}` : 'it cannot be tried'}.`,
+        COPY_IT,
+      );
     }
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const env = { signal, clock, values: null, wantsPicture: true };
@@ -111,25 +133,60 @@ export class Setup implements SetupSteps {
   }
 
   async saveChannel({ channel, token, phone }: SetupChannel): Promise<SetupAnswer> {
-    const { folder, secrets } = this.#deps;
-    if (token !== undefined) secrets.add([token]);
+    const { folder } = this.#deps;
     const path = accountPath(folder.settingsFile, { channel, account: 'default' });
-    const [name, value] = token === undefined ? ['phone', phone] : ['token', token];
-    const change: SettingsChange =
-      value === undefined
-        ? { kind: 'set', path, value: {} }
-        : { kind: 'set', path: [...path, name], value };
-    return this.#write(change, 'Saved; it connects in a moment.');
+    const done = 'Saved; it connects in a moment.';
+    if (token !== undefined) {
+      const secret = { name: `${channel}-token`, text: token };
+      const value = secretReference(folder, secret.name);
+      return this.#write({ kind: 'set', path: [...path, 'token'], value }, done, secret);
+    }
+    return phone === undefined
+      ? this.#write({ kind: 'set', path, value: {} }, done)
+      : this.#write({ kind: 'set', path: [...path, 'phone'], value: phone }, done);
   }
 
-  #write(change: SettingsChange, done: string): SetupAnswer {
-    const { folder, env, definitions, clock } = this.#deps;
-    const file = folder.settingsFile;
-    const check = checkAs({ folder, env, channels: definitions });
-    const edited = editSettings([change], { file, check, now: new Date(clock()) });
-    if (edited.kind !== 'refused') return { kind: 'done', text: done };
-    const reason = edited.problems.map(describeProblem).join('\n');
+  #write(change: SettingsChange, done: string, secret: NewSecret | null = null): SetupAnswer {
+    if (secret !== null) this.#deps.secrets.add([secret.text]);
+    const problems = secret === null ? this.#edit(change) : this.#editWithSecret(change, secret);
+    if (problems.length === 0) return { kind: 'done', text: done };
+    const reason = problems.map(describeFieldProblem).join('\n');
     return setupProblem(reason, 'Correct that and try again.');
+  }
+
+  /** The problems for which nothing was written. */
+  #edit(change: SettingsChange, before?: SettingsResult): readonly SettingsProblem[] {
+    const { folder, clock } = this.#deps;
+    const file = folder.settingsFile;
+    const check = (path: string) => (path === file && before) || this.#check(path);
+    const edited = editSettings([change], { file, check, now: new Date(clock()) });
+    return edited.kind === 'refused' ? edited.problems : [];
+  }
+
+  /**
+   * The secret is in its file before the settings refer to it: they are checked with it, and judged by what was wrong with
+   * them before it. Where they are refused, the secret from before comes back.
+   */
+  #editWithSecret(change: SettingsChange, secret: NewSecret): readonly SettingsProblem[] {
+    const { folder } = this.#deps;
+    const before = this.#check(folder.settingsFile);
+    const undo = replaceSecret(folder, secret.name, secret.text);
+    let isKept = false;
+    try {
+      const refused = this.#edit(change, before);
+      // Settings that named the file already are not written, and not checked.
+      const problems =
+        refused.length > 0 ? refused : newProblems(before, this.#check(folder.settingsFile));
+      isKept = problems.length === 0;
+      return problems;
+    } finally {
+      if (!isKept) undo();
+    }
+  }
+
+  #check(file: string): SettingsResult {
+    const { folder, env, definitions } = this.#deps;
+    return checkAs({ folder, env, channels: definitions })(file);
   }
 }
 
@@ -139,6 +196,27 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
   const { failure, models } = probe;
   if (['unauthorised', 'no-credit', 'unreachable'].includes(failure)) return false;
   return models !== null || failure === 'not-found' || failure === 'refused';
+}
+
+const FILL_IN = 'Fill it in and try again.';
+
+/** The fields of a model that are missing or do not fit, as the form names them. */
+function unfitModel({ issues }: z.ZodError): SetupAnswer {
+  const reasons = issues.map(({ path, code, message }) => {
+    const key = String(path.at(-1) ?? '');
+    const isMissing = code === 'invalid_type';
+    const wrong = key === 'baseUrl' ? ADDRESS : isMissing ? 'it is missing' : message;
+    return `${SETUP_FIELDS.get(key) ?? key}: ${wrong}.`;
+  });
+  return setupProblem([...new Set(reasons)].join(' '), FILL_IN);
+}
+
+const ADDRESS = 'it must be a URL such as http://127.0.0.1:8080/v1';
+
+/** A problem of a setting that a form has a field for is named by the field; any other by its place in the file. */
+function describeFieldProblem(problem: SettingsProblem): string {
+  const field = SETUP_FIELDS.get(problem.path.split('.').at(-1) ?? '');
+  return field === undefined ? describeProblem(problem) : `${field}: expected ${problem.expected}.`;
 }
 
 const LINK =
@@ -168,6 +246,12 @@ function channelAnswer(probe: ChannelProbe): SetupAnswer {
     case 'problem':
       return setupProblem(probe.reason, probe.fix);
   }
+}
+
+/** `telegram:42` as a channel and the id of a person there. */
+function channelAndId(person: string): [channel: string, senderId: string] {
+  const at = person.indexOf(':');
+  return [person.slice(0, at), person.slice(at + 1)];
 }
 
 function base64Of(bytes: Uint8Array | undefined): string | null {

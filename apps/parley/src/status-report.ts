@@ -10,18 +10,30 @@ import type { DataFolder } from './data-folder.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 export async function statusReport(
-  facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp' | 'settings'>,
+  facts: Pick<
+    StatusReport,
+    'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp' | 'settings' | 'self'
+  >,
   store: Pick<
     Store,
-    'turns' | 'outbox' | 'deadLetters' | 'spend' | 'processes' | 'trouble' | 'retention' | 'state'
+    | 'turns'
+    | 'backlog'
+    | 'outbox'
+    | 'deadLetters'
+    | 'spend'
+    | 'processes'
+    | 'trouble'
+    | 'retention'
+    | 'state'
   >,
   clock: Clock,
   localTime: LocalTime,
 ): Promise<StatusReport> {
   try {
-    const [turns, today, outbox, dead, processes, notes] = await Promise.all([
+    const [turns, today, backlog, outbox, dead, processes, notes] = await Promise.all([
       store.turns.totals(clock() - DAY_MS),
       store.spend.day(localTime(clock()).date),
+      store.backlog.read(1),
       store.outbox.counts(),
       store.deadLetters.counts(),
       store.processes.list(),
@@ -34,6 +46,10 @@ export async function statusReport(
       ...(notes.length > 0 && { notes }),
       turns,
       today,
+      waiting: {
+        messages: backlog.messages,
+        oldestMs: Math.max(0, clock() - (backlog.waiting[0]?.oldestAt ?? clock())),
+      },
       outbox,
       dead,
       processes: await described(processes),

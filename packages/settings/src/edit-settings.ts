@@ -107,13 +107,10 @@ export function replaceSettings(
 function writeSettings(text: string, { file, check, now }: EditSettingsOptions): SettingsEdited {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   if (read.kind === 'text' && read.text === text) return { kind: 'unchanged' };
-  const problems = new Set(problemsOf(check(file)).map(problemKey));
+  const before = check(file);
   writeDraft(file, text);
   try {
-    const result = check(draftPath(file));
-    const found = problemsOf(result).filter(
-      (problem) => result.kind === 'invalid' || !problems.has(problemKey(problem)),
-    );
+    const found = newProblems(before, check(draftPath(file)));
     if (found.length > 0) return { kind: 'refused', problems: found };
     const kept = read.kind === 'text' ? `${file}.before-${stampOf(now)}` : null;
     useDraft(file, kept);
@@ -134,6 +131,17 @@ export function accountPath(
   const isNamed = document.hasIn(['channels', channel, 'accounts']);
   const path = ['channels', channel];
   return isNamed || account !== 'default' ? [...path, 'accounts', account] : path;
+}
+
+/** Problems that a change brings; all of them where nothing would start. */
+export function newProblems(
+  before: SettingsResult,
+  after: SettingsResult,
+): readonly SettingsProblem[] {
+  const known = new Set(problemsOf(before).map(problemKey));
+  return problemsOf(after).filter(
+    (problem) => after.kind === 'invalid' || !known.has(problemKey(problem)),
+  );
 }
 
 /** All that is wrong with a file, in its accounts as well, and keys that have no effect. */

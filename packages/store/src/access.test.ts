@@ -54,6 +54,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await told('a')).toEqual(['C1', 'welcome']);
     });
 
+    it('[U02] takes the requests of one who has access by other means off the list', async () => {
+      await ask('a', 'C1');
+      await ask('a', 'C2', 0, 'other');
+      await ask('b', 'C3');
+      await store.pairing.settle('web', 'a');
+      expect(await store.pairing.pending(1)).toMatchObject([{ code: 'C3', senderId: 'b' }]);
+      expect(await store.pairing.isAllowed('web', 'default', 'a')).toBe(false);
+    });
+
     it('[F05] refuses a request for as long as its code is valid, and makes room for others', async () => {
       for (const id of ['a', 'b', 'c']) await ask(id, `C${id}`);
       expect(await store.pairing.refuse('Cb', 1)).toMatchObject({ senderId: 'b' });

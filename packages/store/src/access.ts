@@ -99,6 +99,10 @@ export function pairingRepository(database: Database, newId: NewId) {
         return row === undefined ? null : readRequest(row);
       }),
 
+    /** Takes the requests of a person off the list at every account of the channel: they have access by other means. */
+    settle: (channel: string, senderId: string): Promise<void> =>
+      database.write(async (sql) => sql.send(SETTLE, { channel, senderId })),
+
     isAllowed: (channel: string, account: string, senderId: string): Promise<boolean> =>
       database.read(async (sql) => {
         return (await sql.get(IS_ALLOWED, { channel, account, senderId })) !== undefined;
@@ -162,6 +166,10 @@ const TAKE_REQUEST = statement(`
 const REFUSE = statement(`
   update pairing_request set refused = 1 where code = :code and expires_at > :now and refused = 0
   returning ${COLUMNS}`).rows<RequestRow>();
+
+const SETTLE = statement(
+  'delete from pairing_request where channel = :channel and sender_id = :senderId',
+);
 
 const ALLOW = statement(`
   insert into allowed_sender (channel, account, sender_id, allowed_at)

@@ -174,6 +174,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.pairing.request(applicant, 'CODE', [part('code')], 0);
   await store.pairing.pending(0);
   await store.pairing.approve('CODE', () => [], 0);
+  await store.pairing.settle('web', 'u');
   await store.pairing.isAllowed('web', 'default', 'u');
   await store.inbox.command(message('m0'), (command) => command.pair('CODE'));
   const lease = await hold(store);

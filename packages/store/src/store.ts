@@ -112,6 +112,8 @@ export function storeOn(
     audit: auditRepository(database),
     usage: {
       sums: async (query) => (await import('./usage.ts')).usageSums(database, query),
+      hours: async (until, hours) =>
+        (await import('./usage.ts')).usageHours(database, until, hours),
       highest: async (day) => (await import('./usage.ts')).highestSpend(database, day),
     } satisfies UsageRepository,
     retention: retentionOf(database, folder, sharedClock),

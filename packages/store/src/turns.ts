@@ -17,6 +17,8 @@ interface TurnTotals {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costUsd: number;
+  /** Turns that used a model whose price is not known. */
+  readonly unpriced: number;
 }
 
 /** The turn journal (G16), table `turn_step`: a turn appends its finished steps, and reads them when it resumes. */
@@ -79,7 +81,7 @@ export function turnRepository(database: Database, newId: NewId) {
     totals: async (since: number): Promise<TurnTotals> => {
       const rows = await database.read((sql) => sql.all(TOTALS, { since }));
       const count = (state: string) => rows.find((row) => row.state === state)?.count ?? 0;
-      const sum = (column: 'input' | 'output' | 'cost') =>
+      const sum = (column: 'input' | 'output' | 'cost' | 'unpriced') =>
         rows.reduce((total, row) => total + (row[column] ?? 0), 0);
       return {
         answered: count('answered'),
@@ -88,6 +90,7 @@ export function turnRepository(database: Database, newId: NewId) {
         inputTokens: sum('input'),
         outputTokens: sum('output'),
         costUsd: sum('cost'),
+        unpriced: sum('unpriced'),
       };
     },
   };
@@ -113,13 +116,15 @@ const KEEP_STOPPED = statement(`
 
 const TOTALS = statement(`
   select state, count(*) as count, sum(input_tokens) as input, sum(output_tokens) as output,
-    sum(cost_usd) as cost
+    sum(cost_usd) as cost,
+    sum(case when model is not null and cost_usd is null then 1 else 0 end) as unpriced
   from turn where finished_at >= :since and written_by is null group by state`).rows<{
   readonly state: string;
   readonly count: number;
   readonly input: number | null;
   readonly output: number | null;
   readonly cost: number | null;
+  readonly unpriced: number | null;
 }>();
 
 // The state is written out, because a partial index serves only what names its condition.

@@ -22,7 +22,8 @@ export interface UsageFigures extends Sums {
 
 /**
  * The time that people waited: from the moment at which the first message of a turn was accepted until the answer was
- * committed; sending it is not included. In ms, rounded to two digits.
+ * committed; neither sending it nor the time for which it waited for a person's approval or answer is included. In ms,
+ * rounded to two digits.
  */
 interface UsageLatency {
   readonly p50: number;

@@ -8,6 +8,7 @@ import type { UsageGrouping, UsageQuery } from './usage.ts';
 /** The last of the days that are looked at; in Tokyo it begins at 15:00 UTC of the day before. */
 const TODAY = '2026-11-21';
 const NOON = Date.parse('2026-11-21T12:00:00Z');
+const HOUR_MS = 60 * 60_000;
 const QUERY = { lastDay: TODAY, days: 30, timeZone: 'UTC', agent: 'Parley' };
 
 interface Scripted {
@@ -96,6 +97,39 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await ask('day')).total).toMatchObject({
         ...{ turns: 1, failed: 0, inputTokens: 4, cachedTokens: 3, costUsd: 1, latency: null },
       });
+    });
+
+    it.each(['approved', 'denied'] as const)(
+      '[U03] does not count the wait for a person as latency: %s',
+      async (verdict) => {
+        const { turnId, lease } = await begin({});
+        const question = {
+          ...{ code: 'ABC234', turnId, callKey: `${turnId}.0.0`, tool: 'write', shown: '{}' },
+          ...{ askedBy: 'web:u1', place: 'c1', askedIn: 'web:c1', approvers: ['web:u1'] },
+          expiresAt: NOON + HOUR_MS,
+        };
+        const asked = await store.approvals.ask(lease, question, [], NOON + 1_000);
+        expect(asked).toBe('asked');
+        const decision = { verdict, by: 'web:u1' };
+        await store.approvals.decide('ABC234', decision, NOON + 601_000);
+        const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 };
+        const commit = { ...answer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
+        expect(await store.lanes.commit(lease, commit, NOON + 603_000)).toBe('committed');
+        expect((await ask('day')).total.latency).toEqual({ p50: 3_000, p95: 3_000 });
+      },
+    );
+
+    it('[U03] has each of the last hours, the oldest first, also those in which nothing happened', async () => {
+      await turn({ at: NOON - 3 * HOUR_MS });
+      await turn({ at: NOON - HOUR_MS });
+      await turn({ at: NOON - HOUR_MS, outcome: 'failed' });
+      const hours = await store.usage.hours(NOON, 3);
+      expect(hours.map(({ from, turns, failed }) => [from, turns, failed])).toEqual([
+        [NOON - 3 * HOUR_MS, 1, 0],
+        [NOON - 2 * HOUR_MS, 0, 0],
+        [NOON - HOUR_MS, 2, 1],
+      ]);
+      expect(hours[0]?.latency).toEqual({ p50: 1_000, p95: 1_000 });
     });
 
     it('[U07] has each day of the range, from midnight to midnight of the time zone', async () => {

@@ -41,6 +41,11 @@ export interface UsageDay extends UsageFigures {
   readonly day: string;
 }
 
+export interface UsageHour extends UsageFigures {
+  /** Its first moment, in ms. */
+  readonly from: number;
+}
+
 export interface UsageRow extends UsageFigures {
   /** An id or a model; empty: it is not known, or there is none. */
   readonly name: string;
@@ -72,6 +77,8 @@ interface Highest {
 export interface UsageRepository {
   /** Throws RangeError for a day or a time zone that does not exist. */
   sums(query: UsageQuery): Promise<UsageSums>;
+  /** Of so many hours up to a moment in ms, the oldest first. */
+  hours(until: number, hours: number): Promise<readonly UsageHour[]>;
   /** The most that one person, and one group, has used on a day. */
   highest(day: string): Promise<Readonly<Record<'person' | 'group', Highest>>>;
 }
@@ -109,6 +116,24 @@ export async function usageSums(database: Database, query: UsageQuery): Promise<
   }
   const isWhole = left.length === 0;
   return { ...(await database.read((sql) => sumsOf(sql, tallies, query.by))), isWhole };
+}
+
+/** The usage of the last hours up to a moment, the oldest first. */
+export async function usageHours(
+  database: Database,
+  until: number,
+  hours: number,
+): ReturnType<UsageRepository['hours']> {
+  const found: UsageHour[] = [];
+  for (let ago = hours; ago > 0; ago -= 1) {
+    const from = until - ago * HOUR_MS;
+    const part = { from, to: from + HOUR_MS };
+    const rows = await database.read((sql) => sql.all(TURNS.day, part));
+    const tally = createTally();
+    for (const row of rows) addTo(tally, row);
+    found.push({ from, ...figuresOf(tally) });
+  }
+  return found;
 }
 
 export async function highestSpend(
@@ -201,7 +226,9 @@ interface SummedRow extends Counted {
 const CHAT = `coalesce((select root_conversation from sub_agent
         where sub_agent.conversation_id = turn.conversation_id), turn.conversation_id)`;
 
-const TOOK = 'finished_at - asked_at';
+/** The time for which turns were suspended until a person had approved a call or answered a question. */
+const WAITED = `coalesce((select cast(sum(decided_at - approval.asked_at) as bigint) from approval
+          where approval.turn_id = turn.id and decided_at > approval.asked_at), 0)`;
 
 // Latencies keep two digits, so that a day has few different ones however many turns it had.
 const turnsBy = (name: string): Statement<{ from: SqlValue; to: SqlValue }, SummedRow> =>
@@ -213,14 +240,19 @@ const turnsBy = (name: string): Statement<{ from: SqlValue; to: SqlValue }, Summ
     coalesce(sum(output_tokens), 0) as "outputTokens", coalesce(sum(cost_usd), 0) as "costUsd",
     sum(case when model is not null and cost_usd is null then 1 else 0 end) as unpriced
   from (
-    select ${name} as name, id, state, input_tokens, cached_tokens, output_tokens, cost_usd, model,
-      case when state <> 'answered' or asked_at is null then -1
-        when ${TOOK} < 1000 then (${TOOK} + 5) / 10 * 10
-        when ${TOOK} < 10000 then (${TOOK} + 50) / 100 * 100
-        when ${TOOK} < 100000 then (${TOOK} + 500) / 1000 * 1000
-        when ${TOOK} < 1000000 then (${TOOK} + 5000) / 10000 * 10000
-        else (${TOOK} + 50000) / 100000 * 100000 end as latency
-    from turn where finished_at >= :from and finished_at < :to and written_by is null) as ended
+    select name, id, state, input_tokens, cached_tokens, output_tokens, cost_usd, model,
+      case when took is null then -1
+        when took < 0 then 0
+        when took < 1000 then (took + 5) / 10 * 10
+        when took < 10000 then (took + 50) / 100 * 100
+        when took < 100000 then (took + 500) / 1000 * 1000
+        when took < 1000000 then (took + 5000) / 10000 * 10000
+        else (took + 50000) / 100000 * 100000 end as latency
+    from (
+      select ${name} as name, id, state, input_tokens, cached_tokens, output_tokens, cost_usd, model,
+        case when state = 'answered' then finished_at - turn.asked_at - ${WAITED} end as took
+      from turn
+      where finished_at >= :from and finished_at < :to and written_by is null) as timed) as ended
   group by name, latency`).rows<SummedRow>();
 
 const TURNS: Readonly<Record<UsageGrouping, ReturnType<typeof turnsBy>>> = {

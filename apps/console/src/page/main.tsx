@@ -7,6 +7,7 @@ import { createFileStore } from './chat/unsent-files.ts';
 import { randomId, request, signIn, takeToken, upload } from './gateway.ts';
 import { routeOf } from './route.ts';
 import { Shell } from './shell.tsx';
+import { DataScope } from './ui/data.tsx';
 
 const BASE = '/channels/web/default';
 
@@ -40,7 +41,12 @@ async function main(): Promise<void> {
   };
   addEventListener('hashchange', () => void enter());
   await enter();
-  render(<Shell client={client} route={route} trouble={trouble} />, root);
+  render(
+    <DataScope>
+      <Shell client={client} route={route} trouble={trouble} />
+    </DataScope>,
+    root,
+  );
   client.start();
 }
 

@@ -24,7 +24,7 @@ import { useShortcuts } from './palette/shortcuts.ts';
 import { hrefOf, type Route } from './route.ts';
 import { SignInView } from './sign-in.tsx';
 import { LINK_LABELS, TopBar } from './top-bar.tsx';
-import { DataScope, useOperation } from './ui/data.tsx';
+import { useOperation } from './ui/data.tsx';
 import { Lazy } from './ui/lazy.tsx';
 import { type Place, placeOf, START, viewOf } from './views.ts';
 import { type Me, missingRole, Who } from './who.ts';
@@ -76,62 +76,60 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   return (
     <Who.Provider value={me}>
       <AgentsHere.Provider value={agents}>
-        <DataScope>
-          <div class={`shell ${isInbox ? 'is-inbox' : ''} ${isList ? 'shows-list' : ''}`}>
-            {/* Without a session nothing else is shown. */}
-            {isOut ? (
-              <SignInView trouble={trouble.value} />
-            ) : (
-              <TopBar
-                agent={agent}
-                choice={<AgentChoice agents={agents} route={route.value} kind={view?.agent} />}
-                link={link}
-                me={me}
-                inbox={
-                  isInbox && me !== null && !isList
-                    ? {
-                        state: inbox,
-                        isChat: view === undefined,
-                        clearContext: () => client.send('/new'),
-                      }
-                    : null
-                }
-              >
-                <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
-                  Skip to content
-                </button>
-              </TopBar>
+        <div class={`shell ${isInbox ? 'is-inbox' : ''} ${isList ? 'shows-list' : ''}`}>
+          {/* Without a session nothing else is shown. */}
+          {isOut ? (
+            <SignInView trouble={trouble.value} />
+          ) : (
+            <TopBar
+              agent={agent}
+              choice={<AgentChoice agents={agents} route={route.value} kind={view?.agent} />}
+              link={link}
+              me={me}
+              inbox={
+                isInbox && me !== null && !isList
+                  ? {
+                      state: inbox,
+                      isChat: view === undefined,
+                      clearContext: () => client.send('/new'),
+                    }
+                  : null
+              }
+            >
+              <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
+                Skip to content
+              </button>
+            </TopBar>
+          )}
+          {!isOut && me && (
+            <Sides
+              {...{ client, me, place, inbox, waiting, isOnline, isInbox }}
+              route={route.value}
+              shown={view?.within ?? view?.id ?? ''}
+              chat={firstChatWith(agents.chosen)}
+            />
+          )}
+          <div class="stage" ref={stage} tabIndex={-1}>
+            <Notes status={status} isOnline={isOnline} hasChat={hasChat} shown={view?.id} />
+            {/* Hidden, not removed: a draft stays. */}
+            {hasChat && (
+              <div class="view" hidden={isOut || view !== undefined}>
+                <ChatView key={client.chat.value} client={client} agent={chatting} />
+              </div>
             )}
-            {!isOut && me && (
-              <Sides
-                {...{ client, me, place, inbox, waiting, isOnline, isInbox }}
+            {!isOut && view && me && (
+              <GuardedView
+                key={`${view.id} ${route.value.agent}`}
+                view={view}
                 route={route.value}
-                shown={view?.within ?? view?.id ?? ''}
-                chat={firstChatWith(agents.chosen)}
+                me={me}
               />
             )}
-            <div class="stage" ref={stage} tabIndex={-1}>
-              <Notes status={status} isOnline={isOnline} hasChat={hasChat} shown={view?.id} />
-              {/* Hidden, not removed: a draft stays. */}
-              {hasChat && (
-                <div class="view" hidden={isOut || view !== undefined}>
-                  <ChatView key={client.chat.value} client={client} agent={chatting} />
-                </div>
-              )}
-              {!isOut && view && me && (
-                <GuardedView
-                  key={`${view.id} ${route.value.agent}`}
-                  view={view}
-                  route={route.value}
-                  me={me}
-                />
-              )}
-            </div>
-            {!isOut && isInbox && <Panel inbox={inbox} />}
-            {!isOut && me !== null && <Shortcuts client={client} me={me} hasChat={hasChat} />}
-            <Announcement client={client} agent={chatting.name} />
           </div>
-        </DataScope>
+          {!isOut && isInbox && <Panel inbox={inbox} />}
+          {!isOut && me !== null && <Shortcuts client={client} me={me} hasChat={hasChat} />}
+          <Announcement client={client} agent={chatting.name} />
+        </div>
       </AgentsHere.Provider>
     </Who.Provider>
   );

@@ -1,15 +1,17 @@
 import type { GatewayStatus } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useContext, useEffect } from 'preact/hooks';
 import { AgentsHere } from './agents.tsx';
-import { type Outcome, order, perform } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
+import { ChannelsSection, ErrorsSection, HoursSection, SLOW_POLL_MS } from './status/recent.tsx';
+import { endSignIn, SignIn } from './status/sign-in-again.tsx';
 import { useOperation, useWork, type Work } from './ui/data.tsx';
-import { amount, counted } from './ui/format.ts';
+import { amount, counted, spanOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, OutcomeNote, Section, Show } from './ui/widgets.tsx';
-import { formatMoney } from './usage/figures.ts';
-import { Who } from './who.ts';
+import { OutcomeNote, Section, Show } from './ui/widgets.tsx';
+import { Caps } from './usage/caps.tsx';
+import { latencyText, moneyText } from './usage/figures.ts';
 
 /** The page asks again this often, in ms. */
 const POLL_INTERVAL_MS = 10_000;
@@ -23,6 +25,7 @@ const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
 /** Whether it works, and the figures of a day: nothing that was said, and by nobody (D10). */
 export function StatusView({ args }: Route): VNode {
   const status = useOperation('status/report', {}, POLL_INTERVAL_MS);
+  const usage = useOperation('usage/report', { by: 'channel', days: 1 }, SLOW_POLL_MS).value;
   const work = useWork();
   useEffect(() => {
     const [answer] = args;
@@ -34,95 +37,111 @@ export function StatusView({ args }: Route): VNode {
   return (
     <ColumnView name="status-view" title="Status">
       <OutcomeNote outcome={work.outcome} />
-      <Show data={status}>{(report) => <StatusReport report={report} run={work.run} />}</Show>
+      <Show data={status}>
+        {(report) => (
+          <>
+            <Health {...report} />
+            <Figures report={report} usage={usage} />
+            <Broken report={report} run={work.run} />
+            <HoursSection />
+            <ChannelsSection channels={report.channels} used={usage?.rows} />
+            {usage && <Caps {...usage} />}
+            <ErrorsSection />
+            <AgentsSection />
+          </>
+        )}
+      </Show>
     </ColumnView>
   );
 }
 
-interface ReportProps {
-  readonly report: GatewayStatus;
-  readonly run: Work['run'];
-}
-
-function StatusReport({ report, run }: ReportProps): VNode {
-  const { health, trouble, channels, turns, today, outbox, dead, plugins, mcp } = report;
-  const letters = dead && dead.refused + dead.uncertain + dead.unanswered;
-  const broken = [...plugins, ...mcp].filter(({ works }) => !works);
+/** Whether it works, and the process that answers. */
+function Health({ health, trouble, self }: GatewayStatus): VNode {
+  const isReady = health.status === 'ready';
   return (
     <>
-      <p class={health.status === 'ready' ? 'outcome' : 'trouble'} role="status">
+      <p class={isReady ? 'outcome' : 'trouble'} role="status">
         {[HEALTH[health.status], ...health.reasons, ...(trouble ? [trouble] : [])].join(' ')}
       </p>
-      <dl class="usage-totals">
-        <Figure name="Turns of 24 hours" value={turns?.answered}>
-          {turns && `${amount(turns.failed)} failed, ${amount(turns.stopped)} stopped`}
-        </Figure>
-        <Figure name="Tokens today" value={today?.tokens}>
-          {today && formatMoney(today.costUsd)}
-        </Figure>
-        <Figure name="To be sent" value={outbox && outbox.pending + outbox.sending}>
-          {outbox && `${counted(outbox.sent, 'part')} sent`}
-        </Figure>
-        <Figure name="Dead letters" value={letters}>
-          {letters === 0 ? 'nothing to decide' : 'an owner decides'}
-        </Figure>
-      </dl>
-      <Section title="Channels">
-        <ol class="rows">
-          {channels.map(({ channel, account, state }) => (
-            <li key={`${channel}/${account}`}>
-              <b>
-                {channel}/{account}
-              </b>
-              <span>{'reason' in state ? `${state.kind}: ${state.reason}` : state.kind}</span>
-            </li>
-          ))}
-        </ol>
-      </Section>
-      <AgentsSection />
-      {broken.length > 0 && (
-        <Section title="Plugins and tool servers that do not work">
-          <ul>
-            {broken.map(({ line, signIn }) => (
-              <li key={line}>
-                {line} {signIn !== undefined && <SignIn server={signIn} run={run} />}
-              </li>
-            ))}
-          </ul>
-        </Section>
-      )}
+      <p class="facts">
+        Parley {self.version}, running for {spanOf(self.uptimeMs)},{' '}
+        {amount(Math.round(self.memoryBytes / 1_000_000))} MB of memory
+      </p>
     </>
   );
 }
 
-/** Sends this browser to where an owner signs in at a tool server. */
-function SignIn({
-  server,
-  run,
-}: {
-  readonly server: string;
-  readonly run: Work['run'];
-}): VNode | null {
-  const isOwner = useContext(Who)?.role === 'owner';
-  const begin = async (): Promise<Outcome | undefined> => {
-    const answer = await perform('mcp/sign-in', { server });
-    if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-    location.assign(answer.value.url);
-    return undefined;
-  };
-  if (!isOwner) return null;
-  return <ActionButton label="Sign in" name={`Sign in at ${server}`} onPress={() => run(begin)} />;
+interface FiguresProps {
+  readonly report: GatewayStatus;
+  readonly usage: OutputOf<'usage/report'> | undefined;
 }
 
-/** `search`: what the address was sent back with. */
-function endSignIn(search: string): Promise<Outcome | undefined> {
-  const query = new URLSearchParams(search);
-  const given = (name: string) => query.get(name) ?? undefined;
-  const answer = {
-    ...{ state: given('state') ?? '', code: given('code'), iss: given('iss') },
-    ...{ error: given('error'), errorDescription: given('error_description') },
-  };
-  return order('mcp/signed-in', answer, ({ text }) => text);
+function Figures({ report, usage }: FiguresProps): VNode {
+  const { turns, waiting, outbox, dead } = report;
+  const letters = dead && dead.refused + dead.uncertain + dead.unanswered;
+  const latency = usage?.total.latency;
+  const owed = outbox && outbox.pending + outbox.sending;
+  return (
+    <dl class="usage-totals">
+      <Figure name="Turns of 24 hours" value={turns && amount(turns.answered)}>
+        {turns && `${amount(turns.failed)} failed, ${amount(turns.stopped)} stopped`}
+      </Figure>
+      <Figure name="Latency today" value={usage && latencyText(latency?.p50)}>
+        {latency ? `95 % within ${latencyText(latency.p95)}` : 'no answers yet'}
+      </Figure>
+      <Figure name="Money today" value={usage && moneyText(usage.today)}>
+        {usage && counted(usage.today.tokens, 'token')}
+      </Figure>
+      <Figure name="Waiting messages" value={waiting && amount(waiting.messages)}>
+        {waiting &&
+          (waiting.messages === 0 ? 'nobody waits' : `the oldest for ${spanOf(waiting.oldestMs)}`)}
+      </Figure>
+      <Figure name="To be sent" value={owed === undefined ? undefined : amount(owed)}>
+        {outbox && `${counted(outbox.sent, 'part')} sent`}
+      </Figure>
+      <Figure name="Dead letters" value={letters === undefined ? undefined : amount(letters)}>
+        {letters === 0 ? 'nothing to decide' : 'an owner decides'}
+      </Figure>
+    </dl>
+  );
+}
+
+interface FigureProps {
+  readonly name: string;
+  /** Absent where the database cannot be read. */
+  readonly value: string | undefined;
+  readonly children: string | undefined;
+}
+
+function Figure({ name, value, children }: FigureProps): VNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value ?? '–'}</dd>
+      <dd class="hint">{children}</dd>
+    </div>
+  );
+}
+
+interface BrokenProps {
+  readonly report: GatewayStatus;
+  readonly run: Work['run'];
+}
+
+function Broken({ report: { plugins, mcp }, run }: BrokenProps): VNode | null {
+  const broken = [...plugins, ...mcp].filter(({ works }) => !works);
+  if (broken.length === 0) return null;
+  return (
+    <Section title="Plugins and tool servers that do not work">
+      <ul>
+        {broken.map(({ line, signIn }) => (
+          <li key={line}>
+            {line} {signIn !== undefined && <SignIn server={signIn} run={run} />}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
 }
 
 /** The section about the agents, where there are several (F14). */
@@ -144,22 +163,5 @@ function AgentsSection(): VNode | null {
         ))}
       </ol>
     </Section>
-  );
-}
-
-interface FigureProps {
-  readonly name: string;
-  /** Absent where the database cannot be read. */
-  readonly value: number | undefined;
-  readonly children: string | undefined;
-}
-
-function Figure({ name, value, children }: FigureProps): VNode {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value === undefined ? '?' : amount(value)}</dd>
-      <dd class="hint">{children}</dd>
-    </div>
   );
 }

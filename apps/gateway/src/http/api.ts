@@ -22,8 +22,17 @@ export interface PluginLine {
   readonly signIn?: string;
 }
 
+/** The process that answers. */
+export interface OwnProcess {
+  readonly version: string;
+  readonly uptimeMs: number;
+  /** Of RAM, the code and the database in it included. */
+  readonly memoryBytes: number;
+}
+
 /** What `/api/status/report` returns besides the channels. */
 export interface StatusReport {
+  readonly self: OwnProcess;
   readonly agent: string;
   readonly model: string;
   readonly dataFolder: string;
@@ -42,6 +51,8 @@ export interface StatusReport {
   readonly turns?: Awaited<ReturnType<Store['turns']['totals']>>;
   /** Since midnight in the time zone of the agent (G17). */
   readonly today?: Awaited<ReturnType<Store['spend']['day']>>;
+  /** Messages that no turn has taken yet, and for how long the oldest one has waited. */
+  readonly waiting?: { readonly messages: number; readonly oldestMs: number };
   readonly outbox?: Awaited<ReturnType<Store['outbox']['counts']>>;
   /** Dead letters that are neither replayed nor dropped (D06). */
   readonly dead?: Awaited<ReturnType<Store['deadLetters']['counts']>>;

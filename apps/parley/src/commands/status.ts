@@ -10,6 +10,7 @@ import { commandLine, type DataFolder } from '../data-folder.ts';
 import { withOperations } from '../operate.ts';
 import { allAgents, retentionAges } from '../settings.ts';
 import { tableText, visible } from '../terminal/text.ts';
+import { moneyText } from './usage.ts';
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
@@ -65,12 +66,12 @@ function statusLines(report: GatewayStatus, folder: DataFolder): string[] {
     ...statusLine(
       'last 24 h',
       turns &&
-        `${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${costText(turns.costUsd)}`,
+        `${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens, ${moneyText(turns)}`,
     ),
     ...statusLine(
       'today',
       today &&
-        `${today.tokens} tokens${costText(today.costUsd)}, ${today.people} people, ${today.groups} groups`,
+        `${today.tokens} tokens, ${moneyText({ ...today, unpriced: turns?.unpriced ?? 0 })}, ${today.people} people, ${today.groups} groups`,
     ),
     ...statusLine(
       'outbox',
@@ -102,10 +103,6 @@ function afterRestart({ settings: { afterRestart } }: GatewayStatus): string | u
 /** Nothing for what is not known. */
 function statusLine(name: string, text: string | undefined): readonly string[] {
   return text === undefined ? [] : [`${name.padEnd(10)}${text}`];
-}
-
-function costText(usd: number): string {
-  return usd > 0 ? `, $${usd.toFixed(4)}` : '';
 }
 
 export function storage(cli: Cli): Promise<number> {

@@ -78,9 +78,9 @@ describe('parley usage where nothing runs', () => {
     const { out } = await run('--by', 'person', ...RANGE);
     expect(out).toContain('Ann (telegram:3)');
     expect(out).not.toContain('\x1b');
-    expect(out).toMatch(/Eve \(telegram:\d\) +1 +0 +1000 +600 +20 +\? /);
+    expect(out).toMatch(/Eve \(telegram:\d\) +1 +0 +1000 +600 +20 +unknown /);
     expect(out).toMatch(/total +2 +0 +2000 +1200 +40 +>0\.0100 /);
-    expect(out).toContain('The price of 1 turn is not known');
+    expect(out).toContain('The price of 1 turn is unknown');
     expect(out).toMatch(/today: 0 tokens, \$0\.0000; no cap is set \(spend\.totalDaily .*\)$/);
   });
 

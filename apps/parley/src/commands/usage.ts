@@ -57,10 +57,19 @@ function tableRow(name: string, figures: UsageFigures): string[] {
   ];
 }
 
-/** A sum that lacks turns of unknown price is at least so much; without any price it is not known. */
-function usageCost({ costUsd, unpriced }: UsageFigures): string {
+/** A sum that lacks turns of unknown price is at least so much; without any price it is unknown. */
+function usageCost({ costUsd, unpriced }: Pick<UsageFigures, 'costUsd' | 'unpriced'>): string {
   if (unpriced === 0) return costUsd.toFixed(4);
-  return costUsd === 0 ? '?' : `>${costUsd.toFixed(4)}`;
+  return costUsd === 0 ? 'unknown' : `>${costUsd.toFixed(4)}`;
+}
+
+/** In a sentence: `$0.0100`, `over $0.0100`, `unknown cost`. */
+export function moneyText({
+  costUsd,
+  unpriced,
+}: Pick<UsageFigures, 'costUsd' | 'unpriced'>): string {
+  if (unpriced === 0) return `$${costUsd.toFixed(4)}`;
+  return costUsd === 0 ? 'unknown cost' : `over $${costUsd.toFixed(4)}`;
 }
 
 function notesOf({ total, isWhole, days }: UsageReport): string[] {
@@ -69,7 +78,7 @@ function notesOf({ total, isWhole, days }: UsageReport): string[] {
     ...(total.unpriced === 0
       ? []
       : [
-          `The price of ${countOf(total.unpriced, 'turn')} is not known; the setting price of a model names it.`,
+          `The price of ${countOf(total.unpriced, 'turn')} is unknown; the setting price of a model names it.`,
         ]),
     ...(isWhole ? [] : [`There are so many turns that days before ${oldest} were not read.`]),
   ].flatMap((note) => ['', note]);
@@ -83,12 +92,16 @@ const WHOSE: Readonly<Record<UsageCap['name'], string>> = {
 };
 
 function capLines({ caps, today }: UsageReport): string[] {
-  const used = `today: ${today.tokens} tokens, $${today.costUsd.toFixed(4)}`;
+  const used = `today: ${today.tokens} tokens, ${moneyText(today)}`;
   if (caps.length === 0) return [`${used}; no cap is set (spend.totalDaily of the settings)`];
   return caps.map(({ name, tokens, usd, used }) => {
     const parts = [
-      ...(tokens === undefined ? [] : [`${used?.tokens ?? '?'} of ${tokens} tokens`]),
-      ...(usd === undefined ? [] : [`$${used?.costUsd.toFixed(4) ?? '?'} of $${usd.toFixed(2)}`]),
+      ...(tokens === undefined ? [] : [`${used?.tokens ?? 'unknown'} of ${tokens} tokens`]),
+      ...(usd === undefined
+        ? []
+        : [
+            `${used ? moneyText({ ...used, unpriced: today.unpriced }) : 'unknown'} of $${usd.toFixed(2)}`,
+          ]),
     ];
     return `today ${WHOSE[name]}: ${parts.join(', ') || 'no bound'} (spend.${name})`;
   });

@@ -34,6 +34,14 @@ describe('a stranger where direct chats are paired', () => {
     ).not.toContain('secret');
   });
 
+  it('[U02] is told of the button that makes them the owner, and of no file', async () => {
+    await write('9');
+    const [told] = await toldTo('9');
+    expect(told).toContain('open Set up on its page and press “That is me”');
+    expect(told).toContain('parley setup');
+    expect(told).not.toMatch(/settings|yaml|owners/);
+  });
+
   it('[F05] waits in a short queue: the fourth is asked to come back', async () => {
     for (const id of ['6', '7', '8']) await write(id);
     await write('9');

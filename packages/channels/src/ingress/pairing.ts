@@ -32,7 +32,7 @@ export async function askOwner(
   const to = deps.answersStrangers ? route : (owner?.route ?? null);
   // A stranger has no conversation yet.
   const toStranger = deps.answersStrangers
-    ? renderNoticeParts(pairingNotice(message, code, pairing), route)
+    ? renderNoticeParts(pairingNotice(code, pairing), route)
     : [];
   const news =
     owner === null
@@ -55,11 +55,11 @@ function durationText({ minutes }: Pick<PairingRules, 'minutes'>): string {
 }
 
 /** Explains to a stranger how to get access, in Markdown. */
-function pairingNotice(message: InboundMessage, code: string, rules: PairingRules): string {
+function pairingNotice(code: string, rules: PairingRules): string {
   return [
     'This bot is private and does not know you yet.',
     `Your code is \`${code}\`. It is valid for ${durationText(rules)}. Its owner allows you by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
-    `If the bot is yours, add \`${personId(message)}\` to \`owners\` in its settings file instead.`,
+    'If the bot is yours, open *Set up* on its page and press “That is me”, or run `parley setup`.',
   ].join('\n\n');
 }
 

@@ -179,6 +179,7 @@ async function useLists(store: Store): Promise<void> {
   await store.spend.ofPerson(account);
   await store.spend.day(account.day);
   await store.usage.highest(account.day);
+  await store.usage.hours(0, 1);
   const range = { lastDay: account.day, days: 1, timeZone: 'UTC', agent: 'a' };
   for (const by of UsageGrouping.options) await store.usage.sums({ ...range, by });
   const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: null };

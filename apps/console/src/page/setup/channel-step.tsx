@@ -1,32 +1,50 @@
-import type { SetupBot, SetupState } from '@parley/gateway/api';
+import type { SetupBot, SetupPlatform, SetupState } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { PairingView, pairingOf } from '../pairing.tsx';
-import { useOperation } from '../ui/data.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
-import { AnswerNote, Chooser, Field, Step, useStep } from './step.tsx';
+import { AnswerNote, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
+
+export type ShownAccounts = OutputOf<'channels/report'>['accounts'];
+
+interface ChannelProps {
+  readonly state: SetupState;
+  readonly accounts: ShownAccounts;
+  readonly place: StepPlace;
+  readonly onSaved: () => void;
+}
 
 /** A channel: its token is tried, and the bot’s name and picture shown, before it is saved. */
-export function ChannelStep({ channels, platforms }: SetupState): VNode {
+export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): VNode {
+  const { channels, platforms } = state;
   const [id, setId] = useState('');
-  const chosen = platforms.find((one) => one.id === id) ?? platforms[0];
+  const chosen = platforms.find((one) => one.id === id) ?? firstUnlinked(platforms, accounts);
   const [token, setToken] = useState('');
   const [phone, setPhone] = useState('');
-  const { answer, isBusy, take, forget } = useStep();
-  const takeAs = (name: 'setup/try-channel' | 'setup/save-channel'): void => {
+  const [bot, setBot] = useState<SetupBot | null>(null);
+  const hasToken = chosen?.asks === 'token';
+  const { answer, isBusy, take, forget } = useStep(() => {
+    setToken('');
+    // The code of a phone is shown in this step.
+    if (hasToken) onSaved();
+  });
+  const tried = (answer?.kind === 'works' && answer.bot) || null;
+  useEffect(() => {
+    if (tried !== null) setBot(tried);
+  }, [tried]);
+  const takeAs = (step: 'setup/try-channel' | 'setup/save-channel'): void => {
     if (chosen === undefined) return;
     const { id: channel, asks } = chosen;
-    void take(name, {
+    void take(step, {
       channel,
       ...(token !== '' && { token }),
       ...(phone !== '' && asks === 'phone' && { phone }),
     });
   };
-  const hasToken = chosen?.asks === 'token';
   const isSaved = chosen !== undefined && channels.includes(chosen.id);
-  const names = [...new Set(channels)].join(', ');
   return (
-    <Step title="2. Where people write to it" done={names === '' ? null : `Configured: ${names}`}>
+    <Step place={place} title="Connect a channel" done={connectedAs(accounts, bot)}>
       <Chooser
         label="Channel"
         options={platforms.map((one) => [one.id, one.name])}
@@ -41,13 +59,24 @@ export function ChannelStep({ channels, platforms }: SetupState): VNode {
       {hasToken && <Field label="Token" value={token} isSecret onInput={setToken} />}
       {!hasToken && !isSaved && (
         <Field
-          label="Its number, to type a code; empty: scan one"
+          label="Phone number"
+          hint="Leave it empty to scan a QR code instead."
           value={phone}
           onInput={setPhone}
         />
       )}
       <AnswerNote answer={answer} />
-      {answer?.kind === 'works' && answer.bot && <BotCard {...answer.bot} />}
+      {tried !== null && <BotCard {...tried} />}
+      {accounts.map(
+        ({ channel, account, state: { kind }, reason, fix }) =>
+          kind === 'failed' &&
+          (answer === undefined || answer.kind === 'done') &&
+          channel === chosen?.id && (
+            <p key={account} class="trouble">
+              {reason} {fix}
+            </p>
+          ),
+      )}
       <div class="actions">
         {hasToken && (
           <ActionButton
@@ -65,8 +94,45 @@ export function ChannelStep({ channels, platforms }: SetupState): VNode {
           />
         )}
       </div>
-      {isSaved && !hasToken && <LinkPhone channel={chosen.id} />}
+      {isSaved && !hasToken && <LinkPhone accounts={accounts} channel={chosen.id} />}
     </Step>
+  );
+}
+
+/** The platform that is configured and waits for its phone, else the first one. */
+function firstUnlinked(
+  platforms: readonly SetupPlatform[],
+  accounts: ShownAccounts,
+): SetupPlatform | undefined {
+  const [waits] = pairingOf(accounts).unlinked;
+  return platforms.find(({ id }) => waits?.id.startsWith(`${id}/`)) ?? platforms[0];
+}
+
+/** `Connected as @bot`, for each account that is; null: none is. */
+function connectedAs(accounts: ShownAccounts, bot: SetupBot | null): VNode | null {
+  const names = accounts.flatMap(({ channel, state }) => {
+    if (state.kind !== 'connected' && state.kind !== 'standby') return [];
+    return [state.kind === 'connected' ? state.as : channel];
+  });
+  if (names.length === 0) return null;
+  return (
+    <>
+      Connected as {names.join(', ')}
+      {bot?.invitation != null && names.includes(bot.name) && (
+        <>
+          {' · '}
+          <Invitation address={bot.invitation} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Invitation({ address }: { readonly address: string }): VNode {
+  return (
+    <a href={address} target="_blank" rel="noopener noreferrer">
+      Invite it to a server
+    </a>
   );
 }
 
@@ -74,7 +140,7 @@ export function ChannelStep({ channels, platforms }: SetupState): VNode {
 function BotCard({ name, picture, invitation }: SetupBot): VNode {
   const address = usePictureOf(picture);
   return (
-    <p class="setup-bot">
+    <div class="setup-bot">
       {address === '' ? (
         <span class="setup-picture" aria-hidden="true">
           {name.replace(/^@/, '').slice(0, 1).toUpperCase()}
@@ -83,12 +149,8 @@ function BotCard({ name, picture, invitation }: SetupBot): VNode {
         <img class="setup-picture" src={address} alt="" width={40} height={40} />
       )}
       <b>{name}</b>
-      {invitation !== null && (
-        <a href={invitation} target="_blank" rel="noopener noreferrer">
-          Invite it to a server
-        </a>
-      )}
-    </p>
+      {invitation !== null && <Invitation address={invitation} />}
+    </div>
   );
 }
 
@@ -105,20 +167,21 @@ function usePictureOf(base64: string | null): string {
   return address;
 }
 
-/** A code follows the last one within a minute; the account connects in between. In ms. */
-const POLL_INTERVAL_MS = 3_000;
+interface LinkProps {
+  readonly accounts: ShownAccounts;
+  readonly channel: string;
+}
 
 /** The code of an account that waits for its phone, and then whose phone it is. */
-function LinkPhone({ channel }: { readonly channel: string }): VNode | null {
-  const report = useOperation('channels/report', {}, POLL_INTERVAL_MS).value;
-  const accounts = report?.accounts.filter((one) => one.channel === channel) ?? [];
-  const { unlinked } = pairingOf(accounts);
+function LinkPhone({ accounts, channel }: LinkProps): VNode {
+  const own = accounts.filter((one) => one.channel === channel);
+  const { unlinked } = pairingOf(own);
   return (
     <>
       {unlinked.map((account) => (
         <PairingView key={account.id} account={account} />
       ))}
-      {accounts.map(
+      {own.map(
         ({ account, state }) =>
           state.kind === 'connected' && (
             <p key={account} class="outcome" role="status">

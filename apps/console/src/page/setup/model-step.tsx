@@ -1,26 +1,42 @@
-import type { SetupState } from '@parley/gateway/api';
+import type { SetupProvider, SetupState } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ActionButton } from '../ui/widgets.tsx';
-import { AnswerNote, Chooser, Field, Step, useStep } from './step.tsx';
+import { AnswerNote, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
 
 /** More of a list are only in the suggestions of the field. */
 const NAMED_MODELS = 8;
 const NOTHING = { baseUrl: '', apiKey: '', model: '' };
 
+interface ModelProps {
+  readonly state: SetupState;
+  readonly place: StepPlace;
+  readonly onSaved: () => void;
+}
+
 /** The model: a server that was found, or a service, whose key is tried before it is saved. */
-export function ModelStep({ model, isOffline, providers }: SetupState): VNode {
-  const [name, setName] = useState('');
+export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
+  const { model, isOffline, providers } = state;
+  const [name, setName] = useState<string | null>(null);
+  const found = providers.filter((one) => one.model !== undefined);
   const chosen = providers.find((one) => one.name === name) ?? providers[0];
   const [typed, setTyped] = useState(NOTHING);
-  const { answer, isBusy, take, forget } = useStep();
+  const { answer, isBusy, take, forget } = useStep(() => {
+    setTyped(NOTHING);
+    onSaved();
+  });
+  const chooseProvider = (next: string): void => {
+    setName(next);
+    forget();
+    setTyped(NOTHING);
+  };
   const type = (change: Partial<typeof typed>): void => setTyped({ ...typed, ...change });
   const baseUrl = typed.baseUrl || chosen?.baseUrl || '';
   const wanted = typed.model || chosen?.model || '';
-  const takeAs = (name: 'setup/try-model' | 'setup/save-model'): void => {
+  const takeAs = (step: 'setup/try-model' | 'setup/save-model'): void => {
     if (chosen === undefined) return;
     const { provider } = chosen;
-    void take(name, {
+    void take(step, {
       provider,
       ...(baseUrl !== '' && { baseUrl }),
       ...(typed.apiKey !== '' && { apiKey: typed.apiKey }),
@@ -29,16 +45,15 @@ export function ModelStep({ model, isOffline, providers }: SetupState): VNode {
   };
   const models = answer && answer.kind !== 'done' ? (answer.models ?? []) : [];
   return (
-    <Step title="1. The model it thinks with" done={isOffline ? null : `In use: ${model}`}>
+    <Step place={place} title="Connect a model" done={isOffline ? null : `In use: ${model}`}>
+      {found.length > 1 && (
+        <FoundServers found={found} chosen={chosen?.name} onChoose={chooseProvider} />
+      )}
       <Chooser
         label="Provider"
         options={providers.map((one) => [one.name, one.name])}
         value={chosen?.name ?? ''}
-        onChoose={(next) => {
-          setName(next);
-          forget();
-          setTyped(NOTHING);
-        }}
+        onChoose={chooseProvider}
       />
       <p class="facts">{chosen?.needs}</p>
       {chosen?.hasAddress && (
@@ -75,5 +90,30 @@ export function ModelStep({ model, isOffline, providers }: SetupState): VNode {
         />
       </div>
     </Step>
+  );
+}
+
+interface FoundProps {
+  readonly found: readonly SetupProvider[];
+  readonly chosen: string | undefined;
+  readonly onChoose: (name: string) => void;
+}
+
+/** Several servers answer on this machine: each is one press away. */
+function FoundServers({ found, chosen, onChoose }: FoundProps): VNode {
+  return (
+    <div class="actions" role="group" aria-label="Servers on this machine">
+      {found.map(({ name, model }) => (
+        <button
+          key={name}
+          type="button"
+          class="action"
+          aria-pressed={name === chosen}
+          onClick={() => onChoose(name)}
+        >
+          {name.replace(', found at', ' at')}: {model}
+        </button>
+      ))}
+    </div>
   );
 }

@@ -1,12 +1,13 @@
 import type { SetupState } from '@parley/gateway/api';
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import { hrefOf } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { ColumnView } from '../ui/frames.tsx';
 import { ActionButton, List, Show } from '../ui/widgets.tsx';
-import { ChannelStep } from './channel-step.tsx';
+import { ChannelStep, type ShownAccounts } from './channel-step.tsx';
 import { ModelStep } from './model-step.tsx';
-import { AnswerNote, Step, useStep } from './step.tsx';
+import { AnswerNote, Step, type StepPlace, useStep } from './step.tsx';
 
 /** The interval at which the page checks whether the settings of a step are in use, in ms. */
 const POLL_INTERVAL_MS = 3_000;
@@ -14,44 +15,82 @@ const POLL_INTERVAL_MS = 3_000;
 /** From nothing to a bot that answers: a model, a channel, and who owns it (U02). */
 export function SetupView(): VNode {
   const setup = useOperation('setup/state', {}, POLL_INTERVAL_MS);
+  const report = useOperation('channels/report', {}, POLL_INTERVAL_MS).value;
   return (
     <ColumnView name="setup-view" title="Set up">
       <Show data={setup}>
-        {(state) => (
-          <>
-            <p>
-              Three steps, each of which can wait. The chat works already:{' '}
-              <a href={hrefOf('chat')}>write to the agent</a>.
-            </p>
-            <ModelStep {...state} />
-            <ChannelStep {...state} />
-            <OwnerStep {...state} />
-          </>
-        )}
+        {(state) => <Steps state={state} accounts={ownAccounts(report?.accounts ?? [])} />}
       </Show>
     </ColumnView>
   );
 }
 
-/** The step that names the owner: a person who has written to the bot presses one button. */
-function OwnerStep({ owners, waiting }: SetupState): VNode {
-  const { answer, isBusy, take } = useStep();
-  const done = owners.length === 0 ? null : `Owners: ${owners.join(', ')}`;
+/** Those of platforms: the page and the terminal need no setup. */
+function ownAccounts(accounts: ShownAccounts): ShownAccounts {
+  return accounts.filter(({ channel }) => channel !== 'web' && channel !== 'terminal');
+}
+
+interface StepsProps {
+  readonly state: SetupState;
+  readonly accounts: ShownAccounts;
+}
+
+/** The first unfinished step is open, unless a person has opened another one. */
+function Steps({ state, accounts }: StepsProps): VNode {
+  const [chosen, choose] = useState<number | null>(null);
+  const isDone = [
+    !state.isOffline,
+    accounts.some(({ state: { kind } }) => kind === 'connected' || kind === 'standby'),
+    state.owners.length > 0,
+  ];
+  const next = isDone.indexOf(false) + 1;
+  const open = chosen ?? next;
+  const goOn = (): void => choose(null);
+  const placeOf = (number: number): StepPlace => ({
+    ...{ number, isOpen: open === number },
+    onToggle: () => choose(open === number ? null : number),
+  });
   return (
-    <Step title="3. You" done={done}>
+    <>
+      <p>
+        {next === 0
+          ? 'Everything is set up. Write to your bot, or here: '
+          : 'Three steps, each of which can wait. The chat works already: '}
+        <a href={hrefOf('chat')}>write to the agent</a>.
+      </p>
+      <ModelStep state={state} place={placeOf(1)} onSaved={goOn} />
+      <ChannelStep state={state} accounts={accounts} place={placeOf(2)} onSaved={goOn} />
+      <OwnerStep {...state} place={placeOf(3)} onSaved={goOn} />
+    </>
+  );
+}
+
+interface OwnerProps extends Pick<SetupState, 'owners' | 'waiting'> {
+  readonly place: StepPlace;
+  readonly onSaved: () => void;
+}
+
+/** The step that names the owner: a person who has written to the bot presses one button. */
+function OwnerStep({ owners, waiting, place, onSaved }: OwnerProps): VNode {
+  const { answer, isBusy, take } = useStep(onSaved);
+  const done = owners.length === 0 ? null : `Owned by ${owners.join(', ')}`;
+  return (
+    <Step place={place} title="Make it yours" done={done}>
       <p>
         Write anything to your bot from your own account. You appear here within seconds; press
         &ldquo;That is me&rdquo;, and it obeys you. Make sure that it is you: an owner may do
         everything.
       </p>
+      {waiting.length === 0 && <p class="facts">Waiting for a message …</p>}
       <List look="cards" of={waiting}>
         {({ person, name, channel }) => (
           <div key={person} class="actions">
             <span>
-              {name} on {channel} ({person})
+              <b>{name}</b> on {channel} ({person})
             </span>
             <ActionButton
               label="That is me"
+              look="is-main"
               name={`${name} on ${channel}: that is me`}
               isBusy={isBusy}
               onPress={() => take('setup/add-owner', { person })}

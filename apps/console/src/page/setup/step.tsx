@@ -1,14 +1,14 @@
 import type { SetupAnswer } from '@parley/gateway/api';
 import type { InputOf } from '@parley/gateway/operations';
 import type { ComponentChildren, VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { perform } from '../gateway.ts';
 import { useScope } from '../ui/data.tsx';
 
 type StepName = `setup/${'try' | 'save'}-${'model' | 'channel'}` | 'setup/add-owner';
 
-/** Asks the gateway to try or to save something, and keeps what came of it. */
-export function useStep() {
+/** Asks the gateway to try or to save something, and keeps the answer. `onSaved`: something was written. */
+export function useStep(onSaved?: () => void) {
   const [answer, setAnswer] = useState<SetupAnswer | undefined>();
   const [isBusy, setBusy] = useState(false);
   const { refreshAll } = useScope();
@@ -21,6 +21,7 @@ export function useStep() {
         ? outcome.value
         : { kind: 'problem', reason: outcome.reason, fix: 'Try it again.', models: null },
     );
+    if (outcome.kind === 'here' && outcome.value.kind === 'done') onSaved?.();
     refreshAll();
   };
   const forget = (): void => setAnswer(undefined);
@@ -36,19 +37,55 @@ export function AnswerNote({ answer }: { readonly answer: SetupAnswer | undefine
   );
 }
 
+/** The place of a step among the others. */
+export interface StepPlace {
+  readonly number: number;
+  readonly isOpen: boolean;
+  /** Opens it, or folds it where it is open by choice. */
+  readonly onToggle: () => void;
+}
+
 interface StepProps {
+  readonly place: StepPlace;
   readonly title: string;
-  /** The existing result of the step; null: none. */
-  readonly done: string | null;
+  /** The result of the step; null: there is none yet. */
+  readonly done: ComponentChildren | null;
   readonly children: ComponentChildren;
 }
 
-export function Step({ title, done, children }: StepProps): VNode {
+/** One step, which is a single line while another one is open. */
+export function Step({ place, title, done, children }: StepProps): VNode {
+  const { number, isOpen, onToggle } = place;
+  const heading = useRef<HTMLHeadingElement>(null);
+  const isDone = done !== null;
+  const press = isOpen ? 'Close' : isDone ? 'Change' : 'Open';
+  useEffect(() => {
+    // The button that finished the step before is gone, and the focus with it.
+    if (isOpen && document.activeElement === document.body) heading.current?.focus();
+  }, [isOpen]);
   return (
-    <section class="card setup-step" aria-label={title}>
-      <h3>{title}</h3>
-      {done !== null && <p class="facts">{done}</p>}
-      {children}
+    <section class="setup-step" aria-label={title}>
+      <header>
+        <span class="hint" aria-hidden="true">
+          {isDone ? '✓' : number}
+        </span>
+        <h3 ref={heading} tabIndex={-1}>
+          {title}
+        </h3>
+        {isDone && <span class="facts">{done}</span>}
+        {(isDone || !isOpen) && (
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`${press}: ${title}`}
+            aria-expanded={isOpen}
+            onClick={onToggle}
+          >
+            {press}
+          </button>
+        )}
+      </header>
+      {isOpen && <div class="fields">{children}</div>}
     </section>
   );
 }
@@ -85,6 +122,7 @@ interface FieldProps {
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly isSecret?: boolean;
+  readonly hint?: string;
   readonly options?: readonly string[];
 }
 
@@ -93,6 +131,7 @@ export function Field({
   value,
   onInput,
   isSecret = false,
+  hint,
   options = [],
 }: FieldProps): VNode {
   const list = `${label.replaceAll(' ', '-')}-options`;
@@ -107,6 +146,7 @@ export function Field({
         list={options.length > 0 ? list : undefined}
         onInput={({ currentTarget }) => onInput(currentTarget.value)}
       />
+      {hint && <span class="hint">{hint}</span>}
       {options.length > 0 && (
         <datalist id={list}>
           {options.map((option) => (

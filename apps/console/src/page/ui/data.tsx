@@ -29,8 +29,8 @@ export function DataScope({ children }: { readonly children: ComponentChildren }
   return <Scope.Provider value={useState(scope)[0]}>{children}</Scope.Provider>;
 }
 
-/** A changed settings file is in use, or reported, after so many ms. */
-const TAKEN_OVER_MS = 4_000;
+/** A changed settings file is in use, or reported, after the first of these as a rule, and after the last at the latest. In ms. */
+const TAKEN_OVER_MS = [1_500, 4_000];
 
 /** The view around a component; outside of one, the component itself. */
 export function useScope() {
@@ -44,9 +44,11 @@ export function useScope() {
     refresh();
     if (frame === null) return;
     frame.round.value += 1;
-    setTimeout(() => {
-      frame.round.value += 1;
-    }, TAKEN_OVER_MS);
+    for (const ms of TAKEN_OVER_MS) {
+      setTimeout(() => {
+        frame.round.value += 1;
+      }, ms);
+    }
   };
   return { refresh, refreshAll, round, isBusy };
 }

@@ -58,7 +58,15 @@ interface DayChartProps {
 /** The classes of the bars of a chart; the highest has the height 100. */
 const LOOKS = ['bar-one', 'bar-two'];
 
-function DayChart({ title, parts, days, valuesOf, text, alarm = false }: DayChartProps): VNode {
+/** A chart with a bar for each day or another span of time, whose name is its `day`. */
+export function DayChart({
+  title,
+  parts,
+  days,
+  valuesOf,
+  text,
+  alarm = false,
+}: DayChartProps): VNode {
   const bars = days.map((day) => valuesOf(day));
   const most = Math.max(...bars.map(sumValues), 0);
   const looks = alarm ? ['bar-one', 'bar-alarm'] : LOOKS;

@@ -8,10 +8,13 @@ export function formatMoney(usd: number): string {
   return usd.toLocaleString(undefined, currency);
 }
 
-/** Turns without a known price make a sum a lower bound; without any price it is not known. */
-export function moneyText({ costUsd, unpriced }: UsageFigures): string {
+/** Turns without a known price make a sum a lower bound; without any price it is unknown. */
+export function moneyText({
+  costUsd,
+  unpriced,
+}: Pick<UsageFigures, 'costUsd' | 'unpriced'>): string {
   if (unpriced === 0) return formatMoney(costUsd);
-  return costUsd === 0 ? 'not known' : `over ${formatMoney(costUsd)}`;
+  return costUsd === 0 ? 'unknown' : `over ${formatMoney(costUsd)}`;
 }
 
 /** The duration of answers, from ms; a dash where there were none. */

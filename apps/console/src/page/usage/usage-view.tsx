@@ -5,13 +5,13 @@ import { hrefOf, type Route } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { amount, counted } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
-import { List, Section, Show } from '../ui/widgets.tsx';
+import { Show } from '../ui/widgets.tsx';
+import { Caps } from './caps.tsx';
 import { DayCharts } from './day-charts.tsx';
-import { formatMoney, latencyText, moneyText } from './figures.ts';
+import { latencyText, moneyText } from './figures.ts';
 import { UsageTable } from './usage-table.tsx';
 
 type UsageReport = OutputOf<'usage/report'>;
-type UsageCap = UsageReport['caps'][number];
 
 const GROUPINGS: Readonly<Record<UsageReport['by'], string>> = {
   day: 'Day',
@@ -121,7 +121,7 @@ function Totals({ total, isWhole, days }: UsageReport): VNode {
           <dt>Money</dt>
           <dd>{moneyText(total)}</dd>
           {unpriced > 0 && (
-            <dd class="hint">the price of {counted(unpriced, 'turn')} is not known</dd>
+            <dd class="hint">the price of {counted(unpriced, 'turn')} is unknown</dd>
           )}
         </div>
         <div>
@@ -139,62 +139,5 @@ function Totals({ total, isWhole, days }: UsageReport): VNode {
         <p class="facts">There are so many turns that days before {days[0]?.day} were not read.</p>
       )}
     </>
-  );
-}
-
-const WHOSE: Readonly<Record<UsageCap['name'], string>> = {
-  totalDaily: 'Everyone together',
-  perPersonDaily: 'One person, at most',
-  perGroupDaily: 'One group, at most',
-  perStrangerDaily: 'One stranger',
-};
-
-/** Each bound of the settings, and how much of it is used up. */
-function Caps({ caps, today }: UsageReport): VNode {
-  return (
-    <Section title="Caps of today" look="usage-caps">
-      {caps.length === 0 && (
-        <p>
-          No cap is set. Today: {amount(today.tokens)} tokens, {formatMoney(today.costUsd)}. The
-          setting <code>spend.totalDaily</code> bounds a day.
-        </p>
-      )}
-      <List look="cards" of={caps}>
-        {({ name, tokens, usd, used }) => (
-          <article key={name} class="card">
-            <p>
-              <b>{WHOSE[name]}</b> <code class="hint">spend.{name}</code>
-            </p>
-            {tokens !== undefined && (
-              <Bound
-                used={used && used.tokens / tokens}
-                text={`${used ? amount(used.tokens) : '?'} of ${counted(tokens, 'token')}`}
-              />
-            )}
-            {usd !== undefined && (
-              <Bound
-                used={used && used.costUsd / usd}
-                text={`${used ? formatMoney(used.costUsd) : '?'} of ${formatMoney(usd)}`}
-              />
-            )}
-          </article>
-        )}
-      </List>
-    </Section>
-  );
-}
-
-/** `used`: from 0, a share; null: not known. */
-function Bound({ used, text }: { readonly used: number | null; readonly text: string }): VNode {
-  return (
-    <p class={`usage-bound ${used !== null && used >= 1 ? 'is-full' : ''}`}>
-      {text}
-      {used !== null && (
-        <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-          <rect class="bar-ground" width={100} height={1} />
-          <rect class="bar-one" width={100 * Math.min(1, used)} height={1} />
-        </svg>
-      )}
-    </p>
   );
 }

@@ -17,7 +17,7 @@ const REPORT: OutputOf<'usage/report'> = {
     isWhole: true,
     caps: [],
   },
-  today: { day: '2026-11-21', tokens: 0, costUsd: 0 },
+  today: { day: '2026-11-21', tokens: 0, costUsd: 0, unpriced: 0 },
   total: NOTHING,
   days: [
     { day: '2026-11-19', ...USED },
@@ -57,7 +57,7 @@ describe('usage on the page', () => {
     ]);
     expect(moneyText({ ...NOTHING, costUsd: 2 })).toBe('$2.00');
     expect(moneyText({ ...NOTHING, costUsd: 2, unpriced: 1 })).toBe('over $2.00');
-    expect(moneyText({ ...NOTHING, unpriced: 1 })).toBe('not known');
+    expect(moneyText({ ...NOTHING, unpriced: 1 })).toBe('unknown');
     expect(latencyText(undefined)).toBe('–');
   });
 });

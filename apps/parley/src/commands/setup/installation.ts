@@ -48,7 +48,8 @@ export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<Se
       definitions: definitions ?? CHANNEL_DEFINITIONS,
       loaded: loaded ?? readSettings(folder, env),
       model: { line: () => modelLine(loaded ?? readSettings(folder, env)) },
-      store: { pairing: { pending: async () => [] } },
+      // Nobody can write to a bot that does not run.
+      store: { pairing: { pending: async () => [], settle: async () => {} } },
     });
   const write = () => {
     createDataFolder(folder);

@@ -1,0 +1,144 @@
+import type { GatewayStatus } from '@parley/gateway/api';
+import type { OutputOf } from '@parley/gateway/operations';
+import type { UsageFigures } from '@parley/store';
+import type { VNode } from 'preact';
+import { hrefOf } from '../route.ts';
+import { useOperation } from '../ui/data.tsx';
+import { counted, momentOf, timeOfDay } from '../ui/format.ts';
+import { List, Section } from '../ui/widgets.tsx';
+import { DayChart } from '../usage/day-charts.tsx';
+import { latencyText } from '../usage/figures.ts';
+import { useMayRead } from '../who.ts';
+
+/** Figures of hours and errors change slowly; they are asked for this often, in ms. */
+export const SLOW_POLL_MS = 60_000;
+
+/** Answers and latency by hour. A screen reader has the same figures as one sentence. */
+export function HoursSection(): VNode | null {
+  const hours = useOperation('usage/hours', {}, SLOW_POLL_MS).value;
+  if (hours === undefined) return null;
+  const days = hours.map((hour) => ({ ...hour, day: timeOfDay(hour.from) }));
+  const turns = hours.reduce((sum, hour) => sum + hour.turns, 0);
+  const failed = hours.reduce((sum, hour) => sum + hour.failed, 0);
+  return (
+    <Section title="The last 12 hours">
+      <p class="facts">
+        {counted(turns, 'turn')}, {failed} failed. Latency leaves out the time for which a turn
+        waited for a person.
+      </p>
+      {turns > 0 && (
+        <div class="usage-charts" aria-hidden="true">
+          <DayChart
+            title="Turns"
+            parts={['answered or silent', 'failed']}
+            days={days}
+            valuesOf={(hour) => [hour.turns - hour.failed, hour.failed]}
+            text={String}
+            alarm
+          />
+          <DayChart
+            title="Latency"
+            parts={['half of the answers', '95 % of them']}
+            days={days}
+            valuesOf={({ latency }) => [
+              latency?.p50 ?? 0,
+              (latency?.p95 ?? 0) - (latency?.p50 ?? 0),
+            ]}
+            text={latencyText}
+          />
+        </div>
+      )}
+    </Section>
+  );
+}
+
+interface ChannelsProps {
+  readonly channels: GatewayStatus['channels'];
+  /** What each channel did today, by its id; absent while it is not known. */
+  readonly used: OutputOf<'usage/report'>['rows'] | undefined;
+}
+
+/** Each account with its state, and what its channel did today. */
+export function ChannelsSection({ channels, used }: ChannelsProps): VNode {
+  return (
+    <Section title="Channels">
+      <List look="rows" of={channels}>
+        {({ channel, account, state }) => (
+          <ChannelRow
+            key={`${channel}/${account}`}
+            name={account === 'default' ? channel : `${channel}/${account}`}
+            state={state}
+            did={used && didText(used.find(({ name }) => name === channel))}
+          />
+        )}
+      </List>
+    </Section>
+  );
+}
+
+interface RowProps {
+  readonly name: string;
+  readonly state: GatewayStatus['channels'][number]['state'];
+  readonly did: string | undefined;
+}
+
+function ChannelRow({ name, state, did }: RowProps): VNode {
+  const as = state.kind === 'connected' && state.as !== '' ? ` as ${state.as}` : '';
+  return (
+    <>
+      <b>{name}</b>
+      <span class={state.kind === 'connected' ? '' : `channel-state of-${state.kind}`}>
+        {'reason' in state ? `${state.kind}: ${state.reason}` : `${state.kind}${as}`}
+      </span>
+      <span>{did}</span>
+    </>
+  );
+}
+
+/** Of today: `12 turns, 1 failed`. */
+export function didText(used: Pick<UsageFigures, 'turns' | 'failed'> | undefined): string {
+  if (used === undefined || used.turns === 0) return 'nothing today';
+  const failed = used.failed === 0 ? '' : `, ${used.failed} failed`;
+  return `${counted(used.turns, 'turn')} today${failed}`;
+}
+
+const SHOWN_ERRORS = 5;
+
+/** The last errors of the log, for those who may read it. */
+export function ErrorsSection(): VNode | null {
+  const mayRead = useMayRead('/api/logs/read');
+  const query = { level: 'error', limit: SHOWN_ERRORS } as const;
+  const log = useOperation('logs/read', mayRead ? query : null, SLOW_POLL_MS).value;
+  if (!mayRead || log === undefined) return null;
+  return (
+    <Section title="Last errors">
+      {log.lines.length === 0 && <p class="facts">None in the kept log.</p>}
+      <List look="rows" of={log.lines}>
+        {({ at, text, component, process }) => (
+          <ErrorRow key={`${at} ${text}`} at={at} text={text} where={component ?? process} />
+        )}
+      </List>
+      {log.lines.length > 0 && (
+        <p>
+          <a href={hrefOf('logs')}>Open the log</a>
+        </p>
+      )}
+    </Section>
+  );
+}
+
+interface ErrorProps {
+  readonly at: number;
+  readonly text: string;
+  readonly where: string;
+}
+
+function ErrorRow({ at, text, where }: ErrorProps): VNode {
+  return (
+    <>
+      <span>{text}</span>
+      <span class="facts">{where}</span>
+      <time dateTime={new Date(at).toISOString()}>{momentOf(at)}</time>
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+import type { VNode } from 'preact';
+import { useContext } from 'preact/hooks';
+import { type Outcome, order, perform } from '../gateway.ts';
+import type { Work } from '../ui/data.tsx';
+import { ActionButton } from '../ui/widgets.tsx';
+import { Who } from '../who.ts';
+
+/** Sends this browser to where an owner signs in at a tool server. */
+export function SignIn({
+  server,
+  run,
+}: {
+  readonly server: string;
+  readonly run: Work['run'];
+}): VNode | null {
+  const isOwner = useContext(Who)?.role === 'owner';
+  const begin = async (): Promise<Outcome | undefined> => {
+    const answer = await perform('mcp/sign-in', { server });
+    if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+    location.assign(answer.value.url);
+    return undefined;
+  };
+  if (!isOwner) return null;
+  return <ActionButton label="Sign in" name={`Sign in at ${server}`} onPress={() => run(begin)} />;
+}
+
+/** `search`: what the address was sent back with. */
+export function endSignIn(search: string): Promise<Outcome | undefined> {
+  const query = new URLSearchParams(search);
+  const given = (name: string) => query.get(name) ?? undefined;
+  const answer = {
+    ...{ state: given('state') ?? '', code: given('code'), iss: given('iss') },
+    ...{ error: given('error'), errorDescription: given('error_description') },
+  };
+  return order('mcp/signed-in', answer, ({ text }) => text);
+}

@@ -1,0 +1,67 @@
+import type { OutputOf } from '@parley/gateway/operations';
+import type { VNode } from 'preact';
+import { amount, counted } from '../ui/format.ts';
+import { List, Section } from '../ui/widgets.tsx';
+import { formatMoney, moneyText } from './figures.ts';
+
+type UsageReport = OutputOf<'usage/report'>;
+type UsageCap = UsageReport['caps'][number];
+
+const WHOSE: Readonly<Record<UsageCap['name'], string>> = {
+  totalDaily: 'Everyone together',
+  perPersonDaily: 'One person, at most',
+  perGroupDaily: 'One group, at most',
+  perStrangerDaily: 'One stranger',
+};
+
+/** Each bound of the settings, and how much of it is used up. */
+export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNode {
+  // The price of a model is known for everyone or for nobody.
+  const { unpriced } = today;
+  return (
+    <Section title="Caps of today" look="usage-caps">
+      {caps.length === 0 && (
+        <p>
+          No cap is set. Today: {amount(today.tokens)} tokens, {moneyText(today)}. The setting{' '}
+          <code>spend.totalDaily</code> bounds a day.
+        </p>
+      )}
+      <List look="cards" of={caps}>
+        {({ name, tokens, usd, used }) => (
+          <article key={name} class="card">
+            <p>
+              <b>{WHOSE[name]}</b> <code class="hint">spend.{name}</code>
+            </p>
+            {tokens !== undefined && (
+              <Bound
+                used={used && used.tokens / tokens}
+                text={`${used ? amount(used.tokens) : 'unknown'} of ${counted(tokens, 'token')}`}
+              />
+            )}
+            {usd !== undefined && (
+              <Bound
+                used={used && (unpriced === 0 || used.costUsd > 0) ? used.costUsd / usd : null}
+                text={`${used ? moneyText({ ...used, unpriced }) : 'unknown'} of ${formatMoney(usd)}`}
+              />
+            )}
+          </article>
+        )}
+      </List>
+    </Section>
+  );
+}
+
+/** `used`: from 0, a share; null: not known. */
+function Bound({ used, text }: { readonly used: number | null; readonly text: string }): VNode {
+  return (
+    <p class={`usage-bound ${used !== null && used >= 1 ? 'is-full' : ''}`}>
+      {text}
+      {used !== null && (
+        <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+          <rect class="bar-ground" width={100} height={1} />
+          <rect class="bar-one" width={100 * Math.min(1, used)} height={1} />
+        </svg>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { isMissingFile } from '@parley/core';
+import type { DataFolder } from './data-folder.ts';
+
+type Folder = Pick<DataFolder, 'path'>;
+
+/** The path of a file in `secrets/` of the data folder, which only its owner can read and no backup holds. */
+export function secretFile({ path }: Folder, name: string): string {
+  return join(path, 'secrets', name);
+}
+
+/** Replaced as a whole: a reader never sees half of it. */
+export function writeSecretFile(folder: Folder, name: string, text: string): void {
+  const file = secretFile(folder, name);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const unfinished = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(unfinished, text, { mode: 0o600, flush: true });
+    chmodSync(unfinished, 0o600);
+    renameSync(unfinished, file);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+/** The reference by which the settings file takes a secret: relative where both lie in the data folder. */
+export function secretReference(
+  folder: Pick<DataFolder, 'path' | 'settingsFile'>,
+  name: string,
+): string {
+  const file = secretFile(folder, name);
+  const isBeside = dirname(folder.settingsFile) === folder.path;
+  return `\${file:${isBeside ? relative(folder.path, file) : file}}`;
+}
+
+/**
+ * Writes a secret, and returns what puts back the one from before: the settings that name the file are checked only once
+ * it is there, and may be refused.
+ */
+export function replaceSecret(folder: Folder, name: string, text: string): () => void {
+  const before = readSecret(secretFile(folder, name));
+  writeSecretFile(folder, name, `${text}\n`);
+  return () => {
+    if (before === null) rmSync(secretFile(folder, name), { force: true });
+    else writeSecretFile(folder, name, before);
+  };
+}
+
+function readSecret(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (isMissingFile(error)) return null;
+    throw error;
+  }
+}
