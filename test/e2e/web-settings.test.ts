@@ -134,7 +134,9 @@ agent:
     expect(await page.locator('.settings .setting').count()).toBe(1);
     await roundTo.fill('5');
     await page.getByLabel('Search settings').fill('run standing tasks');
-    await page.getByLabel('Run standing tasks', { exact: true }).selectOption('A variable or file …');
+    await page
+      .getByLabel('Run standing tasks', { exact: true })
+      .selectOption('A variable or file …');
     await page.getByLabel('Run standing tasks', { exact: true }).fill(`\${TASKS:-false}`);
     await page.getByRole('button', { name: 'Save 2 changes' }).click();
     await page.getByText('Saved.').waitFor();

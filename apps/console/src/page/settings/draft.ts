@@ -75,7 +75,7 @@ export function changesToWrite(
   return changesBetween(before, after).filter(
     ({ path, value }) =>
       !(isBlock(value) && Object.keys(value).length === 0) ||
-      schemaAt(schema, path).default === undefined,
+      (path.length > 1 && schemaAt(schema, path).default === undefined),
   );
 }
 

@@ -72,7 +72,8 @@ function SettingGroup(props: GroupProps): VNode {
     );
   }
   // A block without a default may be absent: it is there once a person says so.
-  const isAbsent = schema.default === undefined && (written === undefined || written === null);
+  const isNothing = written === undefined || written === null;
+  const isAbsent = path.length > 1 && schema.default === undefined && isNothing;
   const isOpen =
     isEntry ||
     path.length === 1 ||

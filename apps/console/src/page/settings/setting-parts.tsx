@@ -66,7 +66,7 @@ export function GroupHead(props: HeadProps): VNode {
 function Key({ path, words }: { readonly path: Path; readonly words: readonly string[] }) {
   const key = path.at(-1);
   return typeof key === 'number' ? null : (
-    <code class="setting-key">
+    <code class="setting-key" title={pathText(path)}>
       <Marked text={key ?? ''} words={words} />
     </code>
   );

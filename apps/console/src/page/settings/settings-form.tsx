@@ -1,6 +1,6 @@
 import type { ShownProblem, ShownSettings } from '@parley/gateway/api';
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { hrefOf } from '../route.ts';
 import { counted } from '../ui/format.ts';
 import { ActionButton } from '../ui/widgets.tsx';
@@ -36,6 +36,7 @@ export function SettingsForm(props: FormProps): VNode {
   const { values, print } = settings;
   const [query, setQuery] = useState('');
   const [isChangedOnly, setChangedOnly] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
   if (values === null) {
     return <p class="nothing">The file is not valid YAML. Correct it in the tab File.</p>;
   }
@@ -59,7 +60,7 @@ export function SettingsForm(props: FormProps): VNode {
   const group = SETTINGS_GROUPS.find(({ id }) => id === chosen) ?? SETTINGS_GROUPS[0];
   const shown = isAll(filter) && group !== undefined ? [group] : SETTINGS_GROUPS;
   return (
-    <div class="settings">
+    <div class="settings" ref={box}>
       <Search query={query} setQuery={setQuery} filter={filter} setChangedOnly={setChangedOnly} />
       <Groups
         form={form}
@@ -68,6 +69,8 @@ export function SettingsForm(props: FormProps): VNode {
         onChoose={() => {
           setQuery('');
           setChangedOnly(false);
+          // Another group begins at its start.
+          box.current?.scrollIntoView({ block: 'start' });
         }}
       />
       <form onSubmit={onSubmit}>
@@ -147,7 +150,7 @@ function Groups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
           >
             {group.title}
             {isWrong && <span class="settings-wrong">Problem</span>}
-            {changed > 0 && <span class="settings-count">{changed} set</span>}
+            {changed > 0 && !isWrong && <span class="settings-count">{changed} set</span>}
           </a>
         );
       })}
