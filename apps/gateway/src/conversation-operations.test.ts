@@ -1,5 +1,5 @@
-import { type LiveEvent, silentLogger } from '@parley/core';
-import type { AdmittedMessage, Store } from '@parley/store';
+import { type Call, type LiveEvent, silentLogger } from '@parley/core';
+import type { AdmittedMessage, DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type OutputOf, perform, type Services } from './operations.ts';
@@ -32,8 +32,12 @@ function message(id: string, text: string): AdmittedMessage {
 
 let store: Store;
 const stopped: string[] = [];
+const woken: DeadLetterWake[] = [];
+let isQueueAway = false;
 beforeEach(async () => {
   stopped.length = 0;
+  woken.length = 0;
+  isQueueAway = false;
   store = await openMemoryStore({ clock: () => 0 });
 });
 afterEach(() => store.close());
@@ -46,11 +50,19 @@ type Name =
   | 'set-mode'
   | 'set-model'
   | 'new-session'
-  | 'stop';
+  | 'stop'
+  | 'take-over'
+  | 'hand-back'
+  | 'reply'
+  | 'takeovers';
 const ID = 'web:default:c%3A1';
-const CALL = { caller: { name: 'Ann', role: 'owner' } } as const;
+const CALL = { caller: { name: 'a browser', person: 'Ann', role: 'owner' } } as const;
 
-function ask<N extends Name>(name: N, input: object): Promise<OutputOf<`conversations/${N}`>> {
+function ask<N extends Name>(
+  name: N,
+  input: object,
+  call: Call = CALL,
+): Promise<OutputOf<`conversations/${N}`>> {
   const services = {
     ...{ store, clock: () => 9, log: silentLogger, defaultAgent: 'main' },
     bus: {
@@ -59,9 +71,13 @@ function ask<N extends Name>(name: N, input: object): Promise<OutputOf<`conversa
       },
     },
     scrub: (text: string) => text.replaceAll(SECRET, '[secret]'),
+    async wake(to: DeadLetterWake) {
+      if (isQueueAway) throw new Error('the queue is away');
+      woken.push(to);
+    },
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
   } as unknown as Services;
-  return perform<`conversations/${N}`>(services, `conversations/${name}`, input, CALL);
+  return perform<`conversations/${N}`>(services, `conversations/${name}`, input, call);
 }
 
 describe('conversations', () => {
@@ -128,6 +144,91 @@ describe('conversations', () => {
     expect(await ask('show', { id: ID })).toMatchObject({ waiting: 0, state: 'idle' });
     expect(await ask('new-session', { id: ID })).toEqual({ ok: true });
     await expect(ask('new-session', { id: 'nobody' })).rejects.toThrow('no such conversation');
+  });
+
+  it('[U12] are taken over, answered and handed back, and the record names who did it', async () => {
+    const conversationId = ID;
+    await store.inbox.accept(message('1', 'hello'));
+    expect(await ask('take-over', { conversationId })).toEqual({ by: 'Ann', until: 3_600_000 });
+    expect(stopped).toEqual([ID]);
+    const takenOver = { by: 'Ann', since: 0, until: 3_600_000 };
+    expect(await ask('show', { id: ID })).toMatchObject({ takenOver });
+    expect(await ask('list', {})).toMatchObject({ conversations: [{ takenOver }] });
+    const reply = { conversationId, text: 'Hi', as: 'self', requestId: 'r' };
+    expect(await ask('reply', reply)).toMatchObject({ isRepeated: false, answered: 1 });
+    expect(await ask('reply', reply)).toMatchObject({ isRepeated: true });
+    expect(await ask('messages', { id: ID })).toMatchObject({
+      messages: [{ text: 'Ann: Hi', writtenBy: { name: 'Ann', as: 'self' } }, { from: 'Ann' }],
+    });
+    const nameless = { caller: { name: 'the command line', role: 'owner' } } as const;
+    expect(await ask('hand-back', { conversationId }, nameless)).toEqual({ handedBack: true });
+    expect(await ask('hand-back', { conversationId })).toEqual({ handedBack: false });
+    expect(woken.map(({ kind }) => kind)).toEqual(['chat', 'chat', 'conversation']);
+    const { entries } = await ask('takeovers', {});
+    expect(entries).toHaveLength(2);
+    expect(entries).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          kind: 'takeover',
+          by: 'Ann',
+          endedBy: 'The owner',
+          title: 'Ann',
+        }),
+        expect.objectContaining({ kind: 'reply', by: 'Ann', as: 'self', agent: 'main' }),
+      ]),
+    );
+  });
+
+  it.each<[Name, object]>([
+    ['take-over', {}],
+    ['hand-back', {}],
+    ['reply', { text: 'Hi', as: 'self', requestId: 'r' }],
+    ['takeovers', {}],
+  ])('[U12] are led by owners alone: %s', async (name, more) => {
+    await store.inbox.accept(message('1', 'hello'));
+    const input = name === 'takeovers' ? more : { conversationId: ID, ...more };
+    for (const role of ['viewer', 'operator'] as const) {
+      const call = { caller: { name: 'Ben', role } };
+      await expect(ask(name, input, call)).rejects.toMatchObject({ code: 'role-needed' });
+    }
+    expect(await ask('show', { id: ID })).toMatchObject({ takenOver: null, waiting: 1 });
+  });
+
+  it.each<[Name, object, string]>([
+    ['take-over', { minutes: 0 }, 'wrong-input'],
+    ['take-over', { minutes: 1_441 }, 'wrong-input'],
+    ['take-over', { conversationId: 'nobody' }, 'no-conversation'],
+    ['hand-back', { conversationId: 'nobody' }, 'no-conversation'],
+    ['reply', { text: '' }, 'wrong-input'],
+    ['reply', { text: 'x'.repeat(20_001) }, 'wrong-input'],
+    ['reply', { text: '  ' }, 'empty-reply'],
+    ['reply', { as: 'someone' }, 'wrong-input'],
+    ['reply', { conversationId: 'nobody' }, 'no-conversation'],
+  ])('[U12] are left alone where that cannot be: %s %j', async (name, more, code) => {
+    await store.inbox.accept(message('1', 'hello'));
+    const written = name === 'reply' ? { text: 'Hi', as: 'self', requestId: 'r' } : {};
+    const input = { conversationId: ID, ...written, ...more };
+    await expect(ask(name, input)).rejects.toMatchObject({ code });
+  });
+
+  it('[U12] are answered and handed back also while the queue is away', async () => {
+    const conversationId = ID;
+    await store.inbox.accept(message('1', 'hello'));
+    await ask('take-over', { conversationId });
+    isQueueAway = true;
+    const reply = { conversationId, text: 'Hi', as: 'agent', requestId: 'r' };
+    expect(await ask('reply', reply)).toMatchObject({ isRepeated: false });
+    expect(await ask('hand-back', { conversationId })).toEqual({ handedBack: true });
+  });
+
+  it('[U12] that a program leads through the API are neither taken over nor written into', async () => {
+    const asked = message('1', 'hello');
+    const route = { ...asked.route, channel: 'api' };
+    await store.inbox.accept({ ...asked, route });
+    const conversationId = ID;
+    const reply = { conversationId, text: 'Hi', as: 'self', requestId: 'r' };
+    await expect(ask('take-over', { conversationId })).rejects.toMatchObject({ code: 'no-chat' });
+    await expect(ask('reply', reply)).rejects.toMatchObject({ code: 'no-chat' });
   });
 
   it.each<[Name, object]>([

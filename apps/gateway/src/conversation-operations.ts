@@ -1,20 +1,24 @@
+import type { NewPersonReply } from '@parley/agent/person-reply';
 import type { Situation } from '@parley/channels';
 import {
   agentOfConversation,
+  type Call,
+  type Caller,
   type Clock,
   change,
   type LiveBus,
   type Logger,
   read,
+  reasonOf,
   refusal,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
-import type { ConversationAction, PageMark, Store } from '@parley/store';
+import type { ConversationAction, DeadLetterWake, PageMark, Store } from '@parley/store';
 import { z } from 'zod';
 import { firstWords } from './why-operations.ts';
 
 interface ConversationNeeds {
-  readonly store: Pick<Store, 'conversations'>;
+  readonly store: Pick<Store, 'conversations' | 'takeovers'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly scrub: Scrub;
@@ -22,6 +26,8 @@ interface ConversationNeeds {
   readonly bus: Pick<LiveBus, 'publish'>;
   /** The models of the agent of that name, or of the default one. */
   situation(agent: string | undefined): Situation | Promise<Situation>;
+  /** Wakes a lane or a delivery; if that fails, the sweep finds the work. */
+  wake(wake: DeadLetterWake): Promise<void>;
 }
 
 const MAX_LISTED = 50;
@@ -37,6 +43,13 @@ const Mark = z
     const [inbox, outbox] = text.split('.').map(Number);
     return { inbox: inbox ?? 0, outbox: outbox ?? 0 };
   });
+
+/** Longest text that a person can write into a chat, in characters. */
+const MAX_REPLY = 20_000;
+const DEFAULT_MINUTES = 60;
+/** A day: the database keeps no longer takeover. */
+const MAX_MINUTES = 24 * 60;
+const OneConversation = { conversationId: Id.id };
 
 /** Conversations of all channels (U08), and what `/mode`, `/model`, `/new` and `/stop` do in one. */
 export const operations = {
@@ -121,7 +134,137 @@ export const operations = {
       return done;
     },
   ),
+  'take-over': change(
+    'Lead a conversation instead of the agent, which is silent until it is handed back or the minutes are over',
+    {
+      ...OneConversation,
+      minutes: Count.min(1).max(MAX_MINUTES).default(DEFAULT_MINUTES),
+    },
+    takeOver,
+  ),
+  'hand-back': change(
+    'Let the agent lead a conversation again; false: no person led it',
+    OneConversation,
+    handBack,
+  ),
+  reply: change(
+    'Write into a chat as the agent or as yourself; the same request is sent once',
+    {
+      ...OneConversation,
+      text: z.string().min(1).max(MAX_REPLY),
+      as: z.enum(['agent', 'self']),
+      requestId: z.string().min(1).max(100),
+      /** The `newest` of the conversation as the writer saw it: later messages still get an answer. */
+      seen: Count.nonnegative().optional(),
+    },
+    reply,
+  ),
+  takeovers: read(
+    'Takeovers, how they ended, and replies of people, newest first',
+    { before: Count.positive().optional(), limit: Limit },
+    listTakeovers,
+  ),
 };
+
+/** The owner of the token of the data folder has no name. */
+function callerName({ person = 'The owner' }: Caller): string {
+  return person;
+}
+
+async function takeOver(
+  { store, bus, log }: ConversationNeeds,
+  { conversationId, minutes }: { readonly conversationId: string; readonly minutes: number },
+  { caller }: Call,
+): Promise<{ readonly by: string; readonly until: number }> {
+  const by = callerName(caller);
+  const { isForPeople } = await import('@parley/agent/person-reply');
+  const route = (await store.takeovers.newestRoute(conversationId)) ?? missing();
+  if (!isForPeople(route)) throw noChatError();
+  const lastsMs = minutes * 60_000;
+  const { until } = (await store.takeovers.takeOver({ conversationId, by, lastsMs })) ?? missing();
+  log.info({ conversation: conversationId, by, minutes }, 'a person took a conversation over');
+  bus.publish({ type: 'stop-turn', conversationId });
+  return { by, until };
+}
+
+async function handBack(
+  needs: ConversationNeeds,
+  { conversationId }: { readonly conversationId: string },
+  { caller }: Call,
+): Promise<{ readonly handedBack: boolean }> {
+  const { store, log } = needs;
+  const by = callerName(caller);
+  const handedBack = (await store.takeovers.handBack(conversationId, by)) ?? missing();
+  if (!handedBack) return { handedBack };
+  log.info({ conversation: conversationId, by }, 'a person handed a conversation back');
+  await wakeIfPossible(needs, { kind: 'conversation', conversationId });
+  return { handedBack };
+}
+
+/** What is stored is done, whether a worker or a delivery learns of it now or by its next sweep. */
+async function wakeIfPossible(
+  { wake, log }: Pick<ConversationNeeds, 'wake' | 'log'>,
+  to: DeadLetterWake,
+): Promise<void> {
+  await wake(to).catch((error: unknown) =>
+    log.warn({ ...to, reason: reasonOf(error) }, 'nothing was woken; the sweep finds it'),
+  );
+}
+
+async function reply(
+  needs: ConversationNeeds,
+  order: NewPersonReply,
+  { caller }: Call,
+): Promise<{ readonly turnId: string; readonly isRepeated: boolean; readonly answered: number }> {
+  const { sendPersonReply } = await import('@parley/agent/person-reply');
+  const { store, log } = needs;
+  const by = callerName(caller);
+  const wake = (to: DeadLetterWake) => wakeIfPossible(needs, to);
+  const sent = await sendPersonReply({ store, wake }, order, { name: by });
+  switch (sent.kind) {
+    case 'no-conversation':
+      return missing();
+    case 'no-chat':
+      throw noChatError();
+    case 'empty':
+      throw refusal('empty-reply', 'Nothing of this text would be visible. Write something.');
+    default: {
+      const { kind, turnId, answered } = sent;
+      const { conversationId: conversation, as } = order;
+      log.info({ conversation, turn: turnId, by, as }, 'a person wrote into a chat');
+      return { turnId, isRepeated: kind === 'known', answered };
+    }
+  }
+}
+
+/** Takeovers and replies in one list, as long as a page may be. */
+async function listTakeovers(
+  { store, defaultAgent }: ConversationNeeds,
+  { before, limit }: { readonly before?: number | undefined; readonly limit: number },
+) {
+  const found = await store.takeovers.recent(limit, before);
+  const entries = [
+    ...found.takeovers.map((one) => ({ kind: 'takeover' as const, ...one })),
+    ...found.replies.map((one) => ({ kind: 'reply' as const, ...one })),
+  ].toSorted((one, other) => other.at - one.at);
+  const page = entries.slice(0, limit);
+  const titles = await store.conversations.titles(page.map((one) => one.conversationId));
+  return {
+    entries: page.map((one) => ({
+      ...one,
+      title: titles.get(one.conversationId) ?? null,
+      agent: agentOfConversation(one.conversationId) ?? defaultAgent,
+    })),
+    next: entries.length < limit ? null : (page.at(-1)?.at ?? null),
+  };
+}
+
+function noChatError() {
+  return refusal(
+    'no-chat',
+    'A program leads this conversation through the API: it waits for an answer to its request and shows nothing else.',
+  );
+}
 
 async function act(
   { store, bus, clock, log }: ConversationNeeds,

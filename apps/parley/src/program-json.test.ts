@@ -91,7 +91,17 @@ describe('every declared command', () => {
 
 describe('a command without a running gateway', () => {
   it.each([
-    ...['agents', 'approvals', 'channels', 'cron', 'dead', 'heartbeat', 'hooks', 'people'],
+    ...[
+      'agents',
+      'approvals',
+      'channels',
+      'conversations',
+      'cron',
+      'dead',
+      'heartbeat',
+      'hooks',
+      'people',
+    ],
     ...['sessions', 'soul', 'usage', 'cron list', 'why last', 'dead list', 'sessions list'],
     ...['plugins', 'skills', 'skills show diary', 'storage', 'config check', 'config upgrade'],
     ...['memory list', 'memory search tea', 'memory rebuild', 'memory versions', 'memory diff'],

@@ -21,6 +21,7 @@ import type { LogsFlags } from './commands/logs.ts';
 import type { SimulateFlags } from './commands/simulate/simulate.ts';
 import { acceptFormerOptions } from './former-options.ts';
 import { describeAgent } from './program-agent.ts';
+import { describeConversations } from './program-conversations.ts';
 import { describeAccess, describePeople } from './program-people.ts';
 import { versionText } from './version.ts';
 
@@ -51,6 +52,7 @@ export function describeProgram(runs: Runs): Command {
   describeDoctor(program, runs);
   describeAudit(program, runs);
   describeAgent(program, runs);
+  describeConversations(program, runs);
   describeDead(program, runs);
   describeFiles(program, runs);
   describeCompletion(program, runs);

@@ -29,6 +29,7 @@ import {
   readInboxRow,
 } from './rows.ts';
 import type { Row } from './tables.ts';
+import { isTakenOver, readMoment } from './taken-over.ts';
 import { countHangs, dropTurn, type TurnRun, withRun } from './turn-runs.ts';
 
 /** The result of a claim: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */
@@ -44,6 +45,8 @@ export interface Claim {
   readonly busy: BusyPolicy;
   readonly newTurnId: string;
   readonly now: number;
+  /** What the shared clock says. */
+  readonly moment: number | null;
 }
 
 /** More than the largest album and whatever may be said between its pictures. */
@@ -52,7 +55,7 @@ const MAX_FOLLOWUP_MESSAGES = 100;
 /** A conversation that this transaction keeps for itself. */
 export type LockedLane = Pick<
   ConversationRow,
-  'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run' | 'model'
+  'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run' | 'model' | 'taken_over_until'
 > & {
   /** False: no turn of it is unfinished. */
   readonly isUnfinished: boolean;
@@ -72,6 +75,9 @@ export async function claimTurnInLane(
   conversation: LockedLane,
 ): Promise<ClaimResult> {
   const { conversationId } = claim.lease;
+  // What waits, waits on, and an unfinished turn is resumed once the agent leads the conversation again (U12).
+  const until = conversation.taken_over_until;
+  if (until !== null && isTakenOver(until, await readMoment(sql, claim.moment))) return NOTHING;
   const run = { at: claim.now, worker: conversation.lease_owner };
   const { session } = conversation;
   const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run, session) : null;
@@ -91,7 +97,9 @@ export async function claimTurnInLane(
   return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode, model } };
 }
 
-const isOfPerson = ({ message }: InboxRow): boolean => message.trigger === undefined;
+const NOTHING: ClaimResult = { kind: 'none' };
+
+export const isOfPerson = ({ message }: InboxRow): boolean => message.trigger === undefined;
 
 const isDirect = ({ message }: InboxRow): boolean => message.chat.type === 'direct';
 

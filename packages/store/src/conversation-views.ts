@@ -4,6 +4,7 @@ import type { SearchQuery } from './conversation-views/search.ts';
 import { changeMode, changeModel, lockConversation, type ModeChange } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
 import type { ConversationMode } from './rows.ts';
+import type { SharedClock } from './shared-clock.ts';
 import { type Stopped, startSession, stopConversation } from './stop.ts';
 
 /** The actions on a conversation from outside of it, as its commands do. */
@@ -20,19 +21,19 @@ const SEARCH_BUDGET_MS = 2_000;
  * Conversations of all channels as people look at them (U08): a list, what was said, a search. It shows private
  * text. The tables are those of others; its own is the index of the search. Loaded with the first use.
  */
-export function conversationViews(database: Database) {
+export function conversationViews(database: Database, sharedClock: SharedClock) {
   const lists = () => import('./conversation-views/list.ts');
   const page = () => import('./conversation-views/messages.ts');
   return {
     /** Newest first; `before` is the `newest` of the last one that is known. */
     async list(query: { readonly before: number | null; readonly limit: number }) {
       const { listConversations } = await lists();
-      return database.read((sql) => listConversations(sql, query));
+      return database.read((sql) => listConversations(sql, query, sharedClock()));
     },
     /** One conversation with its model, spend and files; null: there is none. */
     async details(id: string, now: number) {
       const { readDetails } = await import('./conversation-views/list.ts');
-      return database.read((sql) => readDetails(sql, id, now));
+      return database.read((sql) => readDetails(sql, id, now, sharedClock()));
     },
     /** The titles of conversations by their ids; one that is not known is left out. */
     async titles(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {

@@ -44,7 +44,7 @@ const ENSURE = statement(
 
 // On SQLite the transaction itself keeps the others out.
 const LOCK = statement(`
-  select epoch, session, lease_owner, lease_until, mode, plan, plan_run, model from conversation
+  select epoch, session, lease_owner, lease_until, mode, plan, plan_run, model, taken_over_until from conversation
   where id = :id /*pg for no key update*/`).rows<ConversationRow>();
 
 /** Makes sure that a conversation has its row. */

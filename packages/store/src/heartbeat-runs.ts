@@ -1,6 +1,6 @@
 import { type NewId, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
-import { ensureConversation, lockConversation } from './conversations.ts';
+import { type ConversationRow, ensureConversation, lockConversation } from './conversations.ts';
 import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type TranscriptEntry,
   type TurnCommit,
 } from './rows.ts';
+import { isTakenOver } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
 /** When an agent's next heartbeat run is due, and the result of the last time. Times in ms. */
@@ -177,12 +178,13 @@ export async function endHeartbeatRun(
   const run = await sql.get(TARGET_OF, { id: turn.id });
   if (run === undefined) return 'fenced';
   // Before the lane: the lock order.
-  await lockConversation(sql, run.target);
+  const target = await lockConversation(sql, run.target);
   const { commit, alert } = turn;
   if ((await commitTurn(sql, { lease, commit, now, newId })) === null) return 'fenced';
   // Each run is a session of its own: what was fixed for one does not hold for the next.
   sql.send(BEGIN_SESSION, { id: lease.conversationId });
-  const isHeld = alert?.heldUntil !== undefined && alert.heldUntil > now;
+  const heldUntil = Math.max(alert?.heldUntil ?? 0, takeoverEnd(target, now));
+  const isHeld = alert !== undefined && heldUntil > now;
   sql.send(END, {
     id: turn.id,
     state: isHeld ? 'held' : turn.state,
@@ -193,7 +195,7 @@ export async function endHeartbeatRun(
     now,
     alert: alert?.text ?? null,
     fingerprint: alert?.fingerprint ?? null,
-    heldUntil: isHeld ? (alert.heldUntil ?? null) : null,
+    heldUntil: isHeld ? heldUntil : null,
     entry: isHeld ? toJson(alert.entry) : null,
     parts: isHeld ? toJson(alert.parts) : null,
   });
@@ -201,6 +203,12 @@ export async function endHeartbeatRun(
     sendAlert(sql, { ...alert, target: run.target, turnId: commit.turnId }, now, newId);
   }
   return 'committed';
+}
+
+/** Until when a person leads the conversation, where an alert would interrupt them (U12); in the past: nobody does. */
+function takeoverEnd(target: ConversationRow | undefined, now: number): number {
+  const until = target?.taken_over_until ?? null;
+  return until !== null && isTakenOver(until, now) ? until : 0;
 }
 
 const TAKE_SLOT = statement(`
@@ -252,8 +260,11 @@ export async function releaseAlerts(
 ): Promise<readonly ReplyRoute[]> {
   const due = await sql.all(DUE_TARGETS, { now });
   // All of them first, and by id: the lock order.
-  const targets = due.map(({ target }) => target);
-  for (const target of targets) await lockConversation(sql, target);
+  const targets: string[] = [];
+  for (const { target } of due) {
+    const lane = await lockConversation(sql, target);
+    if (takeoverEnd(lane, now) === 0) targets.push(target);
+  }
   if (targets.length === 0) return [];
   const rows = await sql.all(RELEASE, { now, targets: toJson(targets) });
   const routes: ReplyRoute[] = [];
@@ -272,7 +283,7 @@ function byEnd(one: Released, other: Released): number {
   return (one.endedAt ?? 0) - (other.endedAt ?? 0);
 }
 
-/** Quiet hours are over. They take less than a day: what is held for longer was held by another clock. */
+/** Quiet hours or a takeover are over. They take a day at most: what is held for longer was held by another clock. */
 const IS_OVER = "state = 'held' and (held_until <= :now or held_until - 86400000 > :now)";
 
 const DUE_TARGETS = statement(`

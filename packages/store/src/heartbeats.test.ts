@@ -118,6 +118,39 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted', heldUntil: null });
     });
 
+    it.each([
+      ['until it ends', false, 500],
+      ['until it is handed back', true, 400],
+    ])(
+      '[U12] [H04] hold an alert for a chat that a person has taken over %s',
+      async (_case, isHandedBack, released) => {
+        const lead = { conversationId: 'web:c1', by: 'Ann' };
+        await store.takeovers.takeOver({ ...lead, lastsMs: 500 });
+        await store.heartbeats.start(order('a'), null, 1);
+        await end('a', { alert: alert('Rain.') }, 5);
+        expect(await store.heartbeats.of('a')).toMatchObject({ state: 'held', heldUntil: 500 });
+        await store.heartbeats.release(released - 1);
+        expect(await told()).toEqual([]);
+        database.setTime(released);
+        if (isHandedBack) await store.takeovers.handBack('web:c1', 'Ann');
+        await store.heartbeats.release(released);
+        expect(await told()).toEqual(['Rain.']);
+      },
+    );
+
+    it('[U12] [H04] hold an alert on where the takeover was extended meanwhile', async () => {
+      const lead = { conversationId: 'web:c1', by: 'Ann' };
+      await store.takeovers.takeOver({ ...lead, lastsMs: 500 });
+      await store.heartbeats.start(order('a'), null, 1);
+      await end('a', { alert: alert('Rain.') }, 5);
+      database.setTime(400);
+      await store.takeovers.takeOver({ ...lead, lastsMs: 500 });
+      await store.heartbeats.release(500);
+      expect(await told()).toEqual([]);
+      await store.heartbeats.release(900);
+      expect(await told()).toEqual(['Rain.']);
+    });
+
     it('[H04] hold no alert beyond the quiet hours when the clock is set back', async () => {
       const then = 10 ** 12;
       await store.heartbeats.start(order('a'), null, then);

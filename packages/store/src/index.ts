@@ -118,6 +118,7 @@ export type { Store } from './store.ts';
 export type { StoreMark } from './store-mark.ts';
 export type { Setback } from './store-state.ts';
 export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';
+export type { Takeover, WrittenReply } from './takeovers.ts';
 export type { TurnRepository } from './turns.ts';
 export type { UsageDay, UsageGrouping, UsageSums } from './usage.ts';
 export type { UsageFigures } from './usage-tally.ts';

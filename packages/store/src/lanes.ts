@@ -9,6 +9,7 @@ import type { PromptWriter } from './prompts.ts';
 import { isPutOffAt, type PutOff, putOffTurn } from './put-off.ts';
 import type { ClaimedTurn, CommitResult, Lease, TurnCommit } from './rows.ts';
 import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
+import { isTakenOverAt } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
 /**
@@ -97,7 +98,9 @@ export function laneRepository(
      * `fenced` when the lease was lost.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
-      database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
+      database.write((sql) => {
+        return claimOrLeave(sql, { lease, busy, newTurnId, now, moment: sharedClock() });
+      }, 'process'),
 
     /**
      * Syncs to disk how often a turn was started: one that has ended its process may end the machine as well.
@@ -173,14 +176,14 @@ type Begun =
 async function beginWork(
   database: Database,
   work: LaneRequest,
-  { busy, newTurnId, now, moment }: Omit<Claim, 'lease'> & Pick<LaneWork, 'moment'>,
+  { busy, newTurnId, now, moment }: Omit<Claim, 'lease'>,
 ): Promise<Begun> {
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now, moment });
     if (taken.kind === 'busy') return taken;
     const { lease, lane } = taken;
     // This very transaction has raised the epoch, so no other worker can have fenced it.
-    const claimed = await claimTurnInLane(sql, { lease, busy, newTurnId, now }, lane);
+    const claimed = await claimTurnInLane(sql, { lease, busy, newTurnId, now, moment }, lane);
     if (claimed.kind === 'turn') return { ...claimed, lease };
     sql.send(LEAVE, lease);
     return claimed.kind === 'settling' ? claimed : { kind: 'none' };
@@ -351,7 +354,7 @@ const ACQUIRE_LEASE = statement(`
     lease_until = ${SHARED_NOW} + :leaseMs
   where id = :conversationId
     and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)
-  returning epoch, session, lease_owner, mode, plan, plan_run, model, (select turn.id from turn
+  returning epoch, session, lease_owner, mode, plan, plan_run, model, taken_over_until, (select turn.id from turn
     where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
   (select before.epoch from conversation before where before.id = :conversationId) as seen`).rows<
   Omit<LockedLane, 'isUnfinished'> & {
@@ -375,7 +378,7 @@ const NEWEST_WAITING = statement(`
 /**
  * The longest waiting first, so that a limit cannot hide a conversation for ever. What waits behind a
  * suspended turn waits for the same decision, unless it may be the answer to a question. What waits behind a
- * turn that was put off has brought its own wake-up.
+ * turn that was put off has brought its own wake-up. A conversation that a person leads is found once that ends.
  */
 const WITH_WORK = statement(`
   select work.conversation_id as id from (
@@ -389,8 +392,9 @@ const WITH_WORK = statement(`
     select conversation_id, started_at as since from turn where state = 'running' and awaits is null
       and not (put_off_until is not null and ${isPutOffAt(SHARED_NOW)})
   ) work join conversation on conversation.id = work.conversation_id
-  where conversation.lease_until is null or conversation.lease_until <= ${SHARED_NOW}
-    or conversation.lease_until > ${SHARED_NOW} + :leaseMs
+  where (conversation.lease_until is null or conversation.lease_until <= ${SHARED_NOW}
+      or conversation.lease_until > ${SHARED_NOW} + :leaseMs)
+    and (conversation.taken_over_until is null or not (${isTakenOverAt(SHARED_NOW, 'conversation')}))
   group by work.conversation_id order by min(work.since) limit :limit`).rows<{
   readonly id: string;
 }>();

@@ -191,6 +191,7 @@ export const MIGRATIONS: readonly Migration[] = (
     [36, 'words'],
     [37, 'view-once files'],
     [38, 'names'],
+    [39, 'takeovers'],
   ] as const
 ).map(([number, name]) => ({
   number,

@@ -6,6 +6,7 @@ import { isTurnRunning, lockConversation, OF_CHAT } from './conversations.ts';
 import { fromCheckedJson, type Sql, StoreError, statement, toJson } from './database.ts';
 import { keepNotice } from './group-context.ts';
 import type { NewPart, PartWithBytes } from './rows.ts';
+import { isTakenOverAt } from './taken-over.ts';
 
 /** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */
 export type PartState = 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
@@ -71,11 +72,11 @@ export type PartChange = 'edited' | 'deleted';
 /**
  * The outcome of a post. `known`: an earlier call with its key has done it, and `chat` is where. `over`:
  * its turn was stopped, its conversation started again, or what it changes is gone. `too-many`: its turn has posted
- * enough.
+ * enough. `taken-over`: a person leads that chat, where the agent is silent (U12).
  */
 export type PostResult =
   | { readonly kind: 'posted' | 'known'; readonly chat: ChatKey }
-  | { readonly kind: 'over' | 'too-many' };
+  | { readonly kind: 'over' | 'too-many' | 'taken-over' };
 
 /** An account that seems to have work: parts to send, or files to fetch. */
 export interface AccountWork {
@@ -228,6 +229,7 @@ export async function postParts(
     if (!(await isTurnRunning(sql, turn.id))) return { kind: 'over' };
     const posted = await sql.get(COUNT_POSTS, { turnId: turn.id, posts: `${PREFIX}%.0` });
     if ((posted?.count ?? 0) >= turn.most) return { kind: 'too-many' };
+    if (await isLedByPerson(sql, parts, now)) return { kind: 'taken-over' };
   }
   // In the same transaction, so that nothing can be pressed below a text that is about to be another one.
   if (changes !== undefined && !(await markChanged(sql, changes))) return { kind: 'over' };
@@ -245,6 +247,22 @@ export async function postParts(
   }
   return { kind: 'posted', chat: { channel, account, chatId } };
 }
+
+/** Whether a person leads the conversation of the chat to which parts go. */
+async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): Promise<boolean> {
+  const [first] = parts;
+  if (first === undefined) return false;
+  const { channel, account, chatId, threadId: thread = '' } = first.route;
+  return (await sql.get(LED_THERE, { channel, account, chatId, thread, now })) !== undefined;
+}
+
+// Conversations that are led are few, and have an index of their own.
+const LED_THERE = statement(`
+  select conversation.id from conversation
+  where taken_over_until is not null and ${isTakenOverAt('cast(:now as bigint)', 'conversation')}
+    and exists (select 1 from inbox where inbox.conversation_id = conversation.id and ${OF_CHAT}
+      and coalesce(/*pg cast(*/inbox.route/*pg  as json)*/ ->> 'threadId', '') = :thread)
+  limit 1`).rows<{ readonly id: string }>();
 
 const PREFIX = 'post:';
 

@@ -21,7 +21,7 @@ export interface AnsweredChat {
 
 /**
  * The agent's own messages in one chat of a conversation, newest first: parts of its answers there. Questions, notices,
- * alerts, codes and links are Parley's, and answers of other agents, topics and conversations are theirs, although the
+ * alerts, codes and links are Parley's, what a person wrote from the page is theirs, and answers of other agents, topics and conversations are theirs, although the
  * same account sent them: none of these may be edited, deleted or counted.
  */
 export async function ownAnswers(
@@ -53,7 +53,7 @@ const OWN = statement(`
   from outbox join turn on turn.id = outbox.turn_id
   where ${OF_CHAT} and outbox.state = 'sent' and part_index is not null and notice_of is null
     and (changed is null or changed <> 'deleted')
-    and turn.conversation_id = :conversationId and turn.state <> 'failed'
+    and turn.conversation_id = :conversationId and turn.state <> 'failed' and turn.written_by is null
   order by outbox.seq desc limit :limit`).rows<PartRow & { readonly messageId: string }>();
 
 const ANSWERED = statement(`

@@ -46,7 +46,7 @@ export interface Backlog {
 
 /** The oldest of what waits, for readiness. Times in ms since 1970; null: nothing waits. */
 export interface OldestWork {
-  /** The oldest message that a worker could take now; none of a conversation in which a turn runs. */
+  /** The oldest message that a worker could take now; none of a conversation in which a turn runs or that a person leads. */
   readonly message: { readonly seq: number; readonly at: number } | null;
   /** When a turn last started or ended, of any conversation; null: never. */
   readonly lastTurnAt: number | null;
@@ -91,6 +91,8 @@ const OLDEST_MESSAGE = statement(`
     and (settles_at is null or settles_at <= :now)
     and not exists (select 1 from turn
       where turn.conversation_id = inbox.conversation_id and turn.state = 'running')
+    and not exists (select 1 from conversation
+      where conversation.id = inbox.conversation_id and conversation.taken_over_until > :now)
   order by seq limit 1`).rows<NonNullable<OldestWork['message']>>();
 
 const LAST_TURN = statement(`

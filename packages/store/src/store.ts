@@ -33,6 +33,7 @@ import { soulRepository } from './souls.ts';
 import { spendRepository } from './spend.ts';
 import type { StoreState } from './store-state.ts';
 import { subAgentRepository } from './sub-agents.ts';
+import { takeoverRepository } from './takeovers.ts';
 import { turnRepository } from './turns.ts';
 import type { UsageRepository } from './usage.ts';
 import type { WatchedDatabase } from './watch-database.ts';
@@ -89,7 +90,8 @@ export function storeOn(
     reactions: reactionRepository(database),
     decisions: decisionRepository(database),
     why: whyRepository(database),
-    conversations: conversationViews(database),
+    conversations: conversationViews(database, sharedClock),
+    takeovers: takeoverRepository(database, newId, sharedClock),
     links: linkRepository(database),
     pins: pinRepository(database),
     spend: spendRepository(database),

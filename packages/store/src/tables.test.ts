@@ -42,6 +42,10 @@ const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly post
     sqlite: '50a09574cec23991fcc5733f140065a2493c3237c4e3b9688352a05bf6d6b0bb',
     postgres: '93a29e0736a2fe46110df433097554c8638ce9e73286da4a67a253cd75de3ee2',
   },
+  39: {
+    sqlite: '44d3918474b1bb59cf03d6482883d2a8adeacac1712b9281bae2b26476b4e87c',
+    postgres: '8e809ed9fc3167d690a497fc0a4548b4f866f0a08670a3a30945633996b9cdd3',
+  },
 };
 
 /**

@@ -114,7 +114,7 @@ const KEEP_STOPPED = statement(`
 const TOTALS = statement(`
   select state, count(*) as count, sum(input_tokens) as input, sum(output_tokens) as output,
     sum(cost_usd) as cost
-  from turn where finished_at >= :since group by state`).rows<{
+  from turn where finished_at >= :since and written_by is null group by state`).rows<{
   readonly state: string;
   readonly count: number;
   readonly input: number | null;
@@ -271,7 +271,7 @@ const PLAN = statement(
 );
 
 /** Puts entries at the end of the history of a conversation. */
-function appendHistory(
+export function appendHistory(
   sql: Sql,
   entries: readonly TranscriptEntry[],
   of: { conversationId: string; session: number; turnId: string; now: number },

@@ -220,7 +220,7 @@ const turnsBy = (name: string): Statement<{ from: SqlValue; to: SqlValue }, Summ
         when ${TOOK} < 100000 then (${TOOK} + 500) / 1000 * 1000
         when ${TOOK} < 1000000 then (${TOOK} + 5000) / 10000 * 10000
         else (${TOOK} + 50000) / 100000 * 100000 end as latency
-    from turn where finished_at >= :from and finished_at < :to) as ended
+    from turn where finished_at >= :from and finished_at < :to and written_by is null) as ended
   group by name, latency`).rows<SummedRow>();
 
 const TURNS: Readonly<Record<UsageGrouping, ReturnType<typeof turnsBy>>> = {

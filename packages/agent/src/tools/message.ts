@@ -67,6 +67,8 @@ const REFUSED: Readonly<Record<Exclude<PostedMessage['kind'], 'posted' | 'known'
   nothing: 'Not sent: nothing of this text would be visible.',
   over: 'Not sent: this turn was stopped, or its conversation started again.',
   'too-many': `Not sent: one turn sends ${MAX_PER_TURN} messages at most.`,
+  'taken-over':
+    'Not sent: a person has taken over that chat and talks to it themselves. Do not try again.',
 };
 
 function inputWith(names: readonly string[]) {

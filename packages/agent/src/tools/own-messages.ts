@@ -157,7 +157,7 @@ async function actOnMessage(
   const posted = await store.outbox.post(post, clock());
   if (!('chat' in posted)) {
     return failure(
-      'Not done: this turn was stopped, the message is gone, or it has done as many things as it may.',
+      'Not done: this turn was stopped, the message is gone, a person has taken over the chat, or the turn has done as many things as it may.',
     );
   }
   await deliver(route.channel, route.account, route.chatId);

@@ -61,6 +61,7 @@ const REFUSED = {
   nothing: 'Not sent: there is nothing to send.',
   over: 'Not sent: this turn was stopped, or its conversation started again.',
   'too-many': `Not sent: one turn sends ${MAX_PER_TURN} files at most.`,
+  'taken-over': 'Not sent: a person has taken over this chat. Do not try again.',
 } as const;
 
 /** A file to send, read as the reader of the turn sees it; or why not, for the model. */

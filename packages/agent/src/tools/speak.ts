@@ -41,7 +41,9 @@ export function speakTool({ media, ...deps }: SpeakDeps): Tool {
       const message = { route, markdown: '', isMarked: false, file };
       const posted = await postMessage({ ...deps, clock }, { key: callId, turn, ...message });
       if ('chat' in posted) return { text: 'It is on its way to this chat as a voice note.' };
-      return failure('Not said: this turn was stopped, or has said enough.');
+      return failure(
+        'Not said: this turn was stopped, has said enough, or a person has taken over the chat.',
+      );
     },
   });
 }

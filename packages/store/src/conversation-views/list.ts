@@ -4,6 +4,8 @@ import { HEARTBEAT_LANE, SUB_AGENT_LANE } from '../conversations.ts';
 import { type Sql, statement } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { ConversationMode, InboxOutcome } from '../rows.ts';
+import { SHARED_NOW } from '../shared-clock.ts';
+import { isTakenOverAt } from '../taken-over.ts';
 import { readSaid, readSent, type SaidMessage, threadOf } from './messages.ts';
 
 /** A conversation with people, as a list shows it. Times in ms; texts are private and whole. */
@@ -21,6 +23,12 @@ export interface ShownConversation extends ChatKey {
   readonly waiting: number;
   /** When the running turn was started; null: none runs. */
   readonly runningSince: number | null;
+  /** Who leads it instead of the agent, and until when; null: the agent does (U12). */
+  readonly takenOver: {
+    readonly by: string;
+    readonly since: number;
+    readonly until: number;
+  } | null;
   /** The last turn failed, or the last part did not arrive. */
   readonly failure: { readonly at: number; readonly reason: string } | null;
   readonly last: {
@@ -42,14 +50,19 @@ export function hasPeople<Column extends string>(column: Column) {
 export async function listConversations(
   sql: Sql,
   { before, limit }: { readonly before: number | null; readonly limit: number },
+  moment: number | null,
 ): Promise<readonly ShownConversation[]> {
   const values = { before: before ?? Number.MAX_SAFE_INTEGER, limit };
-  return toShownConversations(sql, await sql.all(LIST, { ...values, ...NO_PEOPLE }));
+  return toShownConversations(sql, await sql.all(LIST, { ...values, ...NO_PEOPLE, moment }));
 }
 
 /** One conversation of the list; null when there is none. */
-export async function findConversation(sql: Sql, id: string): Promise<ShownConversation | null> {
-  const [found] = await toShownConversations(sql, await sql.all(ONE, { id }));
+export async function findConversation(
+  sql: Sql,
+  id: string,
+  moment: number | null = null,
+): Promise<ShownConversation | null> {
+  const [found] = await toShownConversations(sql, await sql.all(ONE, { id, moment }));
   return found ?? null;
 }
 
@@ -81,6 +94,7 @@ function conversationOf(row: ListRow, said: SaidMessage | null): ShownConversati
     title: chatTitle(said) ?? chatId,
     state: conversationState(row),
     runningSince: row.runningSince,
+    takenOver: takenOver(row),
     failure: lastFailure(row),
     last: lastOf(row),
   };
@@ -94,14 +108,15 @@ export function chatTitle(said: SaidMessage | null): string | null {
   return title === undefined || title.trim() === '' ? null : title;
 }
 
-function conversationState({
-  runningSince,
-  awaits,
-  asks,
-  waiting,
-}: ListRow): ShownConversation['state'] {
+function takenOver({ ledBy, ledSince, ledUntil }: ListRow): ShownConversation['takenOver'] {
+  if (ledBy === null || ledSince === null || ledUntil === null) return null;
+  return { by: ledBy, since: ledSince, until: ledUntil };
+}
+
+function conversationState(row: ListRow): ShownConversation['state'] {
+  const { runningSince, awaits, asks, waiting, ledUntil } = row;
   if (asks || (runningSince !== null && awaits !== null)) return 'asks';
-  if (runningSince !== null) return 'running';
+  if (runningSince !== null) return ledUntil === null ? 'running' : 'waiting';
   return waiting > 0 ? 'waiting' : 'idle';
 }
 
@@ -142,6 +157,9 @@ interface ListRow extends ChatKey {
   readonly finishedAt: number | null;
   readonly runningSince: number | null;
   readonly awaits: string | null;
+  readonly ledBy: string | null;
+  readonly ledSince: number | null;
+  readonly ledUntil: number | null;
   readonly waiting: number;
   /** SQLite has no truth values. */
   readonly asks: boolean | number;
@@ -162,7 +180,7 @@ export const NO_PEOPLE = {
 };
 
 const WITH_NEWEST = `
-  select id, mode, model, (select max(seq) from inbox where conversation_id = conversation.id) as newest
+  select id, mode, model, taken_over_until, (select max(seq) from inbox where conversation_id = conversation.id) as newest
   from conversation`;
 
 // The newest rows are looked up for the conversations of one page alone.
@@ -174,7 +192,7 @@ const FACTS = `
       where waits.conversation_id = talk.id and waits.state = 'waiting') as waiting,
     exists (select 1 from approval where asked_in = talk.id and approval.state = 'pending') as asks,
     part.body, part.created_at as "sentAt", part.state as "partState", part.route as "partRoute",
-    part.error`;
+    part.error, led.taken_by as "ledBy", led.taken_at as "ledSince", led.until as "ledUntil"` as const;
 
 const JOINED = `
   join inbox on inbox.seq = talk.newest
@@ -182,7 +200,9 @@ const JOINED = `
   left join turn as running on running.conversation_id = talk.id and running.state = 'running'
   left join outbox as part on part.seq = (select max(seq) from outbox
     where outbox.channel = inbox.channel and outbox.account = inbox.account
-      and outbox.chat_id = inbox.chat_id)`;
+      and outbox.chat_id = inbox.chat_id)
+  left join takeover as led on led.conversation_id = talk.id and led.until = talk.taken_over_until
+    and led.ended_at is null and ${isTakenOverAt(SHARED_NOW, 'talk')}` as const;
 
 const LIST = statement(`${FACTS} from (
     select * from (${WITH_NEWEST} where ${hasPeople('id')}) as known
@@ -233,8 +253,9 @@ export async function readDetails(
   sql: Sql,
   id: string,
   now: number,
+  moment: number | null,
 ): Promise<ConversationDetails | null> {
-  const found = await findConversation(sql, id);
+  const found = await findConversation(sql, id, moment);
   if (found === null) return null;
   const since = now - SPENT_MS;
   const spent = await sql.get(SPENT, { id, since });

@@ -37,6 +37,8 @@ export interface ShownMessage {
   readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
   /** Why a part did not arrive. */
   readonly error: string | null;
+  /** A person wrote this part from the page, as the agent or as themselves; null: none did (U12). */
+  readonly writtenBy: { readonly name: string; readonly as: 'agent' | 'self' } | null;
   /** The question for `why/message` about it; null: it answers nothing that has a story. */
   readonly why: string | null;
 }
@@ -141,6 +143,7 @@ function toIncoming(row: SaidRow): ShownMessage {
     trigger,
     state: row.state === 'waiting' ? 'waiting' : (row.outcome ?? 'running'),
     error: null,
+    writtenBy: null,
     why: whyName(row),
   };
 }
@@ -163,6 +166,10 @@ function toOutgoing(row: SentRow): ShownMessage {
     trigger: null,
     state: row.state,
     error: row.error,
+    writtenBy:
+      row.writtenBy === null || row.writtenAs === null
+        ? null
+        : { name: row.writtenBy, as: row.writtenAs },
     why: row.turnId,
   };
 }
@@ -188,6 +195,8 @@ interface SentRow {
   readonly state: PartState;
   readonly error: string | null;
   readonly turnId: string | null;
+  readonly writtenBy: string | null;
+  readonly writtenAs: 'agent' | 'self' | null;
 }
 
 const RECEIVED_MESSAGES = statement(`
@@ -199,8 +208,10 @@ const RECEIVED_MESSAGES = statement(`
 const THREAD = `coalesce(/*pg cast(*/route/*pg  as json)*/ ->> 'threadId', '')`;
 
 const SENT = statement(`
-  select 'out' as direction, seq, created_at as at, body, state, error, turn_id as "turnId"
-  from outbox where channel = :channel and account = :account and chat_id = :chatId
+  select 'out' as direction, outbox.seq, outbox.created_at as at, body, outbox.state, error,
+    turn_id as "turnId", written_by as "writtenBy", written_as as "writtenAs"
+  from outbox left join turn on turn.id = outbox.turn_id
+  where channel = :channel and account = :account and chat_id = :chatId
     and seq < :before and created_at <= :until and ${THREAD} = :thread
   order by seq desc limit :limit`).rows<SentRow>();
 

@@ -107,6 +107,46 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const history = async (conversationId: string) =>
         (await store.transcript.recent(conversationId, 0, 99)).map(({ content }) => content);
 
+      const replyIn = (conversationId: string, text: string) =>
+        store.takeovers.reply({
+          ...{ conversationId, by: 'Ann', as: 'self', requestKey: text },
+          parts: [part(text, conversationId.slice('web:'.length))],
+          entries: (rows) => [
+            ...(rows.length === 0
+              ? []
+              : [entry('user', rows.map(({ message: { text } }) => text).join())]),
+            entry('user', `Ann: ${text}`),
+          ],
+        });
+      const sentTo = async (chatId: string) =>
+        (await store.outbox.recent({ channel: 'web', account: 'default', chatId }, 9)).map(
+          (one) => one.part.body.text,
+        );
+
+      it('[U12] is what a person answered in a takeover, too, with the reply to it', async () => {
+        await said('x1', 'bob', 'red hats');
+        await store.takeovers.takeOver({ conversationId: GROUP, by: 'Ann', lastsMs: 1_000 });
+        await said('x2', 'cleo', 'blue hats');
+        await replyIn(GROUP, 'hats, then');
+        await said('x3', 'cleo', 'green hats');
+        await replyIn(GROUP, 'green ones');
+        await forgetAll();
+        expect(await history(GROUP)).toEqual([
+          { text: 'blue hats' },
+          { text: 'green hats' },
+          { text: 'Ann: green ones' },
+        ]);
+        expect(await sentTo('g')).toEqual(['green ones']);
+      });
+
+      it('[U12] in a direct chat is all that was written there, also without a takeover', async () => {
+        await said('d1', 'bob', 'red hats', 'direct');
+        await replyIn('web:bob', 'hats, then');
+        await forgetAll();
+        expect(await history('web:bob')).toEqual([]);
+        expect(await sentTo('bob')).toEqual([]);
+      });
+
       it('in a group takes away reactions that may quote them', async () => {
         await said('g1', 'bob', 'amaranth');
         const place = { channel: 'web', account: 'default', chatId: 'g', conversationId: GROUP };

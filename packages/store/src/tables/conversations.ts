@@ -1,5 +1,5 @@
 import { ALL_OF_GROUP, IN_PERSONS, OF_CONVERSATION, ofSession } from './conditions.ts';
-import { data, formerly, int, serial, table, words, wordsJson } from './table.ts';
+import { data, formerly, int, serial, since, table, words, wordsJson } from './table.ts';
 
 /** The creator of a job: the sender of the message in its column `origin`. */
 const SENDER_OF_ORIGIN =
@@ -26,8 +26,37 @@ export const CONVERSATION_TABLES = {
       plan_run: int('not null default 0'),
       /** Chosen with `/model`; null: that of the settings. */
       model: data(),
+      /** Until then (ms, shared clock) a person leads it and no turn is claimed; null or past: the agent answers. */
+      taken_over_until: since(39, int()),
+    },
+    later: {
+      39: [
+        'create index conversation_taken_over on conversation (taken_over_until) where taken_over_until is not null',
+      ],
     },
     kept: 'one row for each chat and each run of a sub-agent; kept',
+  }),
+  /** Who took a conversation over, and how that ended (U12): the record behind `taken_over_until`. */
+  takeover: table({
+    since: 39,
+    columns: {
+      seq: serial(),
+      conversation_id: data('not null references conversation (id)'),
+      /** The name of a sign-in. */
+      taken_by: data('not null'),
+      taken_at: int('not null'),
+      until: int('not null'),
+      /** Null: it lasts, or it ended by itself. */
+      ended_at: int(),
+      ended_by: data(),
+    },
+    indexes: { takeover_conversation: '(conversation_id, seq)' },
+    kept: {
+      keeps: ['messages', 'history'],
+      at: 'taken_at',
+      needed: `exists (select 1 from conversation where conversation.id = takeover.conversation_id
+        and conversation.taken_over_until = takeover.until)`,
+    },
   }),
   /** Jobs with a timetable (H08). */
   cron_job: table({

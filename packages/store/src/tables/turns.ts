@@ -43,6 +43,13 @@ export const TURN_TABLES = {
       /** Its model is away: since when, and when it is tried again. */
       put_off_since: since(35, int()),
       put_off_until: since(35, int()),
+      /** A person wrote it from the page (U12): who, whether as `agent` or `self`, and the request, which counts once. */
+      written_by: since(39, data()),
+      written_as: since(39, data()),
+      request_key: since(39, data()),
+    },
+    later: {
+      39: ['create unique index turn_request on turn (request_key) where request_key is not null'],
     },
     indexes: {
       turn_running: "unique (conversation_id) where state = 'running'",

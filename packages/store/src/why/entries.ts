@@ -1,6 +1,7 @@
 import { countOf, type StepFacts, shortDuration, type TimelineEntry } from '@parley/core';
 import type { Approval } from '../approval-rows.ts';
 import { HOOK_AGENT } from '../conversations.ts';
+import type { Takeover } from '../takeovers.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TimedStep, TurnFacts } from './message-facts.ts';
 
 const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
@@ -20,6 +21,26 @@ export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
     ...decisionEntries(facts),
     fate.kind === 'taken' && momentEntry('inbox', receivedAt, `stored for ${fate.conversationId}`),
   ]);
+}
+
+/** When a person took the conversation over and how that ended; who it was is the owner's business. */
+export function takeoverEntries(
+  takeovers: readonly Takeover[],
+  now: number,
+): readonly TimelineEntry[] {
+  return takeovers.flatMap(({ by, at, until, endedAt, endedBy }) => {
+    const lasts = endedAt === null && until > now;
+    const text = `a person took the conversation over, for ${shortDuration(until - at)}`;
+    const taken: TimelineEntry = {
+      ...durationEntry('lane', at, endedAt ?? now, text),
+      detail: `by ${by}`,
+      ...(lasts && { mark: 'open' }),
+    };
+    if (lasts) return [taken];
+    const end = endedBy === null ? 'the takeover ended by itself' : 'it was handed back';
+    const detail = endedBy === null ? {} : { detail: `by ${endedBy}` };
+    return [taken, { ...momentEntry('lane', endedAt ?? until, end), ...detail }];
+  });
 }
 
 /** Platforms with times in seconds are up to one late. */
@@ -81,10 +102,13 @@ function waitEntry(
 ): TimelineEntry | false {
   const { turn, outcome, doneAt, state } = fate;
   if (turn !== null && takenAt !== null) {
+    const joined = takenAt > turn.startedAt;
     const text =
-      takenAt > turn.startedAt
-        ? 'waited, then joined the running turn'
-        : 'waited until its turn took it';
+      turn.written !== null
+        ? 'waited until a person answered'
+        : joined
+          ? 'waited, then joined the running turn'
+          : 'waited until its turn took it';
     return durationEntry('lane', receivedAt, takenAt, text);
   }
   if (state === 'waiting') {
@@ -98,7 +122,11 @@ function waitEntry(
 }
 
 /** The present reason for which a message waits. */
-export function waitsFor({ before, settlesAt, files }: TakenFacts, now: number): string {
+export function waitsFor({ before, settlesAt, files, takeovers }: TakenFacts, now: number): string {
+  const led = takeovers.find(({ endedAt, until }) => endedAt === null && until > now);
+  if (led !== undefined) {
+    return `waits because a person has taken the conversation over, for ${shortDuration(led.until - now)} more`;
+  }
   if (before?.isSuspended) return 'waits behind a turn that waits for an approval';
   if (before != null) {
     return `waits behind a turn that has been running for ${shortDuration(now - before.startedAt)}`;
@@ -114,6 +142,7 @@ function timesText(count: number): string {
 
 /** From the beginning of a turn to its commit. */
 export function turnEntries(turn: TurnFacts): readonly TimelineEntry[] {
+  if (turn.written !== null) return [writtenEntry(turn, turn.written)];
   return [
     ...runEntries(turn),
     ...putOffEntries(turn),
@@ -122,6 +151,17 @@ export function turnEntries(turn: TurnFacts): readonly TimelineEntry[] {
     ...turn.approvals.flatMap(approvalEntries),
     ...endEntries(turn),
   ];
+}
+
+function writtenEntry(
+  { startedAt }: TurnFacts,
+  { by, as }: NonNullable<TurnFacts['written']>,
+): TimelineEntry {
+  const whose = as === 'agent' ? 'in the name of the agent' : 'under their own name';
+  return {
+    ...momentEntry('turn', startedAt, `a person wrote the answer, ${whose}`),
+    detail: `by ${by}`,
+  };
 }
 
 function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly TimelineEntry[] {

@@ -6,6 +6,7 @@ import { type Sql, statement } from '../database.ts';
 import type { HeartbeatRun } from '../heartbeat-runs.ts';
 import type { PartRetry, PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
+import type { Takeover } from '../takeovers.ts';
 import type { TurnRun } from '../turn-runs.ts';
 import type { TurnState } from '../turns.ts';
 
@@ -65,6 +66,8 @@ export interface TakenFacts {
   readonly before: Pick<TurnFacts, 'turnId' | 'startedAt' | 'isSuspended'> | null;
   readonly run: Pick<HeartbeatRun, 'agent' | 'task' | 'state' | 'reason'> | null;
   readonly cronJob: string | null;
+  /** While it waited or was answered, oldest first. */
+  readonly takeovers: readonly Takeover[];
   readonly turn: TurnFacts | null;
   readonly parts: readonly PartFacts[];
 }
@@ -84,6 +87,8 @@ export interface TurnFacts {
   readonly putOffUntil: number | null;
   /** The worker that runs it now; null: none. */
   readonly worker: string | null;
+  /** A person wrote the answer from the page (U12); null: the agent did. */
+  readonly written: { readonly by: string; readonly as: 'agent' | 'self' } | null;
   readonly runs: readonly TurnRun[];
   readonly prompt: PromptFacts | null;
   readonly steps: readonly TimedStep[];
@@ -130,7 +135,8 @@ export interface PartFacts {
 
 /** The row of a message: accepted, or not. */
 export interface FoundMessage extends ChatKey {
-  readonly table: 'inbox' | 'decision';
+  /** `turn`: a person wrote it from the page, and it answers no message. */
+  readonly table: 'inbox' | 'decision' | 'turn';
   readonly seq: number;
   readonly messageId: string;
   readonly at: number;
@@ -149,6 +155,8 @@ export async function findMessages(
   if (message === 'last') return findNewest(sql, chat);
   const ofTurn = await sql.get(FIRST_OF_TURN, { turnId: message, ...chatParameters(chat) });
   if (ofTurn !== undefined) return [ofTurn];
+  const written = await sql.get(WRITTEN, { turnId: message, ...chatParameters(chat) });
+  if (written !== undefined) return [written];
   const named = placeIn(message);
   if (named !== null && (chat === undefined || isSameChat(named, chat))) {
     const exactly = await byId(sql, named.messageId, named);
@@ -241,6 +249,13 @@ const BY_ID = statement(`
 const FIRST_OF_TURN = statement(
   `${TAKEN} from inbox where turn_id = :turnId and ${THERE} order by seq limit 1`,
 ).rows<FoundMessage>();
+
+const WRITTEN = statement(`
+  select 'turn' as "table", outbox.seq, channel, account, chat_id as "chatId", turn.id as "messageId",
+    turn.started_at as at
+  from turn join outbox on outbox.turn_id = turn.id
+  where turn.id = :turnId and turn.written_by is not null and ${THERE}
+  order by outbox.seq limit 1`).rows<FoundMessage>();
 
 // Inside a JSON string the quotes of a trigger would be escaped.
 const IS_SAID: string = `case when outcome = 'command' or message like '%,"trigger":"%' then 0 else 1 end`;

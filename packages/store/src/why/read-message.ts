@@ -15,6 +15,7 @@ import { fromJson, type Sql, StoreError, statement } from '../database.ts';
 import { readRetries } from '../outbox-parts.ts';
 import { INBOX_COLUMNS, type InboxOutcome, type MessageRow, readInboxRow } from '../rows.ts';
 import type { Row } from '../tables.ts';
+import { TAKEOVER_COLUMNS, type Takeover, withEnd } from '../takeovers.ts';
 import { readRuns } from '../turn-runs.ts';
 import {
   type FoundMessage,
@@ -38,12 +39,13 @@ export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): P
   const [message, another] = found;
   if (message === undefined) return { kind: 'unknown' };
   if (another !== undefined) return { kind: 'several', candidates: found.map(toMessageName) };
-  const read = message.table === 'decision' ? readDecision : readTaken;
-  const facts = await read(sql, message);
+  const facts = await READERS[message.table](sql, message, now);
   if (question.chat !== undefined && !isOfChat(facts, question.chat)) return { kind: 'unknown' };
   if (question.agent !== undefined && !isOfAgent(facts, question.agent)) return { kind: 'unknown' };
   return { kind: 'found', timeline: timelineOf(facts, now) };
 }
+
+const READERS = { inbox: readTaken, decision: readDecision, turn: readWritten };
 
 /** The newest messages of all chats, with names and texts. */
 export async function recentMessages(sql: Sql, limit: number): Promise<readonly RecentMessage[]> {
@@ -55,7 +57,7 @@ export async function recentMessages(sql: Sql, limit: number): Promise<readonly 
       ? sql.get(ACCEPTED_MESSAGE, { seq })
       : sql.get(SAID_THERE, chat));
     const person = row === undefined ? null : await personalMessage(sql, row);
-    const said = row === undefined || table === 'decision' ? null : readSaid(row.message);
+    const said = row === undefined || table !== 'inbox' ? null : readSaid(row.message);
     shown.push({
       ...toMessageName(found),
       from: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
@@ -131,7 +133,7 @@ const TAKEN = statement(`
   select ${INBOX_COLUMNS}, reason, state, outcome, turn_id, repeats, interruptions, claimed_at, done_at
   from inbox where seq = :seq`).rows<TakenRow>();
 
-async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
+async function readTaken(sql: Sql, found: FoundMessage, now: number): Promise<MessageFacts> {
   const row = await sql.get(TAKEN, { seq: found.seq });
   if (row === undefined) throw droppedMessageError(found);
   const { message, route } = readInboxRow(row);
@@ -140,6 +142,12 @@ async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const answeredIn = { channel, account, chatId };
   const of = { conversationId, messageId: found.messageId };
   const isHeartbeat = isLane(conversationId, HEARTBEAT_LANE);
+  const turn = turnId === null ? null : await readTurn(sql, turnId);
+  const period = {
+    conversationId,
+    from: row.received_at,
+    to: turn?.finishedAt ?? row.done_at ?? now,
+  };
   const fate: MessageFacts['fate'] = {
     kind: 'taken',
     conversationId,
@@ -153,7 +161,8 @@ async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
     before: row.state === 'waiting' ? await turnBefore(sql, conversationId) : null,
     run: isHeartbeat ? ((await sql.get(HEARTBEAT_RUN, { id: found.messageId })) ?? null) : null,
     cronJob: message.trigger === 'cron' ? ((await sql.get(JOB, of))?.id ?? null) : null,
-    turn: turnId === null ? null : await readTurn(sql, turnId),
+    takeovers: (await sql.all(TAKEOVERS, period)).map((one) => withEnd(one, now)),
+    turn,
     parts: await readParts(sql, { turnId, seq: row.seq }, answeredIn),
   };
   const sentAt = message.trigger === undefined ? message.sentAt : null;
@@ -165,6 +174,37 @@ async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
     fate,
   };
 }
+
+const TAKEOVERS = statement(`
+  select ${TAKEOVER_COLUMNS} from takeover
+  where conversation_id = :conversationId and taken_at <= :to and until > :from
+    and (ended_at is null or ended_at > :from)
+  order by seq`).rows<Takeover>();
+
+/** What a person wrote from the page without answering a message: there is a turn and its parts, and nothing came in. */
+async function readWritten(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
+  const { messageId: turnId, at } = found;
+  const place = messagePosition(found);
+  const turn = await readTurn(sql, turnId);
+  const { conversationId } = (await sql.get(CONVERSATION_OF, { turnId })) ?? {};
+  if (turn === null || conversationId === undefined) throw droppedMessageError(found);
+  const nothing = { trigger: null, repeats: 0, interruptions: 0, settlesAt: null, doneAt: null };
+  const fate: MessageFacts['fate'] = {
+    kind: 'taken',
+    conversationId,
+    answeredIn: place,
+    ...nothing,
+    ...{ state: 'done', outcome: 'answered', claimedAt: at },
+    ...{ files: [], before: null, run: null, cronJob: null, takeovers: [] },
+    turn,
+    parts: await readParts(sql, { turnId, seq: 0 }, place),
+  };
+  return { place, receivedAt: at, sentAt: null, reason: null, fate };
+}
+
+const CONVERSATION_OF = statement(
+  'select conversation_id as "conversationId" from turn where id = :turnId',
+).rows<{ readonly conversationId: string }>();
 
 const FILES = statement(
   'select kind, state from attachment where inbox_seq = :seq order by attachment_index',
@@ -231,10 +271,16 @@ async function readParts(
 const TURN = statement(`
   select turn.state, reason, attempts, started_at as "startedAt", finished_at as "finishedAt",
     lease_owner as worker, awaits, runs, put_off_since as "putOffSince",
-    put_off_until as "putOffUntil"
+    put_off_until as "putOffUntil", written_by as by, written_as as "writtenAs"
   from turn join conversation on conversation.id = turn.conversation_id where turn.id = :turnId`).rows<
-  Omit<TurnFacts, 'turnId' | 'isSuspended' | 'runs' | 'prompt' | 'steps' | 'approvals'> &
-    Row<'turn', 'awaits' | 'runs'>
+  Omit<
+    TurnFacts,
+    'turnId' | 'isSuspended' | 'written' | 'runs' | 'prompt' | 'steps' | 'approvals'
+  > &
+    Row<'turn', 'awaits' | 'runs'> & {
+      readonly by: string | null;
+      readonly writtenAs: 'agent' | 'self' | null;
+    }
 >();
 
 const APPROVALS = statement(`
@@ -244,11 +290,12 @@ const APPROVALS = statement(`
 async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
   const row = await sql.get(TURN, { turnId });
   if (row === undefined) return null;
-  const { awaits, runs, ...turn } = row;
+  const { awaits, runs, by, writtenAs, ...turn } = row;
   return {
     turnId,
     ...turn,
     isSuspended: awaits !== null,
+    written: by === null ? null : { by, as: writtenAs ?? 'agent' },
     runs: readRuns(runs),
     prompt: await readPromptFacts(sql, turnId),
     steps: await stepsOf(sql, turnId),

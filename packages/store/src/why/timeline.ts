@@ -4,6 +4,7 @@ import {
   isOfHook,
   laneEntries,
   partEntries,
+  takeoverEntries,
   turnEntries,
   waitsFor,
 } from './entries.ts';
@@ -18,11 +19,21 @@ export function timelineOf(facts: MessageFacts, now: number): Timeline {
     turnId: turn?.turnId ?? null,
     hasPrompt: turn?.prompt != null,
     ...verdictOf(facts, now),
-    entries: [
-      ...arrivalEntries(facts),
-      ...(fate.kind === 'taken' ? afterStoring(facts, fate, now) : []),
-    ],
+    entries: isUnasked(facts)
+      ? inOrder([...turnEntries(facts.fate.turn), ...partEntries(facts.fate.parts, now)])
+      : [
+          ...arrivalEntries(facts),
+          ...(fate.kind === 'taken' ? afterStoring(facts, fate, now) : []),
+        ],
   };
+}
+
+type Unasked = MessageFacts & { readonly fate: TakenFacts & { readonly turn: TurnFacts } };
+
+/** A person wrote it from the page, and nothing came in before it. */
+function isUnasked(facts: MessageFacts): facts is Unasked {
+  const { place, fate } = facts;
+  return fate.kind === 'taken' && fate.turn?.turnId === place.messageId;
 }
 
 function afterStoring(
@@ -30,12 +41,16 @@ function afterStoring(
   fate: TakenFacts,
   now: number,
 ): readonly TimelineEntry[] {
-  const { turn, parts, run, cronJob } = fate;
+  const { turn, parts, run, cronJob, takeovers } = fate;
   return [
     ...originEntries(run, cronJob),
     ...laneEntries(facts, fate, now),
     // Tools, approvals and parts to others happen among each other; what has no time stays where it is.
-    ...inOrder([...(turn === null ? [] : turnEntries(turn)), ...partEntries(parts, now)]),
+    ...inOrder([
+      ...takeoverEntries(takeovers, now),
+      ...(turn === null ? [] : turnEntries(turn)),
+      ...partEntries(parts, now),
+    ]),
   ];
 }
 
@@ -90,10 +105,21 @@ function verdictOf({ reason, fate }: MessageFacts, now: number): Verdict {
 }
 
 function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
+  if (turn.written !== null) {
+    const { by, as } = turn.written;
+    const whose = as === 'agent' ? ' in the name of the agent' : '';
+    return {
+      verdict: `A person wrote the answer${whose}; ${deliveredText(fate.parts)}.`,
+      detail: `by ${by}`,
+    };
+  }
   const detail = turn.reason === null ? {} : { detail: turn.reason };
   switch (turn.state) {
-    case 'running':
-      return { verdict: `No answer yet: ${runningText(turn, now)}.` };
+    case 'running': {
+      const isLed = fate.takeovers.some(({ endedAt, until }) => endedAt === null && until > now);
+      const why = isLed ? `it ${waitsFor(fate, now)}` : runningText(turn, now);
+      return { verdict: `No answer yet: ${why}.` };
+    }
     case 'answered':
       return {
         verdict: fate.run === null ? answered(fate.parts) : alertText(fate.run, fate.parts),

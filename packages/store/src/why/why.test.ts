@@ -43,6 +43,65 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return lease;
     }
 
+    const person = { conversationId: 'web:c1', by: 'Ann' };
+    const reply = (text: string, as: 'agent' | 'self' = 'self') =>
+      store.takeovers.reply({
+        ...{ ...person, as, requestKey: text },
+        parts: [part(text)],
+        entries: () => [{ role: 'user', content: { text } }],
+      });
+
+    it('[U12] [D08] says that a person took the conversation over, answered and handed it back', async () => {
+      await store.inbox.accept(written('m1', 1_000));
+      database.setTime(2_000);
+      await store.takeovers.takeOver({ ...person, lastsMs: 60_000 });
+      const before = await timeline('m1', 3_000);
+      expect(before.verdict).toBe(
+        'No answer yet: it waits because a person has taken the conversation over, for 59 s more.',
+      );
+      database.setTime(4_000);
+      await reply('private', 'agent');
+      database.setTime(5_000);
+      await store.takeovers.handBack(person.conversationId, 'Ben');
+      const told = await timeline('m1', 6_000);
+      expect([told.verdict, told.detail]).toEqual([
+        'A person wrote the answer in the name of the agent; parts: 1 not sent yet.',
+        'by Ann',
+      ]);
+      expect(lines(told).slice(5)).toEqual([
+        ['lane', 1_000, 3_000, 'waited until a person answered'],
+        ['lane', 2_000, 3_000, 'a person took the conversation over, for 60 s'],
+        ['turn', 4_000, null, 'a person wrote the answer, in the name of the agent'],
+        ['outbox', 4_000, null, '1 part put into the outbox'],
+        ['outbox', 4_000, 2_000, 'the part: waits to be sent'],
+        ['lane', 5_000, null, 'it was handed back'],
+      ]);
+      expect(told.entries.map(({ detail }) => detail).filter((detail) => detail)).toEqual([
+        ...['by Ann', 'by Ann', 'by Ben'],
+      ]);
+      expect(JSON.stringify(told)).not.toContain('private');
+    });
+
+    it('[U12] [D08] says who wrote what answers no message, and that a takeover ended by itself', async () => {
+      await store.inbox.accept(written('m1', 0));
+      const stored = await reply('private');
+      const told = await timeline(stored?.turnId ?? '');
+      expect(lines(told)).toEqual([
+        ['turn', 0, null, 'a person wrote the answer, under their own name'],
+        ['outbox', 0, null, '1 part put into the outbox'],
+        ['outbox', 0, 10_000, 'the part: waits to be sent'],
+      ]);
+      await store.takeovers.takeOver({ ...person, lastsMs: 1_000 });
+      const texts = (await timeline('m1', 2_000)).entries.map(({ text }) => text);
+      expect(texts).toContain('the takeover ended by itself');
+      // Before it, nothing of it is said.
+      database.setTime(3_000);
+      await store.inbox.accept(written('m2', 3_000));
+      expect((await timeline('m2', 4_000)).entries.map(({ text }) => text)).not.toContain(
+        'the takeover ended by itself',
+      );
+    });
+
     it('[D08] reports every stage between the platform and its receipt, with times', async () => {
       await store.inbox.accept(written('m1', 1_000));
       const lease = await begin('t1', 1_200);

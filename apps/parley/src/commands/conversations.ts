@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { countOf, shortDuration } from '@parley/core';
+import type { OutputOf } from '@parley/gateway/operations';
+import type { Cli } from '../cli.ts';
+import { operate } from '../operate.ts';
+import { secondText, tableText, visible } from '../terminal/text.ts';
+
+/** `parley conversations …` (U08, U12): 0 done, 1 refused, and why is printed. */
+export function listConversations(cli: Cli, limit: number, before?: number): Promise<number> {
+  return operate(cli, 'conversations/list', { limit, before }, listText);
+}
+
+export function takeOver(cli: Cli, conversationId: string, minutes: number): Promise<number> {
+  return operate(
+    cli,
+    'conversations/take-over',
+    { conversationId, minutes },
+    ({ until }) =>
+      `The agent is silent there until ${secondText(until)}, or until "parley conversations hand-back ${visible(conversationId)}".`,
+  );
+}
+
+export function handBack(cli: Cli, conversationId: string): Promise<number> {
+  return operate(cli, 'conversations/hand-back', { conversationId }, ({ handedBack }) =>
+    handedBack ? 'The agent answers there again.' : 'No person led that conversation.',
+  );
+}
+
+export function reply(
+  cli: Cli,
+  conversationId: string,
+  text: string,
+  as: 'agent' | 'self',
+): Promise<number> {
+  const order = { conversationId, text, as, requestId: randomUUID() };
+  return operate(cli, 'conversations/reply', order, ({ answered }) =>
+    answered === 0
+      ? 'It is on its way.'
+      : `It is on its way; the agent does not answer ${countOf(answered, 'message')} any more.`,
+  );
+}
+
+export function listTakeovers(cli: Cli, limit: number, before?: number): Promise<number> {
+  return operate(cli, 'conversations/takeovers', { limit, before }, recordText);
+}
+
+type List = OutputOf<'conversations/list'>;
+
+function listText({ now, conversations, next }: List): string {
+  if (conversations.length === 0) return 'No conversations.';
+  const rows = conversations.map((one) => [one.id, one.title, stateText(one, now)]);
+  const more = next === null ? '' : `\nOlder ones: parley conversations list --before ${next}`;
+  return `${tableText([['conversation', 'with', 'state'], ...rows])}${more}`;
+}
+
+function stateText(
+  { takenOver, state, waiting }: List['conversations'][number],
+  now: number,
+): string {
+  const waits = waiting === 0 ? '' : `, ${countOf(waiting, 'message')} waiting`;
+  if (takenOver === null) return `${state}${waits}`;
+  const left = shortDuration(Math.max(0, takenOver.until - now));
+  return `taken over by ${takenOver.by} for ${left} more${waits}`;
+}
+
+type Entry = OutputOf<'conversations/takeovers'>['entries'][number];
+
+function recordText({ entries, next }: OutputOf<'conversations/takeovers'>): string {
+  if (entries.length === 0) return 'No person has taken a conversation over or written into one.';
+  const lines = entries.map((one) =>
+    visible(
+      `${secondText(one.at)}  ${one.title ?? one.conversationId}: ${one.by} ${whatText(one)}`,
+    ),
+  );
+  const more = next === null ? [] : [`Older ones: parley conversations takeovers --before ${next}`];
+  return [...lines, ...more].join('\n');
+}
+
+function whatText(entry: Entry): string {
+  if (entry.kind === 'reply') {
+    return entry.as === 'agent' ? 'wrote in the name of the agent' : 'wrote under their own name';
+  }
+  const { until, endedAt, endedBy } = entry;
+  if (endedAt === null) return `took it over until ${secondText(until)}`;
+  const end = endedBy === null ? 'it ended by itself' : `${endedBy} ended it`;
+  return `took it over; ${end} ${secondText(endedAt)}`;
+}

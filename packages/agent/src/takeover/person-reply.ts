@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto';
+import { literalLine, type ReplyRoute, withoutNoncharacters } from '@parley/core';
+import { quoteUntrusted } from '@parley/prompt';
+import type { DeadLetterWake, InboxRow, Store, TranscriptEntry } from '@parley/store';
+import { unseenMedia } from '../media/turn-media.ts';
+import { renderParts } from '../post-message.ts';
+import { messagesText, textEntry } from '../turn/turn-text.ts';
+
+/** What a person writes into a chat from the page (U12). */
+export interface NewPersonReply {
+  readonly conversationId: string;
+  /** Markdown. */
+  readonly text: string;
+  /** `self`: the message begins with the name of the person, since the platform shows the bot as its sender. */
+  readonly as: 'agent' | 'self';
+  /** The same request counts once in its conversation. */
+  readonly requestId: string;
+  /** The number of the newest message that the person has seen; absent: all that wait. */
+  readonly seen?: number | undefined;
+}
+
+/** The person who replies. */
+export interface Replier {
+  /** As the chat and the record name them. */
+  readonly name: string;
+}
+
+interface ReplyDeps {
+  readonly store: Pick<Store, 'takeovers'>;
+  wake(wake: DeadLetterWake): Promise<void>;
+}
+
+/** The result of a reply. `no-chat`: no person reads that conversation; `empty`: nothing of the text is visible. */
+export type SentReply =
+  | { readonly kind: 'stored' | 'known'; readonly turnId: string; readonly answered: number }
+  | { readonly kind: 'no-conversation' | 'no-chat' | 'empty' };
+
+/** The channel of programs, which wait for the answer to their request and read nothing else. */
+const PROGRAMS = 'api';
+
+/** Whether people can be written to in a chat. */
+export function isForPeople({ channel }: Pick<ReplyRoute, 'channel'>): boolean {
+  return channel !== PROGRAMS;
+}
+
+/** Stores a reply with its place in the history, once, and starts its delivery. */
+export async function sendPersonReply(
+  { store, wake }: ReplyDeps,
+  { requestId, text, ...reply }: NewPersonReply,
+  { name }: Replier,
+): Promise<SentReply> {
+  const { conversationId, as } = reply;
+  const found = await store.takeovers.newestRoute(conversationId);
+  if (found === null) return { kind: 'no-conversation' };
+  if (!isForPeople(found)) return { kind: 'no-chat' };
+  // It answers no single message, so it quotes none.
+  const { replyToMessageId: _quoted, response: _response, ...route } = found;
+  const parts =
+    text.trim() === ''
+      ? []
+      : await renderParts(shownReply(withoutNoncharacters(text), as, name), route);
+  if (parts.length === 0) return { kind: 'empty' };
+  const stored = await store.takeovers.reply({
+    ...reply,
+    by: name,
+    requestKey: hash('sha256', JSON.stringify([conversationId, requestId]), 'base64url'),
+    parts,
+    entries: (answered) => replyEntries(answered, { text, as, name }),
+  });
+  if (stored === null) return { kind: 'no-conversation' };
+  // Also for a known one: the call that stored it may have died before this.
+  await wake({ kind: 'chat', chat: route });
+  const answered = stored.kind === 'stored' ? stored.answered : 0;
+  return { kind: stored.kind, turnId: stored.turnId, answered };
+}
+
+/** What begins a block of Markdown, in front of which nothing may stand on its line. */
+const BLOCK = /^\s*(?:[-*+>#|~`]|\d+[.)]\s|!?\[|\$\$|\t| {4})/;
+
+/** The text as the chat shows it. */
+export function shownReply(text: string, as: NewPersonReply['as'], name: string): string {
+  if (as === 'agent') return text;
+  const whose = `**${literalLine(name)}:**`;
+  return BLOCK.test(text) ? `${whose}\n\n${text}` : `${whose} ${text}`;
+}
+
+/**
+ * What the history keeps: the messages that the person answered, and the reply as their words, never as the agent's
+ * own, each line quoted so that none can pass for a line of Parley.
+ */
+export function replyEntries(
+  answered: readonly InboxRow[],
+  { text, as, name }: Pick<NewPersonReply, 'text' | 'as'> & Replier,
+): readonly TranscriptEntry[] {
+  const who = quoteUntrusted(name, NAME_CHARACTERS);
+  const how =
+    as === 'self'
+      ? `${who}, an owner, wrote this here under their own name`
+      : `${who}, an owner, wrote this here in your name, so that people take it for your words`;
+  const quoted = text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => `> ${line}`);
+  const reply = textEntry('user', `⚙️ ${how}:\n${quoted.join('\n')}`);
+  if (answered.length === 0) return [reply];
+  return [textEntry('user', messagesText(answered, unseenMedia().forHistory)), reply];
+}
+
+/** Longest name that the history shows, in characters. */
+const NAME_CHARACTERS = 80;

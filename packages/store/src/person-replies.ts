@@ -1,0 +1,160 @@
+import type { NewId, OutboundPart } from '@parley/core';
+import { withdrawApprovals } from './approvals.ts';
+import { isOfPerson } from './claim-turn.ts';
+import { lockConversation } from './conversations.ts';
+import { type Sql, statement, toJson } from './database.ts';
+import { releaseGroupContext } from './group-context.ts';
+import { insertParts } from './outbox-parts.ts';
+import {
+  INBOX_COLUMNS,
+  type InboxRow,
+  type MessageRow,
+  type NewPart,
+  readInboxRow,
+  type TranscriptEntry,
+} from './rows.ts';
+import { isTakenOver, readMoment } from './taken-over.ts';
+import { appendHistory } from './turns.ts';
+
+/** What a person writes into a chat, as the agent or as themselves (U12). */
+export interface PersonReply {
+  readonly conversationId: string;
+  /** The name of a sign-in. */
+  readonly by: string;
+  readonly as: 'agent' | 'self';
+  /** A second reply of the same key changes nothing. */
+  readonly requestKey: string;
+  /**
+   * The number of the newest message that the person has seen: later ones are not answered by this. Absent: all that
+   * wait are.
+   */
+  readonly seen?: number | undefined;
+  readonly parts: readonly NewPart[];
+  /** What the history keeps; the rows are the messages that this answers instead of the agent. */
+  readonly entries: (answered: readonly InboxRow[]) => readonly TranscriptEntry[];
+}
+
+/** `known`: an earlier reply with its key is stored. `answered`: how many messages the agent does not answer any more. */
+export type ReplyResult =
+  | { readonly kind: 'known'; readonly turnId: string }
+  | {
+      readonly kind: 'stored';
+      readonly turnId: string;
+      readonly answered: number;
+      readonly parts: readonly OutboundPart[];
+    };
+
+interface Storing {
+  readonly newId: NewId;
+  readonly moment: number | null;
+}
+
+/**
+ * Stores a reply as a turn that a person wrote: its history and its parts, in the caller's transaction. In a conversation
+ * that is taken over it answers what waits there, which therefore enters the history before it; elsewhere the agent
+ * still answers that.
+ */
+export async function replyAsPerson(
+  sql: Sql,
+  reply: PersonReply,
+  { newId, moment }: Storing,
+): Promise<ReplyResult | null> {
+  const { conversationId, requestKey, by } = reply;
+  // The lock keeps a second call of the same request waiting until this one is stored.
+  const lane = await lockConversation(sql, conversationId);
+  if (lane === undefined) return null;
+  const known = await sql.get(KNOWN, { requestKey });
+  if (known !== undefined) return { kind: 'known', turnId: known.id };
+  const now = await readMoment(sql, moment);
+  const turnId = newId('turn');
+  const { session } = lane;
+  const isLed = isTakenOver(lane.taken_over_until, now);
+  const unfinished = isLed ? await endUnfinished(sql, { conversationId, session, by, now }) : [];
+  sql.send(WRITE, { turnId, conversationId, session, now, by, as: reply.as, requestKey });
+  const answered = isLed ? await answerWaiting(sql, reply, { turnId, now, unfinished }) : [];
+  appendHistory(sql, reply.entries(answered), { conversationId, session, turnId, now });
+  const parts = insertParts(sql, reply.parts, { turnId, now, newId });
+  return { kind: 'stored', turnId, answered: answered.length, parts };
+}
+
+interface Unfinished {
+  readonly conversationId: string;
+  readonly session: number;
+  readonly by: string;
+  readonly now: number;
+}
+
+/**
+ * Ends the turn that the takeover has left unfinished, because a person answers its messages; returns their numbers.
+ * One before `/new`, or of Parley's own messages alone, goes on later.
+ */
+async function endUnfinished(
+  sql: Sql,
+  { conversationId, session, by, now }: Unfinished,
+): Promise<readonly number[]> {
+  const turn = await sql.get(UNFINISHED, { conversationId, session });
+  if (turn === undefined) return [];
+  const rows = (await sql.all(OF_TURN, { turnId: turn.id })).map(readInboxRow);
+  if (!rows.some(isOfPerson)) return [];
+  withdrawApprovals(sql, conversationId, by, now);
+  sql.send(END, { turnId: turn.id, now, reason: `${by} answered instead` });
+  sql.send(RETURN_TO_INBOX, { turnId: turn.id });
+  releaseGroupContext(sql, conversationId, turn.id);
+  return rows.map(({ seq }) => seq);
+}
+
+interface Answering {
+  readonly turnId: string;
+  readonly now: number;
+  readonly unfinished: readonly number[];
+}
+
+/** Closes the messages of people that this reply answers, and returns them. */
+async function answerWaiting(
+  sql: Sql,
+  { conversationId, seen = Number.MAX_SAFE_INTEGER }: PersonReply,
+  { turnId, now, unfinished }: Answering,
+): Promise<readonly InboxRow[]> {
+  const waiting = (await sql.all(WAITING, { conversationId })).map(readInboxRow);
+  const answered = waiting.filter(
+    (row) => isOfPerson(row) && (row.seq <= seen || unfinished.includes(row.seq)),
+  );
+  const seqs = toJson(answered.map(({ seq }) => seq));
+  if (answered.length > 0) sql.send(CLOSE, { turnId, now, seqs });
+  return answered;
+}
+
+const KNOWN = statement('select id from turn where request_key = :requestKey').rows<{
+  readonly id: string;
+}>();
+
+const WRITE = statement(`
+  insert into turn (id, conversation_id, session, state, attempts, started_at, finished_at,
+    written_by, written_as, request_key)
+  values (:turnId, :conversationId, :session, 'answered', 1, :now, :now, :by, :as, :requestKey)`);
+
+// States are written out, because a partial index serves only what names its condition.
+const UNFINISHED = statement(`
+  select id from turn
+  where conversation_id = :conversationId and state = 'running' and session = :session`).rows<{
+  readonly id: string;
+}>();
+
+const OF_TURN = statement(
+  `select ${INBOX_COLUMNS} from inbox where turn_id = :turnId order by seq`,
+).rows<MessageRow>();
+
+const WAITING = statement(`
+  select ${INBOX_COLUMNS} from inbox
+  where conversation_id = :conversationId and state = 'waiting' order by seq`).rows<MessageRow>();
+
+const END = statement(`
+  update turn set state = 'interrupted', finished_at = :now, reason = :reason
+  where id = :turnId`);
+
+const RETURN_TO_INBOX = statement(`
+  update inbox set state = 'waiting', turn_id = null, claimed_at = null where turn_id = :turnId`);
+
+const CLOSE = statement(`
+  update inbox set state = 'done', outcome = 'answered', turn_id = :turnId, claimed_at = :now
+  where seq in (select cast(value as bigint) from json_each(:seqs))`);

@@ -1,0 +1,29 @@
+import { type Sql, statement } from './database.ts';
+import { STATEMENT_NOW } from './shared-clock.ts';
+
+/**
+ * The longest takeover of a conversation, in ms. An end that is further away was computed before the clock was set
+ * back, and does not count.
+ */
+export const MAX_TAKEOVER_MS = 24 * 60 * 60_000;
+
+/** Whether a person leads a conversation now; `until` is its `taken_over_until`. */
+export function isTakenOver(until: number | null, now: number): boolean {
+  return until !== null && until > now && until <= now + MAX_TAKEOVER_MS;
+}
+
+/** `isTakenOver` as the condition of a statement on the table `conversation`, under whatever name; `moment` is now. */
+export function isTakenOverAt<const Moment extends string, const Name extends string>(
+  moment: Moment,
+  name: Name,
+) {
+  return `${name}.taken_over_until > ${moment}
+  and ${name}.taken_over_until <= cast(${moment} as bigint) + ${MAX_TAKEOVER_MS}` as const;
+}
+
+/** Now, on the clock that all processes share, in ms. */
+export async function readMoment(sql: Sql, moment: number | null): Promise<number> {
+  return (await sql.get(NOW, { moment }))?.now ?? 0;
+}
+
+const NOW = statement(`select ${STATEMENT_NOW} as now`).rows<{ readonly now: number }>();

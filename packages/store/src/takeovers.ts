@@ -1,0 +1,179 @@
+import { type NewId, ReplyRoute } from '@parley/core';
+import { lockConversation } from './conversations.ts';
+import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
+import { type PersonReply, replyAsPerson } from './person-replies.ts';
+import { type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
+import { isTakenOver, MAX_TAKEOVER_MS, readMoment } from './taken-over.ts';
+
+/** A takeover of a conversation. Times in ms of the shared clock. */
+export interface Takeover {
+  readonly seq: number;
+  readonly conversationId: string;
+  /** The name of a sign-in. */
+  readonly by: string;
+  readonly at: number;
+  readonly until: number;
+  /** Null: it lasts. */
+  readonly endedAt: number | null;
+  /** Who handed it back, or took it over next; null: it lasts, or ended by itself. */
+  readonly endedBy: string | null;
+}
+
+/** Who takes a conversation over, and for how long (ms). */
+export interface TakeoverOrder {
+  readonly conversationId: string;
+  readonly by: string;
+  readonly lastsMs: number;
+}
+
+/**
+ * Conversations that a person leads instead of the agent (U12): column `taken_over_until` decides before a turn is
+ * claimed, table `takeover` records who did it. The page and the command line write it.
+ */
+export function takeoverRepository(database: Database, newId: NewId, sharedClock: SharedClock) {
+  return {
+    /**
+     * Takes a conversation over, or extends a takeover. The running turn is fenced and stays unfinished; parts of
+     * answers that delivery has not started are not sent. Null: there is no such conversation.
+     */
+    takeOver: (order: TakeoverOrder): Promise<{ readonly until: number } | null> =>
+      database.write((sql) => takeOver(sql, order, sharedClock())),
+
+    /** Lets the agent answer again. False: no person leads the conversation. Null: there is none. */
+    handBack: (conversationId: string, by: string): Promise<boolean | null> =>
+      database.write((sql) => handBack(sql, conversationId, by, sharedClock())),
+
+    /** Stores what a person writes into a chat, once for each request. Null: there is no such conversation. */
+    reply: (reply: PersonReply) =>
+      database.write((sql) => replyAsPerson(sql, reply, { newId, moment: sharedClock() })),
+
+    /** The route of the newest message of a person in a conversation; null: none is stored. */
+    newestRoute: (conversationId: string): Promise<ReplyRoute | null> =>
+      database.read((sql) => readNewestRoute(sql, conversationId)),
+
+    /** Takeovers, and replies of people, each newest first; `before` in ms. */
+    recent: (limit: number, before?: number) =>
+      database.read(async (sql) => {
+        const now = await readMoment(sql, sharedClock());
+        const values = { limit, before: before ?? Number.MAX_SAFE_INTEGER };
+        const takeovers = await sql.all(RECENT, values);
+        return {
+          takeovers: takeovers.map((one) => withEnd(one, now)),
+          replies: await sql.all(RECENT_REPLIES, values),
+        };
+      }),
+  };
+}
+
+async function takeOver(
+  sql: Sql,
+  { conversationId: id, by, lastsMs }: TakeoverOrder,
+  moment: number | null,
+): Promise<{ readonly until: number } | null> {
+  if (lastsMs > MAX_TAKEOVER_MS) throw new RangeError(`A takeover of ${lastsMs} ms is too long.`);
+  if ((await lockConversation(sql, id)) === undefined) return null;
+  if ((await readNewestRoute(sql, id)) === null) return null;
+  const now = await readMoment(sql, moment);
+  // Its worker lives and must not count as one that the turn has killed.
+  sql.send(UNCOUNT, { id, moment });
+  const until = now + lastsMs;
+  sql.send(TAKE, { id, until });
+  sql.send(WITHHOLD, { id, now, error: WITHHELD });
+  sql.send(END_RECORD, { id, now, by });
+  sql.send(RECORD, { id, by, now, until });
+  return { until };
+}
+
+async function handBack(
+  sql: Sql,
+  id: string,
+  by: string,
+  moment: number | null,
+): Promise<boolean | null> {
+  const lane = await lockConversation(sql, id);
+  if (lane === undefined) return null;
+  const now = await readMoment(sql, moment);
+  const until = lane.taken_over_until;
+  if (!isTakenOver(until, now)) return false;
+  sql.send(HAND_BACK, { id });
+  sql.send(END_RECORD, { id, now, by });
+  // They were held because of the takeover alone.
+  sql.send(RELEASE_ALERTS, { id, now, until });
+  return true;
+}
+
+async function readNewestRoute(sql: Sql, id: string): Promise<ReplyRoute | null> {
+  const row = await sql.get(NEWEST_ROUTE, { id, trigger: '%,"trigger":"%' });
+  if (row === undefined) return null;
+  return fromCheckedJson(ReplyRoute, row.route, `reply route in ${id}`);
+}
+
+/** A takeover that no person has ended ends by itself. */
+export function withEnd(row: Takeover, now: number): Takeover {
+  if (row.endedAt !== null || isTakenOver(row.until, now)) return row;
+  return { ...row, endedAt: row.until };
+}
+
+/** Why a part of an answer was not sent, for people and for the agent's next turn. */
+const WITHHELD = 'A person took this chat over before it was sent.';
+
+const UNCOUNT = statement(`
+  update turn set attempts = attempts - 1
+  where conversation_id = :id and state = 'running' and awaits is null and attempts > 0
+    and exists (select 1 from conversation
+      where conversation.id = :id and lease_owner is not null and lease_until > ${STATEMENT_NOW})`);
+
+/** From here on the running worker can write nothing more. */
+const TAKE = statement(`
+  update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null,
+    taken_over_until = :until
+  where id = :id`);
+
+// The states are written out, because a partial index serves only what names its condition.
+const WITHHOLD = statement(`
+  update outbox set state = 'failed', error = :error, updated_at = :now
+  where state in ('pending', 'sending') and state = 'pending' and part_index is not null
+    and exists (select 1 from turn where turn.id = outbox.turn_id and turn.conversation_id = :id
+      and turn.written_by is null)`);
+
+const HAND_BACK = statement('update conversation set taken_over_until = null where id = :id');
+
+const RECORD = statement(`
+  insert into takeover (conversation_id, taken_by, taken_at, until) values (:id, :by, :now, :until)`);
+
+/** One that has ended by itself stays as it is. */
+const END_RECORD = statement(`
+  update takeover set ended_at = :now, ended_by = :by
+  where conversation_id = :id and ended_at is null and until > :now`);
+
+const RELEASE_ALERTS = statement(`
+  update heartbeat_run set held_until = :now
+  where state = 'held' and target = :id and held_until = :until`);
+
+// Inside a JSON string the quotes of a trigger would be escaped.
+const NEWEST_ROUTE = statement(`
+  select route from inbox where conversation_id = :id and message not like :trigger
+  order by seq desc limit 1`).rows<{ readonly route: string }>();
+
+/** The columns of a `Takeover`. */
+export const TAKEOVER_COLUMNS = `seq, conversation_id as "conversationId", taken_by as by, taken_at as at,
+  until, ended_at as "endedAt", ended_by as "endedBy"`;
+
+const RECENT = statement(`
+  select ${TAKEOVER_COLUMNS} from takeover where taken_at < :before
+  order by taken_at desc, seq desc limit :limit`).rows<Takeover>();
+
+/** What a person wrote into a chat from the page. */
+export interface WrittenReply {
+  readonly turnId: string;
+  readonly conversationId: string;
+  readonly by: string;
+  readonly as: 'agent' | 'self';
+  readonly at: number;
+}
+
+const RECENT_REPLIES = statement(`
+  select id as "turnId", conversation_id as "conversationId", written_by as by, written_as as "as",
+    started_at as at
+  from turn where request_key is not null and started_at < :before
+  order by started_at desc limit :limit`).rows<WrittenReply>();
