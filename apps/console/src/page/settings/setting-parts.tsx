@@ -7,7 +7,7 @@ import { countChanged } from './filter.ts';
 import { fieldId, isWithin, type SettingProps } from './setting-context.ts';
 
 /** A text with the words of the search marked in it. */
-export function Marked({
+function Marked({
   text,
   words,
 }: {
@@ -78,7 +78,7 @@ function Difference({ path, schema, written }: HeadProps): VNode | null {
 }
 
 /** The way back to the default, for what the file says. */
-export function Reset({ name, path, schema, form, written, isEntry }: HeadProps): VNode | null {
+function Reset({ name, path, schema, form, written, isEntry }: HeadProps): VNode | null {
   if (written === undefined || written === null || isEntry) return null;
   const label = schema.default === undefined ? 'Remove' : 'Reset to default';
   return (
