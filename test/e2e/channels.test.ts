@@ -14,6 +14,7 @@ import {
   runCommand,
   startParleyProcess,
 } from './parley-process.ts';
+import { openView } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const [ANN, EVE, MAL, GROUP] = [501, 999, 998, -5];
@@ -126,9 +127,9 @@ describe('the channels', () => {
       telegram.say({ chat: GROUP, from: EVE, text: 'hello @parley_test_bot' });
       const browser = await openChromium(chromiumUrl ?? '');
       const page = await openPage(browser, 1280);
-      const badge = page.locator('nav.views .badge');
+      const badge = page.locator('nav.rail .badge');
       await expect.poll(() => badge.innerText(), TIMEOUT).toMatch(/^2/);
-      await page.getByRole('link', { name: /^Channels/ }).click();
+      await openView(page, 'Channels');
       await fits(page);
       const applicants = page.getByRole('region', { name: 'People who wait' });
       await applicants
@@ -142,7 +143,7 @@ describe('the channels', () => {
       await page.context().close();
 
       const phone = await openPage(browser, 360);
-      await openMenu(phone);
+      await openView(phone, 'Channels');
       await fits(phone);
       await phone.getByRole('button', { name: /^Refuse/ }).click();
       await phone.getByRole('status').filter({ hasText: 'gets no access' }).waitFor();
@@ -186,11 +187,6 @@ async function openPage(browser: Browser, width: number): Promise<Page> {
   await page.goto(`${parley.address}/#token=${parley.token}`);
   await page.getByText('Connected', { exact: true }).first().waitFor();
   return page;
-}
-
-async function openMenu(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Menu' }).click();
-  await page.getByRole('link', { name: /^Channels/ }).click();
 }
 
 /** Nothing is wider than the window, and axe finds no fault. */

@@ -59,8 +59,9 @@ const settingsFor = ({ baseUrl }: ModelDouble) => ({
   approvals: { ask: ['current_time'] },
   lanes: { collectPauseMs: 50 },
 });
+const lastLine = (text: string) => text.trim().split('\n').at(-1);
 const play = (platform: string, file: string) =>
-  runParley(['--data', folder.path, 'simulate', platform, '--play', file]);
+  runParley(['--data', folder.path, 'simulate', platform, file]);
 
 describe('scenes', () => {
   it('[U04] a scene with a group and an approval is a test of a whole Parley', async () => {
@@ -86,10 +87,41 @@ describe('scenes', () => {
 
   // The page plays one on Telegram below.
   if (isOfDay(0, 3))
-    it('[U04] "parley simulate --play" plays one on WhatsApp, which it links itself', async () => {
+    it('[U04] "parley simulate" plays one on WhatsApp, which it links itself', async () => {
       const { code, out, err } = await play('whatsapp', join(SCENES, 'group.jsonl'));
-      expect([code, out.trim()], err).toEqual([0, '5 acts played: all is as recorded.']);
+      expect([code, lastLine(out)], err).toEqual([0, '5 acts played: all is as recorded.']);
     });
+
+  it('[U04] "parley simulate SCENE" plays one in a fresh home without a key, and prints the conversation', async () => {
+    const home = makeDataFolder({});
+    onTestFinished(() => home.remove());
+    rmSync(join(home.path, 'parley.yaml'));
+    const scene = join(SCENES, 'group.jsonl');
+    const { code, out, err } = await runParley([
+      '--data',
+      home.path,
+      'simulate',
+      scene,
+      '--offline',
+    ]);
+    expect([code, lastLine(out)], err).toEqual([0, '5 acts played: all is as recorded.']);
+    const [first, second, third] = out.split('\n');
+    expect([first, second, third]).toEqual([
+      ...['[friends] bo: nobody asked the bot', '[friends] ann: @bot are you there?'],
+      expect.stringMatching(/^\[friends\] bot to ann:1: I am running and your message reached me/),
+    ]);
+    expect(readdirSync(home.path)).toEqual([]);
+    // A scene that expects something else fails.
+    const wrong = join(home.path, 'wrong.jsonl');
+    writeFileSync(
+      wrong,
+      `${JSON.stringify({ act: { kind: 'say', chat: 'you', from: 'you', text: 'hello' } })}\n` +
+        `${JSON.stringify({ shown: { chat: 'you', message: 'bot:1', text: 'Good morning.' } })}\n`,
+    );
+    const failed = await runParley(['--data', home.path, 'simulate', wrong, '--offline']);
+    expect([failed.code, lastLine(failed.out)]).toEqual([1, '1 act played: 1 difference.']);
+    expect(failed.out).toContain('you bot:1 is different\n  expected: {"text":"Good morning."}');
+  });
 });
 
 describe.runIf(chromiumUrl)('the page of parley simulate', () => {

@@ -152,7 +152,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F09] offers the commands, and a new conversation is marked', async () => {
+  it('[F09] offers the commands, and a cleared context is marked', async () => {
     const page = await scene.open();
     await field(page).pressSequentially('/');
     const names = await page.getByRole('option').locator('b').allInnerTexts();
@@ -162,8 +162,9 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await field(page).press('Escape');
     await expect.poll(() => page.getByRole('listbox').count()).toBe(0);
     await field(page).fill('');
-    await page.getByRole('button', { name: 'New' }).click();
-    await page.getByText('New conversation').last().waitFor();
+    await page.getByRole('button', { name: 'Chat menu' }).click();
+    await page.getByRole('button', { name: 'Clear context' }).click();
+    await page.getByText('Context cleared').last().waitFor();
     await page.context().close();
   });
 

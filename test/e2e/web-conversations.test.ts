@@ -1,15 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { faultsOf } from './page-faults.ts';
-import {
-  LOOKS,
-  openView,
-  say,
-  showIn,
-  startWebScene,
-  untilAnswer,
-  type WebScene,
-} from './web-scene.ts';
+import { LOOKS, say, showIn, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -24,24 +16,28 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
       await say(chat, text);
       await untilAnswer(chat, `You said: ${text}`);
     }
-    page = await scene.open({ viewport: { width: 1280, height: 860 } });
-    await openView(page, 'Conversations');
-    await page.locator('.entry-link').first().waitFor();
+    page = await scene.open({ viewport: { width: 1440, height: 860 } });
+    await page.goto(`${scene.parley.address}/#/conversations`);
+    await link().waitFor();
   });
   afterAll(() => scene.close());
 
-  const link = () => page.locator('.conversations .entry-link').first();
-  const sheet = () => page.locator('.conversation-sheet');
+  const link = () => page.locator('.inbox-row').first();
+  const sheet = () => page.locator('.talk');
+  const panel = () => page.getByRole('complementary', { name: 'About this chat' });
+  /** A chat of the page is shown as every other conversation under the address of its conversation. */
+  const ADDRESS = '#/conversations/web:default:main';
+  const open = () => page.goto(`${scene.parley.address}/${ADDRESS}`);
   const message = (text: string) => sheet().locator('.said-message', { hasText: text }).first();
 
   it('[U08] are listed with their last words, and shown beside the list', async () => {
     expect(await link().innerText()).toContain('Answer: You said: <b>third</b>');
-    await link().click();
+    await open();
     await message('Wie groß ist die Größe?').waitFor();
     const texts = await sheet().locator('.said-text').allInnerTexts();
     expect(texts).toHaveLength(6);
     expect(texts.slice(-2)).toEqual(['<b>third</b>', 'You said: <b>third</b>']);
-    expect(await sheet().innerText()).toContain('3 turns');
+    await panel().getByText('3 turns').waitFor();
   });
 
   it('[U08] [D08] say of each message what happened, under its first words', async () => {
@@ -59,27 +55,30 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
     await page.goto(`${scene.parley.address}/#/conversations`);
     await say(chat, 'a slow question');
     await link().getByText('Running').waitFor();
-    await link().getByText('New', { exact: true }).waitFor();
     expect(await link().innerText()).toContain('a slow question');
-    await link().click();
-    await link().getByText('New', { exact: true }).waitFor({ state: 'detached' });
-    await sheet().getByRole('button', { name: 'Stop' }).click();
-    await sheet().getByRole('button', { name: 'Stop it' }).click();
+    await open();
+    await panel().getByRole('button', { name: 'Stop' }).click();
+    await panel().getByRole('button', { name: 'Stop it' }).click();
     await message('a slow question').getByText('stopped').waitFor();
     late.resolve('too late');
     await link().getByText('Running').waitFor({ state: 'detached' });
+    await page.goto(`${scene.parley.address}/#/conversations`);
+    await say(chat, '/status');
+    await link().getByText('New', { exact: true }).waitFor();
+    await open();
+    await link().getByText('New', { exact: true }).waitFor({ state: 'detached' });
   });
 
   it('[U08] are given another mode, and started again', async () => {
-    await sheet()
+    await panel()
       .getByLabel(/^Mode(?!l)/)
       .selectOption('plan');
     await say(chat, '/mode');
     await untilAnswer(chat, /plan/);
-    await sheet().getByRole('button', { name: 'New session' }).click();
-    await sheet().getByRole('button', { name: 'Start a new session' }).click();
-    await sheet().getByRole('button', { name: 'New session' }).waitFor();
-    await sheet()
+    await panel().getByRole('button', { name: 'Clear context' }).click();
+    await panel().getByRole('button', { name: 'Clear it' }).click();
+    await panel().getByRole('button', { name: 'Clear context' }).waitFor();
+    await panel()
       .getByLabel(/^Mode(?!l)/)
       .selectOption('agent');
   });
@@ -87,16 +86,14 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
   it('[U08] are searched by words of any language, and a hit leads to its place', async () => {
     const field = page.getByRole('searchbox', { name: 'Search in all conversations' });
     await field.fill('公园');
-    await field.press('Enter');
-    await page.getByText('2 places found.').waitFor();
+    await page.getByText('2 results').waitFor();
+    expect(await page.locator('.excerpt mark').allInnerTexts()).toEqual(['公园', '公园']);
     await page.locator('.entry-link', { hasText: 'Answer' }).click();
     await sheet().locator('[aria-current]', { hasText: 'You said: 公园在哪里' }).waitFor();
     await field.fill('grosse');
-    await page.getByRole('button', { name: 'Search' }).click();
-    await page.locator('.entry-link', { hasText: 'Größe' }).first().waitFor();
+    await page.locator('.excerpt mark', { hasText: 'Größe' }).first().waitFor();
     await field.fill('nowhere');
-    await field.press('Enter');
-    await page.getByText('Nothing is found.').waitFor();
+    await page.getByText('No results').waitFor();
     await field.fill('');
     // The list is back, from before the answer to /mode or with it.
     await link()
@@ -108,7 +105,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
     for (let nth = 0; nth < 27; nth += 1) await say(chat, `/status ${100 + nth}`);
     await chat.getByRole('log').locator('.mine.is-sent', { hasText: '/status 126' }).waitFor();
     await page.goto(`${scene.parley.address}/#/conversations`);
-    await link().click();
+    await open();
     await message('/status 126').waitFor();
     expect(await message('Wie groß').isVisible()).toBe(false);
     await sheet().getByRole('button', { name: 'Older messages' }).click();
@@ -127,8 +124,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
     for (const [colorScheme, width] of LOOKS) {
       await showIn(own, colorScheme, width);
       await own.goto(`${scene.parley.address}/#/conversations`);
-      await own.locator('.entry-link').first().focus();
-      await own.keyboard.press('Enter');
+      await own.goto(`${scene.parley.address}/${ADDRESS}`);
       const first = own.locator('.said-message').first();
       await first.waitFor();
       await first.getByRole('button', { name: 'Why' }).focus();

@@ -72,7 +72,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await shoot('question');
     expect(await faultsOf(page)).toEqual([]);
     await chat.evaluate("dispatchEvent(new Event('focus'))");
-    await chat.getByRole('link', { name: 'Approvals 1 question waits' }).waitFor();
+    await chat.getByRole('link', { name: 'Inbox 1 question waits' }).waitFor();
   });
 
   it('[G05] is refused by keyboard, counts once, and a later decision in the chat learns it', async () => {

@@ -118,7 +118,7 @@ describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
     await page.keyboard.press('Enter');
     await untilAnswer(page, 'Nothing was running.');
     const reached = new Set<string>();
-    for (let tabs = 0; tabs < 80; tabs += 1) {
+    for (let tabs = 0; tabs < 100; tabs += 1) {
       await page.keyboard.press('Tab');
       reached.add(
         await page.evaluate(
@@ -126,7 +126,7 @@ describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
         ),
       );
     }
-    for (const name of ['New', 'Messages', 'Copy code', 'Code', 'Table'])
+    for (const name of ['New chat', 'Messages', 'Copy code', 'Code', 'Table'])
       expect([...reached]).toContain(name);
     await page.context().close();
   });

@@ -9,7 +9,14 @@ import { z } from 'zod';
 import { HeldAnswers } from '../model/index.ts';
 import { faultsOf } from './page-faults.ts';
 import { makeDataFolder, runCommand } from './parley-process.ts';
-import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import {
+  addressesOfViews,
+  openView,
+  say,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -163,7 +170,6 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     await page.getByText('Connected', { exact: true }).waitFor();
     return page;
   };
-  const links = (page: Page) => page.locator('nav.views a');
   const texts = async (page: Page) =>
     found(`${await page.content()} ${await page.evaluate('JSON.stringify(localStorage)')}`);
 
@@ -176,12 +182,12 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     '[U03] see on the page what a %s may open, at %i pixels, and a clear message at other addresses',
     async (role, width, ids) => {
       const owner = await scene.open();
-      const all = await links(owner).evaluateAll((of) => of.map((one) => String(one.hash)));
+      const all = [...(await addressesOfViews(owner)), '#/conversations'];
       await owner.context().close();
       expect(all).toContain('#/people');
       const page = await signIn(role, width);
       await page.getByRole('heading', { name: 'Status', exact: true }).waitFor();
-      const own = await links(page).evaluateAll((of) => of.map((one) => String(one.hash)));
+      const own = await addressesOfViews(page);
       expect(own).toEqual(ids.map((id) => `#/${id}`));
       const failed: string[] = [];
       page.on('response', (one) => {

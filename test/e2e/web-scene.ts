@@ -92,11 +92,44 @@ export async function showIn(page: Page, colorScheme: 'light' | 'dark', width: n
   await page.setViewportSize({ width, height: 800 });
 }
 
-/** Opens a view by its link, in a narrow window from the menu. */
+/** The views of each place but the inbox, by the names of their links. */
+const PLACES = {
+  Agent: ['Files', 'Memory', 'Skills', 'Heartbeat', 'Jobs', 'Hooks', 'Soul', 'Prompt'],
+  Operate: [
+    ...['Status', 'Channels', 'Queue', 'Approvals', 'Why'],
+    ...['Usage', 'Logs', 'Audit', 'People'],
+  ],
+  Settings: ['Settings', 'Set up'],
+} as const;
+
+/** Opens one of the four places. */
+export async function openPlace(page: Page, name: string): Promise<void> {
+  const rail = page.getByRole('navigation', { name: 'Main' });
+  await rail.getByRole('link', { name: new RegExp(`^${name}`) }).click();
+}
+
+/** Opens a view by its link, which the navigation of its place has; *Chat* is the inbox. */
 export async function openView(page: Page, name: string): Promise<void> {
-  const menu = page.getByRole('button', { name: 'Menu' });
-  if (await menu.isVisible()) await menu.click();
-  await page.getByRole('link', { name, exact: true }).click();
+  const [place] = Object.entries(PLACES).find(([, views]) => views.some((one) => one === name)) ?? [
+    'Inbox',
+  ];
+  await openPlace(page, place);
+  if (place === 'Inbox') return;
+  const views = page.getByRole('navigation', { name: `${place} views` });
+  await views.getByRole('link', { name: new RegExp(`^${name}`) }).click();
+}
+
+/** The addresses of all views that the navigation leads to, in the order of their places. */
+export async function addressesOfViews(page: Page): Promise<readonly string[]> {
+  const hashes = (links: string) =>
+    page.locator(links).evaluateAll((all) => all.map((one) => String(one.hash)));
+  const found: string[] = [];
+  for (const place of await hashes('nav.rail a')) {
+    await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+    await page.locator(`nav.rail a[href="${place}"][aria-current]`).waitFor();
+    found.push(...new Set([place, ...(await hashes('nav.views a'))]));
+  }
+  return found;
 }
 
 /** The field one writes in. */

@@ -4,7 +4,15 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { mine, openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import {
+  field,
+  mine,
+  openView,
+  say,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -105,10 +113,12 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
 
   it('[U03] a message that was written when the session had ended is sent after the next one began', async () => {
     const page = await scene.open();
+    await field(page).fill('Typed without a session');
+    // In one step: the list of the inbox notices within seconds that the session has ended.
     await page.evaluate(
-      "localStorage.setItem('parley.session', 'parley_session_' + 'a'.repeat(43))",
+      `localStorage.setItem('parley.session', 'parley_session_' + 'a'.repeat(43));
+       document.querySelector('.composer').requestSubmit()`,
     );
-    await say(page, 'Typed without a session');
     await signInForm(page).waitFor();
     await enter(page, scene.parley.token);
     await untilAnswer(page, 'You said: Typed without a session');

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
+import { addressesOfViews } from '../e2e/web-scene.ts';
 import { startChromium } from '../services/chromium.ts';
 import { type Example, startExample } from './example.ts';
 import { shootPlatforms } from './platforms.ts';
@@ -51,11 +52,9 @@ async function main(): Promise<void> {
 
 /** The chat, and whatever the navigation leads to: a new view is found by itself. */
 async function viewsOf(page: Page): Promise<readonly string[]> {
-  const links = await page
-    .locator('nav.views a')
-    .evaluateAll((all) => all.map((one) => String(one.getAttribute('href'))));
+  const links = await addressesOfViews(page);
   const views = links.flatMap((href) => /^#\/([a-z-]+)/.exec(href)?.[1] ?? []);
-  return [...new Set(['chat', ...views])];
+  return [...new Set(['chat', 'conversations', ...views])];
 }
 
 /** A script for the page: folders of the machine that makes the pictures are shown as those of a usual installation. */

@@ -15,6 +15,7 @@ import {
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { ConversationAction, DeadLetterWake, PageMark, Store } from '@parley/store';
 import { z } from 'zod';
+import { printMessages } from './printed-messages.ts';
 import { firstWords } from './why-operations.ts';
 
 interface ConversationNeeds {
@@ -83,8 +84,8 @@ export const operations = {
     { ...Id, before: Mark.optional(), until: Count.nonnegative().optional(), limit: Limit },
     async ({ store }: ConversationNeeds, { id, before = null, until = null, limit }) => {
       const asked = { conversationId: id, before, until, limit };
-      const { messages, older } = await store.conversations.messages(asked);
-      return { messages, next: markOf(older) };
+      const page = await store.conversations.messages(asked);
+      return { messages: await printMessages(page), next: markOf(page.older) };
     },
   ),
   search: read(

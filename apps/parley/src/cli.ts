@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { escapedHidden, systemTime } from '@parley/core';
-import { nearestWord } from '@parley/settings';
 import type { Store } from '@parley/store';
 import { type Command, InvalidArgumentError } from 'commander';
 import { commandLine, type DataFolder } from './data-folder.ts';
 import { type LoadedSettings, readSettings } from './settings.ts';
+import { refuseWord } from './usage-errors.ts';
 
 export interface Cli {
   readonly folder: DataFolder;
@@ -46,36 +46,36 @@ export function add<Given extends unknown[]>(
 }
 
 /** The subcommand that a group of commands runs by itself. Another word is refused as an unknown command. */
-export function addDefault(parent: Command, name: string): Command {
+export function addDefault(parent: Command, name: string, description: string): Command {
   const command = parent.command(name, { isDefault: true }).allowExcessArguments();
+  command.description(`${description} (default)`);
   return command.hook('preAction', () => {
     const [word] = command.args;
     if (word !== undefined) refuseWord(parent, word);
   });
 }
 
-/** Has every group of commands refuse an unknown one. Commander's own guesses are too far off. */
-export function refuseUnknown(parent: Command): void {
-  if (parent.commands.length === 0) return;
-  parent.on('command:*', ([word = '']: readonly string[]) => refuseWord(parent, word));
-  for (const command of parent.commands) refuseUnknown(command);
-}
+/** A longer example does not move the effects of the others to the right. */
+const MAX_EXAMPLE_COLUMN = 60;
 
-/** Suggests a command only if it is there and spelt much like that word. */
-function refuseWord(parent: Command, word: string): never {
-  const path = parent.parent === null ? '' : `${parent.name()} `;
-  const names = parent.commands.map((known) => known.name());
-  const meant = nearestWord(word, [...names, 'help']);
-  const all = path === '' ? '' : `\n(It is one of ${names.join(', ')}.)`;
-  const hint = meant === undefined ? all : `\n(Did you mean ${path}${meant}?)`;
-  return parent.error(`error: unknown command '${path}${word}'${hint}`);
+/** Adds examples to the help of a command, and of the commands below it: each a command line and its effect. */
+export function withExamples(
+  command: Command,
+  examples: readonly (readonly [line: string, effect: string])[],
+  notes = '',
+): Command {
+  const lengths = examples.map(([line]) => line.length);
+  const width = Math.max(...lengths.filter((length) => length <= MAX_EXAMPLE_COLUMN));
+  const lines = examples.map(([line, effect]) => `  ${line.padEnd(width)}  ${effect}`.trimEnd());
+  const text = ['', ...(notes === '' ? [] : [notes, '']), 'Examples:', ...lines].join('\n');
+  return command.addHelpText('afterAll', text);
 }
 
 /** `17`, `#17` and `v3`: numbers of dead letters and versions. */
 export function idNumber(text: string): number {
   const digits = /^(?:#|v)?(\d{1,15})(?:-seed)?$/.exec(text)?.[1];
   if (digits !== undefined) return Number(digits);
-  throw new InvalidArgumentError('A number such as 17 is wanted.');
+  throw new InvalidArgumentError('Use a number such as 17.');
 }
 
 /** Reads a whole number within bounds. */
@@ -97,12 +97,12 @@ export function isoDate(text: string): string {
 
 /** A group of commands that look at one agent: `--agent` may stand before or after the command (F14). */
 export function ofOneAgent(group: Command): Command {
-  return group.option('--agent <name>', 'of this agent; without it of the default one');
+  return group.option('--agent <name>', 'work on this agent instead of the default one');
 }
 
 /** A command, or a group of them, with `--json`, which may stand before or after a command of the group. */
 export function withJson(command: Command): Command {
-  return command.option('--json', 'for programs');
+  return command.option('--json', 'print JSON for programs');
 }
 
 /** A command of a group with `--json` that has no answer to print as JSON: it refuses the option. */

@@ -66,6 +66,13 @@ describe('an option that was renamed', () => {
     expect(written.err).toContain("option '--last <count>' argument 'many' is invalid");
   });
 
+  it('[U02] of a scene is the file alone now', async () => {
+    const words = ['--data', '/nonexistent', 'simulate', 'discord', '--play', '/nonexistent.jsonl'];
+    expect(await main(words)).toBe(1);
+    expect(written.err).toContain('Note: --play is not needed now.');
+    expect(written.err).toContain('There is no scene /nonexistent.jsonl.');
+  });
+
   it('[U02] keeps the option out of what it conflicts with', async () => {
     const program = new Command('parley').exitOverride();
     program

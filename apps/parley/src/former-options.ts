@@ -17,11 +17,18 @@ export function acceptFormerOptions(program: Command, all: typeof FORMER = FORME
     const option = command.options.find(({ long }) => long === now);
     if (option === undefined) throw new Error(`parley ${path} has no option ${now}.`);
     const old = new FormerOption(former, option);
-    const notice = `Note: ${former} is called ${now} now. The next release will not accept ${former}.\n`;
-    command.addOption(old).on(`option:${old.name()}`, () => {
-      command.configureOutput().writeErr?.(notice);
-    });
+    command.addOption(old);
+    noteFormer(command, old, `is called ${now}`);
   }
+}
+
+/** Has a command say what a former option has become, when it is used. */
+export function noteFormer(command: Command, option: Option, become: string): void {
+  const former = option.long ?? option.flags;
+  const notice = `Note: ${former} ${become} now. The next release will not accept ${former}.\n`;
+  command.on(`option:${option.name()}`, () => {
+    command.configureOutput().writeErr?.(notice);
+  });
 }
 
 function subcommand(parent: Command, name: string): Command {
@@ -35,7 +42,8 @@ class FormerOption extends Option {
   readonly #option: Option;
 
   constructor(name: string, option: Option) {
-    super(option.flags.replace(option.long ?? '', name));
+    // The short flag stays with the present name.
+    super(option.flags.replace(/^-\w, /, '').replace(option.long ?? '', name));
     this.#option = option;
     this.hideHelp();
     if (option.parseArg !== undefined) this.argParser(option.parseArg);

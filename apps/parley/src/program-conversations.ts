@@ -1,14 +1,17 @@
 import { type Command, Option } from 'commander';
-import { add, addDefault, idNumber, numberFrom, type Runs, using, withJson } from './cli.ts';
+import {
+  add,
+  addDefault,
+  idNumber,
+  numberFrom,
+  type Runs,
+  using,
+  withExamples,
+  withJson,
+} from './cli.ts';
 
-const HELP = `
-While a person leads a conversation, its messages wait and the agent says nothing there. What the person answers needs no
-answer any more; the agent knows of it once the conversation is handed back. docs/conversations.md explains it.
-
-Examples:
-  parley conversations take-over telegram:default:501 --minutes 30
-  parley conversations reply telegram:default:501 "I am looking into it."
-  parley conversations hand-back telegram:default:501`;
+const NOTES = `While a person leads a conversation, its messages wait and the agent says nothing there. What the person answers needs no
+answer any more; the agent knows of it once the conversation is handed back. docs/conversations.md explains it.`;
 
 interface Page {
   readonly limit: number;
@@ -18,27 +21,27 @@ interface Page {
 /** Describes the commands that list conversations and lead them. */
 export function describeConversations(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/conversations.ts'));
-  const what = 'chats of all channels: list them, take one over, write into it, hand it back';
-  const group = withJson(add(program, 'conversations', what)).addHelpText('after', HELP);
-  paged(addDefault(group, 'list').description('conversations, the newest first')).action(
+  const what = 'list the chats of all channels, take one over, write into it, or hand it back';
+  const group = withJson(add(program, 'conversations', what));
+  paged(addDefault(group, 'list', 'list conversations, newest first')).action(
     ({ limit, before }: Page) => work((m, cli) => m.listConversations(cli, limit, before)),
   );
   add(
     group,
     'take-over',
-    'lead one instead of the agent, which is silent until it is handed back',
+    'lead a conversation instead of the agent, which is silent until it is handed back',
     (id: string, { minutes }: { readonly minutes: number }) =>
       work((m, cli) => m.takeOver(cli, id, minutes)),
   )
     .argument('<id>', 'its id, as the list shows it')
-    .option('--minutes <number>', 'it ends by itself after so long', numberFrom(1, 1_440), 60);
+    .option('--minutes <number>', 'end it after this many minutes', numberFrom(1, 1_440), 60);
   add(group, 'hand-back', 'let the agent answer again', (id: string) =>
     work((m, cli) => m.handBack(cli, id)),
   ).argument('<id>', 'its id, as the list shows it');
   add(
     group,
     'reply',
-    'write into one',
+    'write into a conversation',
     (id: string, text: string, { as }: { readonly as: 'agent' | 'self' }) =>
       work((m, cli) => m.reply(cli, id, text, as)),
   )
@@ -49,18 +52,28 @@ export function describeConversations(program: Command, { run }: Runs): void {
         .choices(['self', 'agent'])
         .default('self'),
     );
-  const record = 'who took over, wrote and handed back, the newest first';
-  const before = 'those before this moment, in ms';
+  const record = 'list who took over, wrote and handed back, newest first';
+  const before = 'only those before this moment, in ms';
   paged(
     add(group, 'takeovers', record, ({ limit, before }: Page) =>
       work((m, cli) => m.listTakeovers(cli, limit, before)),
     ),
     before,
   );
+  withExamples(
+    group,
+    [
+      ['parley conversations', 'the newest, with their ids'],
+      ['parley conversations take-over telegram:default:501 --minutes 30', ''],
+      ['parley conversations reply telegram:default:501 "I am looking into it."', ''],
+      ['parley conversations hand-back telegram:default:501', 'the agent answers again'],
+    ],
+    NOTES,
+  );
 }
 
-function paged(command: Command, before = 'those that are older than this number'): Command {
+function paged(command: Command, before = 'only those older than this number'): Command {
   return command
-    .option('--limit <count>', 'how many', numberFrom(1, 50), 20)
+    .option('-n, --limit <count>', 'list this many', numberFrom(1, 50), 20)
     .option('--before <number>', before, idNumber);
 }

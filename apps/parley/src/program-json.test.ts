@@ -19,6 +19,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'completion <shell>': 'prints a script',
   gateway: RUNS,
   'heartbeat convert': ASKS,
+  'help [command...]': 'prints help',
   'import neomagi <folder>': FILES,
   'import openclaw <folder>': FILES,
   report: FILES,
@@ -26,7 +27,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'service install': 'starts a process, and prints a unit',
   'service uninstall': 'ends a process',
   setup: ASKS,
-  'simulate [platform]': RUNS,
+  'simulate [platform] [scene]': RUNS,
   start: RUNS,
   worker: RUNS,
 };
@@ -103,8 +104,23 @@ describe('a command without a running gateway', () => {
       'people',
     ],
     ...['sessions', 'soul', 'usage', 'cron list', 'why last', 'dead list', 'sessions list'],
-    ...['plugins', 'skills', 'skills show diary', 'storage', 'config check', 'config upgrade'],
-    ...['memory list', 'memory search tea', 'memory rebuild', 'memory versions', 'memory diff'],
+    ...[
+      'plugins',
+      'skills',
+      'skills show diary',
+      'storage',
+      'config',
+      'config check',
+      'config upgrade',
+    ],
+    ...[
+      'memory',
+      'memory list',
+      'memory search tea',
+      'memory rebuild',
+      'memory versions',
+      'memory diff',
+    ],
     ...['prompt --channel web', 'dead show 1', 'agents web:main', 'doctor'],
   ])('[U03] prints JSON and nothing else with --json: %s', async (command) => {
     await main(['--data', folder, ...command.split(' '), '--json']);

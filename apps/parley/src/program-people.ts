@@ -1,12 +1,47 @@
 import { ROLES, type Role } from '@parley/core';
 import { type Command, Option } from 'commander';
-import { add, addDefault, numberFrom, type Runs, using, withJson } from './cli.ts';
+import { add, addDefault, numberFrom, type Runs, using, withExamples, withJson } from './cli.ts';
+
+/** The commands about accounts of channels and their groups. */
+export function describeChannels(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/channels.ts'));
+  const what = 'list, pause, reconnect or test accounts, and allow groups';
+  const channels = withJson(add(program, 'channels', what));
+  const list = 'list accounts and their state, people who wait, and groups that were seen';
+  addDefault(channels, 'list', list).action(() => work((m, cli) => m.listChannels(cli)));
+  const change = (action: 'pause' | 'resume' | 'reconnect', description: string) =>
+    add(channels, `${action} <account>`, description, (account: string) =>
+      work((m, cli) => m.changeChannel(cli, action, account)),
+    );
+  change('pause', 'disconnect an account; its messages wait at the platform');
+  change('resume', 'connect a paused account again');
+  change('reconnect', 'close the connection of an account and open it again');
+  const test = 'send a test message to the chat of an owner there';
+  add(channels, 'test <account>', test, (account: string) =>
+    work((m, cli) => m.testChannel(cli, account)),
+  );
+  const allow = 'allow a group that was seen: writes it into the settings file, comments kept';
+  add(channels, 'allow <account> <group>', allow, (account: string, group: string) =>
+    work((m, cli) => m.allowGroup(cli, account, group)),
+  );
+  withExamples(
+    channels,
+    [
+      ['parley channels', 'all accounts, people who wait, and groups'],
+      ['parley channels pause telegram', 'until "parley channels resume telegram"'],
+      ['parley channels reconnect telegram/work', 'the account work'],
+      ['parley channels test discord', 'send a test message'],
+      ['parley channels allow telegram -1001234567890', 'answer in this group'],
+    ],
+    'An account is CHANNEL or CHANNEL/NAME, such as telegram or telegram/work. A paused one stays paused after a restart.',
+  );
+}
 
 /** The commands about people who may write to the bot and open the page. */
 export function describeAccess(program: Command, { run, bare }: Runs): void {
   const load = () => import('./commands/access.ts');
   const [work, secret] = [using(run, load), using(bare, load)];
-  const pair = 'allow a stranger by the code they were given; without a code: pending requests';
+  const pair = 'allow a stranger by the code they were given, or list pending requests';
   const operate = using(run, () => import('./operate.ts'));
   const pairing = add(
     program,
@@ -17,54 +52,79 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
         m.operateText(cli, flags.refuse ? 'access/refuse' : 'access/pair', { code }),
       ),
   );
-  withJson(pairing).option('--refuse', 'take the request off the list instead');
-  const approvals = 'what I asked people before I did it, who decided, and what came of it';
+  withJson(pairing).option('--refuse', 'refuse the request instead');
+  withExamples(pairing, [
+    ['parley pair', 'pending requests'],
+    ['parley pair ABCD2345', 'allow the person with this code'],
+    ['parley pair ABCD2345 --refuse', 'take the request off the list'],
+  ]);
+  const approvals = 'list approval requests and their outcomes';
   const asking = add(program, 'approvals', approvals, ({ limit }: { readonly limit: number }) =>
     work((m, cli) => m.approvals(cli, limit)),
   );
-  withJson(asking).option('--limit <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
+  withJson(asking).option(
+    '-n, --limit <count>',
+    'list this many of the newest',
+    numberFrom(1, 1_000),
+    20,
+  );
 
-  const token = withJson(add(program, 'token', 'the secret of the page and the API'));
-  const show = addDefault(token, 'show');
-  show
-    .description('print the address that signs a browser in')
-    .action(() => secret((m, cli) => m.showToken(cli)));
-  const rotate = 'make another token and end all sessions; nothing has to be started again';
+  const token = withJson(
+    add(program, 'token', 'show or replace the secret of the page and the API'),
+  );
+  const show = 'print the address that signs a browser in';
+  addDefault(token, 'show', show).action(() => secret((m, cli) => m.showToken(cli)));
+  const rotate = 'make a new token and end all sessions, without a restart';
   add(token, 'rotate', rotate, () => secret((m, cli) => m.rotateToken(cli)));
 
   const sessions = withJson(
-    add(program, 'sessions', 'the browsers that are signed in to the page: list, new, end'),
+    add(program, 'sessions', 'list, start or end sign-ins of browsers to the page'),
   );
-  const list = addDefault(sessions, 'list');
-  list.description('the last used first').action(() => secret((m, cli) => m.listSessions(cli)));
+  const list = 'list signed-in browsers, the last used first';
+  addDefault(sessions, 'list', list).action(() => secret((m, cli) => m.listSessions(cli)));
   const another = 'print an address that signs one browser in, without the token';
   add(sessions, 'new', another, () => secret((m, cli) => m.newSession(cli)));
-  const end = add(sessions, 'end [id]', 'sign a browser out, at once');
+  const end = add(sessions, 'end [id]', 'sign a browser out at once');
   end
-    .option('--all', 'all of them')
+    .option('--all', 'sign all of them out')
     .action((id: string | undefined, { all }: { readonly all?: boolean }) => {
       if (!all && id === undefined)
-        end.error('Name a session as "parley sessions" lists it, or say --all.');
+        end.error('error: name a session of "parley sessions", or use --all');
       return secret((m, cli) => m.endSessions(cli, all ? 'all' : (id ?? '')));
     });
+  withExamples(sessions, [
+    ['parley sessions', 'who is signed in'],
+    ['parley sessions new', 'an address that signs one browser in'],
+    ['parley sessions end 3f9a1c0be214', 'sign this one out'],
+  ]);
 }
 
-const PEOPLE_HELP = `
-owner: everything, as with the token of the data folder. operator: channels, strangers, queue, usage, audit, and no
+const PEOPLE_NOTES = `owner: everything, as with the token of the data folder. operator: channels, strangers, queue, usage, audit, and no
 text or name of anyone. viewer: state, metrics and usage alone. docs/people.md explains it.`;
 
 /** Sign-ins of their own for other people. */
 export function describePeople(program: Command, { bare }: Runs): void {
   const secret = using(bare, () => import('./commands/access.ts'));
-  const what = 'sign-ins of their own for other people, each with a role: list, add, revoke';
-  const people = withJson(add(program, 'people', what)).addHelpText('after', PEOPLE_HELP);
-  const list = addDefault(people, 'list');
-  list.description('all, by name').action(() => secret((m, cli) => m.listPeople(cli)));
-  const another = 'make a token for somebody; it is printed once';
+  const what = 'list, add or revoke sign-ins for other people, each with a role';
+  const people = withJson(add(program, 'people', what));
+  const list = 'list everyone with a sign-in, by name';
+  addDefault(people, 'list', list).action(() => secret((m, cli) => m.listPeople(cli)));
+  const another = 'make a token for a person; it is printed once';
   add(people, 'add <name>', another, (name: string, { role }: { readonly role: Role }) =>
     secret((m, cli) => m.addPerson(cli, name, role)),
-  ).addOption(new Option('--role <role>', 'what they may do').choices(ROLES).makeOptionMandatory());
-  add(people, 'revoke <name>', 'take it back and end its sessions, at once', (name: string) =>
+  ).addOption(
+    new Option('--role <role>', 'what the person may do').choices(ROLES).makeOptionMandatory(),
+  );
+  add(people, 'revoke <name>', 'revoke the sign-in and end its sessions at once', (name: string) =>
     secret((m, cli) => m.revokePerson(cli, name)),
+  );
+  withExamples(
+    people,
+    [
+      ['parley people', 'everyone with a sign-in'],
+      ['parley people add ann --role operator', 'print a token for Ann'],
+      ['parley people revoke ann', 'it opens nothing from now on'],
+    ],
+    PEOPLE_NOTES,
   );
 }

@@ -17,6 +17,7 @@ export type {
   StreamingCapability,
   StreamPace,
 } from './adapter.ts';
+export { htmlOfPart } from './answer-html.ts';
 export {
   type AttachmentFetcher,
   hasRoom,

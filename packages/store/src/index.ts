@@ -23,7 +23,7 @@ export { isSameDestination } from './claim-turn.ts';
 export type { CommandTransaction, Pairing } from './commands.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
 export type { ConversationDetails, ShownConversation } from './conversation-views/list.ts';
-export type { PageMark, ShownMessage } from './conversation-views/messages.ts';
+export type { MessagePage, PageMark, ShownMessage } from './conversation-views/messages.ts';
 export type { SearchHit } from './conversation-views/search.ts';
 export type { ConversationAction } from './conversation-views.ts';
 export type { ChatKey } from './conversations.ts';

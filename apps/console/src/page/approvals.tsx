@@ -1,8 +1,8 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { Fragment, type VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
-import { conversationLabel } from './conversations/marks.tsx';
 import { order } from './gateway.ts';
+import { conversationLabel } from './inbox/rows.ts';
 import { hrefOf } from './route.ts';
 import { useOperation, usePages, useWork, type Work } from './ui/data.tsx';
 import { momentOf, timeOfDay } from './ui/format.ts';

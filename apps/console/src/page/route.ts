@@ -32,6 +32,11 @@ export function hashOfRoute({ view, args, agent }: Route): string {
   return view === 'chat' || !agent ? path : `${path}?agent=${encodeURIComponent(agent)}`;
 }
 
+/** The address of a chat of the page. */
+export function hrefOfChat(chat: string): string {
+  return hashOfRoute({ view: 'chat', args: chat === 'main' ? [] : [chat] });
+}
+
 /** The agent that the page is about now. */
 export function shownAgent(): string | undefined {
   return routeOf(globalThis.location?.hash ?? '').agent;

@@ -1,36 +1,37 @@
 import type { GatewayStatus } from '@parley/gateway/api';
-import type { OutputOf } from '@parley/gateway/operations';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
-import type { ComponentType, VNode } from 'preact';
-import { useContext, useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   AgentChoice,
   AgentsHere,
   answererOf,
   chatIdWith,
-  NoSuchAgent,
   type ShownAgent,
   useAgentsAt,
 } from './agents.tsx';
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
-import { isAnswering, type Link } from './chat/conversation.ts';
-import { forgetEverything, order } from './gateway.ts';
+import { isAnswering } from './chat/conversation.ts';
+import { randomId } from './gateway.ts';
+import { GuardedView } from './guarded-view.tsx';
+import type { InboxState } from './inbox/inbox-state.ts';
+import { readMarks } from './inbox/row-marks.ts';
+import type { InboxRow, RowMarks } from './inbox/rows.ts';
+import { Rail, useWaiting, ViewLinks, type Waiting } from './navigation.tsx';
 import { pairingOf } from './pairing.tsx';
+import { useShortcuts } from './palette/shortcuts.ts';
 import { hrefOf, type Route } from './route.ts';
 import { SignInView } from './sign-in.tsx';
-import { DataScope, useData, useOperation } from './ui/data.tsx';
-import { Icon, type IconName } from './ui/icon.tsx';
-import { Trouble } from './ui/widgets.tsx';
-import { GROUPS, START, type View, viewOf } from './views.ts';
+import { LINK_LABELS, TopBar } from './top-bar.tsx';
+import { DataScope, useOperation } from './ui/data.tsx';
+import { Lazy } from './ui/lazy.tsx';
+import { type Place, placeOf, START, viewOf } from './views.ts';
 import { type Me, missingRole, Who } from './who.ts';
 
-const LINK_LABELS: Readonly<Record<Link, string>> = {
-  connecting: 'Connecting…',
-  online: 'Connected',
-  reconnecting: 'Reconnecting…',
-  'signed-out': 'Signed out',
-};
+const inboxColumn = async () => (await import('./inbox/inbox-column.tsx')).InboxColumn;
+const paletteOf = async () => (await import('./palette/palette.tsx')).Palette;
+const conversationPanel = async () => (await import('./inbox/panel.tsx')).ConversationPanel;
 
 interface ShellProps {
   readonly client: ChatClient;
@@ -54,22 +55,21 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
     pairingOf(known?.channels ?? []).isMoving ? SOON_MS : LATER_MS,
   ).value;
   const usual = status === undefined ? SOME_AGENT : infoOf(status.agent, status.model);
-  const { unlinked } = pairingOf((isOnline && status?.channels) || []);
   const isOut = link === 'signed-out';
   const me = client.me.value;
   const hasChat = me === null || me.role === 'owner';
   const view = viewOf(route.value) ?? (hasChat ? undefined : viewOf({ view: START, args: [] }));
+  const place = placeOf(view);
+  const waiting = useWaiting(me, isOnline);
   const mayAsk = isOnline && me !== null && missingRole(me, '/api/agents/list') === null;
   const agents = useAgentsAt(route.value, view?.agent, mayAsk);
   const chatting = infoOfAgent(answererOf(agents.all, client.chat.value), usual);
   const agent = view === undefined ? chatting : infoOfAgent(agents.chosen, usual);
+  const inbox = useInbox();
+  const isInbox = place?.id === 'inbox' && hasChat;
+  const isList = isInbox && view?.id === 'conversations' && route.value.args.length === 0;
   const stage = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (status === undefined || location.hash !== '' || me?.role !== 'owner') return;
-    if (isUntouched(status) && client.conversation.value.entries.length === 0) {
-      location.replace(hrefOf('setup'));
-    }
-  }, [status === undefined]);
+  useSetupAtFirst(client, status, me);
   useEffect(() => {
     document.title = agent.name;
   }, [agent.name]);
@@ -77,7 +77,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
     <Who.Provider value={me}>
       <AgentsHere.Provider value={agents}>
         <DataScope>
-          <div class="shell">
+          <div class={`shell ${isInbox ? 'is-inbox' : ''} ${isList ? 'shows-list' : ''}`}>
             {/* Without a session nothing else is shown. */}
             {isOut ? (
               <SignInView trouble={trouble.value} />
@@ -86,55 +86,169 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
                 agent={agent}
                 choice={<AgentChoice agents={agents} route={route.value} kind={view?.agent} />}
                 link={link}
-                isChat={view === undefined}
-                client={client}
+                me={me}
+                inbox={
+                  isInbox && me !== null && !isList
+                    ? {
+                        state: inbox,
+                        isChat: view === undefined,
+                        clearContext: () => client.send('/new'),
+                      }
+                    : null
+                }
               >
                 <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
                   Skip to content
                 </button>
               </TopBar>
             )}
-            <div class="body">
-              {!isOut && me && (
-                <Navigation
+            {!isOut && me && (
+              <Sides
+                {...{ client, me, place, inbox, waiting, isOnline, isInbox }}
+                route={route.value}
+                shown={view?.within ?? view?.id ?? ''}
+                chat={firstChatWith(agents.chosen)}
+              />
+            )}
+            <div class="stage" ref={stage} tabIndex={-1}>
+              <Notes status={status} isOnline={isOnline} hasChat={hasChat} shown={view?.id} />
+              {/* Hidden, not removed: a draft stays. */}
+              {hasChat && (
+                <div class="view" hidden={isOut || view !== undefined}>
+                  <ChatView key={client.chat.value} client={client} agent={chatting} />
+                </div>
+              )}
+              {!isOut && view && me && (
+                <GuardedView
+                  key={`${view.id} ${route.value.agent}`}
+                  view={view}
+                  route={route.value}
                   me={me}
-                  shown={view?.within ?? view?.id ?? 'chat'}
-                  chat={firstChatWith(agents.chosen)}
-                  isOnline={isOnline}
                 />
               )}
-              <div class="stage" ref={stage} tabIndex={-1}>
-                {unlinked.length > 0 && view?.id !== 'channels' && view?.id !== 'setup' && (
-                  <p class="frame-note" role="status">
-                    {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its
-                    phone. <a href={hrefOf('channels', 'code')}>Show the code</a>
-                  </p>
-                )}
-                {isOnline && hasChat && status && view?.id !== 'settings' && (
-                  <SettingsNote {...status.settings} />
-                )}
-                {/* Hidden, not removed: a draft stays. */}
-                {hasChat && (
-                  <div class="view" hidden={isOut || view !== undefined}>
-                    <ChatView key={client.chat.value} client={client} agent={chatting} />
-                  </div>
-                )}
-                {!isOut && view && me && (
-                  <GuardedView
-                    key={`${view.id} ${route.value.agent}`}
-                    view={view}
-                    route={route.value}
-                    me={me}
-                  />
-                )}
-              </div>
             </div>
+            {!isOut && isInbox && <Panel inbox={inbox} />}
+            {!isOut && me !== null && <Shortcuts client={client} me={me} hasChat={hasChat} />}
             <Announcement client={client} agent={chatting.name} />
           </div>
         </DataScope>
       </AgentsHere.Provider>
     </Who.Provider>
   );
+}
+
+interface SidesProps {
+  readonly client: ChatClient;
+  readonly route: Route;
+  readonly me: Me;
+  readonly place: Place | undefined;
+  readonly inbox: InboxState;
+  readonly waiting: Waiting;
+  readonly isOnline: boolean;
+  readonly isInbox: boolean;
+  /** The id of the view that its place marks. */
+  readonly shown: string;
+  /** The address of the chat. */
+  readonly chat: string;
+}
+
+/** The rail, and beside it the inbox or the views of another place. */
+function Sides(props: SidesProps): VNode {
+  const { client, route, me, place, inbox, waiting, isOnline, isInbox, shown, chat } = props;
+  const { entries } = client.conversation.value;
+  const answeredAt = entries.findLast(({ kind }) => kind === 'answer')?.at ?? 0;
+  const column = { route, chat: client.chat.value, answeredAt, isOnline, state: inbox };
+  return (
+    <>
+      <Rail me={me} place={place} chat={chat} waiting={waiting} />
+      {isInbox && <Lazy load={inboxColumn} props={column} />}
+      {place !== undefined && place.id !== 'inbox' && (
+        <ViewLinks me={me} place={place} shown={shown} waiting={waiting} />
+      )}
+    </>
+  );
+}
+
+/** The panel of the conversation that is shown; nothing where the list does not know it yet. */
+function Panel({ inbox }: { readonly inbox: InboxState }): VNode | null {
+  const row = inbox.row.value;
+  if (row === null || row.isOnlyChat) return null;
+  return <Lazy load={conversationPanel} props={{ id: row.id, state: inbox }} />;
+}
+
+interface NotesProps {
+  readonly status: GatewayStatus | undefined;
+  readonly isOnline: boolean;
+  readonly hasChat: boolean;
+  /** The id of the view. */
+  readonly shown: string | undefined;
+}
+
+/** What the owner should know wherever they are: a phone to link, settings that are not used. */
+function Notes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
+  const { unlinked } = pairingOf((isOnline && status?.channels) || []);
+  return (
+    <>
+      {unlinked.length > 0 && shown !== 'channels' && shown !== 'setup' && (
+        <p class="frame-note" role="status">
+          {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its phone.{' '}
+          <a href={hrefOf('channels', 'code')}>Show the code</a>
+        </p>
+      )}
+      {isOnline && hasChat && status && shown !== 'settings' && (
+        <SettingsNote {...status.settings} />
+      )}
+    </>
+  );
+}
+
+/** Opens the set-up where nothing is configured and nothing was said yet. */
+function useSetupAtFirst(
+  client: ChatClient,
+  status: GatewayStatus | undefined,
+  me: Me | null,
+): void {
+  useEffect(() => {
+    if (status === undefined || location.hash !== '' || me?.role !== 'owner') return;
+    if (isUntouched(status) && client.conversation.value.entries.length === 0) {
+      location.replace(hrefOf('setup'));
+    }
+  }, [status === undefined]);
+}
+
+interface ShortcutsProps {
+  readonly client: ChatClient;
+  readonly me: Me;
+  readonly hasChat: boolean;
+}
+
+/** The keys of the page, and the palette that one of them opens. */
+function Shortcuts({ client, me, hasChat }: ShortcutsProps): VNode | null {
+  const shown = useSignal<'palette' | 'help' | null>(null);
+  useShortcuts((shortcut) => {
+    if (shortcut === 'palette' || shortcut === 'help') shown.value = shortcut;
+    else if (hasChat) goBy(shortcut);
+  });
+  if (shown.value === null) return null;
+  const { commands } = client.conversation.value;
+  const send = (command: string): void => client.send(command);
+  return <Lazy load={paletteOf} props={{ shown, me, commands, send }} />;
+}
+
+/** A shortcut that leads somewhere: to a new chat, or to the search of the inbox. */
+function goBy(shortcut: 'new-chat' | 'search'): void {
+  const field = document.querySelector<HTMLElement>('.find input');
+  if (shortcut === 'new-chat') location.hash = hrefOf('chat', randomId());
+  else if (field === null) location.hash = hrefOf('conversations');
+  else field.focus();
+}
+
+/** What the parts of the inbox share, for as long as the page is open. */
+function useInbox(): InboxState {
+  const marks = useSignal<RowMarks>(useState(() => readMarks(localStorage))[0]);
+  const row = useSignal<InboxRow | null>(null);
+  const isPanelOpen = useSignal(false);
+  return { marks, row, isPanelOpen };
 }
 
 function infoOf(name: string, model: string): AgentInfo {
@@ -169,201 +283,6 @@ function SettingsNote({ afterRestart, problems }: GatewayStatus['settings']): VN
     <p class="frame-note" role="status">
       {text} <a href={hrefOf('settings')}>Open the settings</a>
     </p>
-  );
-}
-
-interface GuardedProps {
-  readonly view: View;
-  readonly route: Route;
-  readonly me: Me;
-}
-
-/** A view, for those whose role may see it; the gateway would refuse what it asks for. */
-function GuardedView({ view, route, me }: GuardedProps): VNode | null {
-  const needed = missingRole(me, view.reads);
-  const { state } = useContext(AgentsHere);
-  if (state === 'gone') return <NoSuchAgent route={route} />;
-  if (state === 'asked') return null;
-  if (needed === null) return <LazyView view={view} route={route} />;
-  return (
-    <main class="column-view">
-      <div>
-        <h2>{view.label ?? 'Closed'}</h2>
-        <Trouble
-          reason={`This needs the role ${needed}. You are signed in as ${me.name}, ${me.role}.`}
-        />
-      </div>
-    </main>
-  );
-}
-
-/** A view whose file is loaded when it is opened. */
-function LazyView({ view, route }: { readonly view: View; readonly route: Route }): VNode {
-  // The gateway may have been updated since this page was loaded: the file of the view may be gone, and
-  // an answer may be another one than expected.
-  const [error] = useErrorBoundary();
-  const loaded = useSignal<ComponentType<Route> | null>(null);
-  useEffect(() => {
-    const show = (found: ComponentType<Route>): void => {
-      loaded.value = found;
-    };
-    view.load().then(show, () => show(BrokenView));
-  }, []);
-  const Loaded = error === undefined ? loaded.value : BrokenView;
-  return <DataScope>{Loaded && <Loaded {...route} />}</DataScope>;
-}
-
-function BrokenView(): VNode {
-  const reason = 'This view could not be shown. Reload the page: the gateway may be newer than it.';
-  return (
-    <main class="column-view">
-      <div>
-        <h2>Error</h2>
-        <Trouble reason={reason} again={() => location.reload()} />
-      </div>
-    </main>
-  );
-}
-
-interface TopBarProps {
-  readonly agent: AgentInfo;
-  readonly choice: VNode;
-  readonly link: Link;
-  readonly isChat: boolean;
-  readonly client: ChatClient;
-  /** Before everything else, for the keyboard. */
-  readonly children: VNode;
-}
-
-function TopBar({ agent, choice, link, isChat, client, children }: TopBarProps): VNode {
-  return (
-    <header class="top">
-      {children}
-      <button type="button" class="quiet menu" popovertarget="views" aria-label="Menu">
-        <Icon name="menu" />
-      </button>
-      <img src="/page/icon.svg" alt="" width={34} height={34} />
-      <div class="who">
-        <h1 class="clip">{agent.name}</h1>
-        <p class="hint clip" title={agent.model}>
-          {agent.model}
-        </p>
-      </div>
-      {choice}
-      <span class={`hint link is-${link}`}>
-        <i aria-hidden="true" />
-        {LINK_LABELS[link]}
-      </span>
-      {isChat && (
-        <button
-          type="button"
-          class="quiet fresh"
-          onClick={() => client.send('/new')}
-          aria-label="New"
-          title="Start a new session: earlier messages are left out of the prompt"
-        >
-          <Icon name="fresh" />
-          <span>New</span>
-        </button>
-      )}
-    </header>
-  );
-}
-
-/** The views of the console in their groups: beside the view, or in a narrow window behind a button. */
-function Navigation({
-  me,
-  shown,
-  chat,
-  isOnline,
-}: {
-  readonly me: Me;
-  readonly shown: string;
-  /** The address of the chat. */
-  readonly chat: string;
-  readonly isOnline: boolean;
-}): VNode {
-  const groups = GROUPS.map(({ name, views }) => ({
-    name,
-    views: views.filter(({ reads }) => missingRole(me, reads) === null),
-  })).filter(({ views }) => views.length > 0);
-  const box = useRef<HTMLElement>(null);
-  const link = (id: string, label: string, icon: IconName, href = hrefOf(id)): VNode => (
-    <a
-      key={id}
-      class="quiet"
-      href={href}
-      aria-current={shown === id ? 'page' : undefined}
-      onClick={() => box.current?.hidePopover()}
-    >
-      <Icon name={icon} />
-      {label}
-      {id === 'channels' && isOnline && (
-        <WaitingBadge<OutputOf<'channels/report'>>
-          path="/api/channels/report"
-          count={({ waiting }) => waiting.length}
-          what={['person waits', 'people wait']}
-        />
-      )}
-      {id === 'approvals' && isOnline && (
-        <WaitingBadge<OutputOf<'approvals/waiting'>>
-          path="/api/approvals/waiting"
-          count={({ approvals }) => approvals.length}
-          what={['question waits', 'questions wait']}
-        />
-      )}
-    </a>
-  );
-  return (
-    <nav id="views" class="views" aria-label="Views" popover="auto" ref={box}>
-      {me.role === 'owner' && link('chat', 'Chat', 'chat', chat)}
-      {groups.map(({ name, views }) => (
-        <div key={name} role="group" aria-label={name}>
-          <p class="hint" aria-hidden="true">
-            {name}
-          </p>
-          {views.map(({ id, label, icon }) => label !== null && link(id, label, icon))}
-        </div>
-      ))}
-      {me.name !== null && (
-        <div role="group" aria-label="Signed in">
-          <p class="hint">
-            {me.name} · {me.role}
-          </p>
-          <button type="button" class="quiet" onClick={() => void signOut()}>
-            <Icon name="key" />
-            Sign out
-          </button>
-        </div>
-      )}
-    </nav>
-  );
-}
-
-async function signOut(): Promise<void> {
-  if ((await order('sessions/leave', {})) === undefined) forgetEverything();
-}
-
-/** The interval at which pending decisions are requested, in ms. */
-const WAITING_MS = 15_000;
-
-interface BadgeProps<Report> {
-  readonly path: string;
-  readonly count: (report: Report) => number;
-  /** One of them, and several, for a screen reader. */
-  readonly what: readonly [one: string, several: string];
-}
-
-/** The number of entries that wait for the owner (F05, G05); nothing for none. */
-function WaitingBadge<Report>({ path, count, what }: BadgeProps<Report>): VNode | null {
-  const { value } = useData<Report>(path, WAITING_MS);
-  const waiting = value === undefined ? 0 : count(value);
-  if (waiting === 0) return null;
-  return (
-    <span class="badge">
-      {waiting}
-      <span class="visually-hidden"> {waiting === 1 ? what[0] : what[1]}</span>
-    </span>
   );
 }
 

@@ -18,8 +18,7 @@ export interface View {
 }
 
 const prompt = async () => (await import('./prompt/prompt-view.tsx')).PromptView;
-const conversations = async () =>
-  (await import('./conversations/conversations-view.tsx')).ConversationsView;
+const conversations = async () => (await import('./inbox/talk.tsx')).TalkView;
 const why = async () => (await import('./why.tsx')).WhyView;
 const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
 const jobs = async () => (await import('./jobs.tsx')).JobsView;
@@ -39,10 +38,20 @@ const settings = async () => (await import('./settings/settings-view.tsx')).Sett
 const people = async () => (await import('./people.tsx')).PeopleView;
 const status = async () => (await import('./status.tsx')).StatusView;
 
-/** The navigation: all views but the chat, in groups. A new page is a line here, and its file. */
-export const GROUPS: readonly { readonly name: string; readonly views: readonly View[] }[] = [
+/** One of the four places of the navigation, with its views. */
+export interface Place {
+  readonly id: 'inbox' | 'agent' | 'operate' | 'settings';
+  readonly name: string;
+  readonly icon: IconName;
+  readonly views: readonly View[];
+}
+
+/** The one table of views, in their places. A new view is a line here, and its file. */
+export const PLACES: readonly Place[] = [
   {
-    name: 'Conversations',
+    id: 'inbox',
+    name: 'Inbox',
+    icon: 'inbox',
     views: [
       {
         id: 'conversations',
@@ -51,26 +60,28 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
         agent: 'rows',
         load: conversations,
       },
-      { id: 'approvals', label: 'Approvals', icon: 'approvals', agent: 'rows', load: approvals },
-      { id: 'why', label: 'Why', icon: 'why', agent: 'rows', load: why },
     ],
   },
   {
+    id: 'agent',
     name: 'Agent',
+    icon: 'person',
     views: [
-      { id: 'prompt', label: 'Prompt', icon: 'prompt', agent: 'rows', load: prompt },
-      { id: 'preview', label: null, within: 'prompt', icon: 'prompt', agent: 'own', load: prompt },
+      { id: 'files', label: 'Files', icon: 'files', agent: 'own', load: files },
+      { id: 'memory', label: 'Memory', icon: 'memory', agent: 'own', load: memory },
+      { id: 'skills', label: 'Skills', icon: 'skills', agent: 'own', load: skills },
       { id: 'heartbeat', label: 'Heartbeat', icon: 'heartbeat', agent: 'own', load: heartbeat },
       { id: 'jobs', label: 'Jobs', icon: 'clock', agent: 'rows', load: jobs },
       { id: 'hooks', label: 'Hooks', icon: 'hooks', load: hooks },
-      { id: 'memory', label: 'Memory', icon: 'memory', agent: 'own', load: memory },
-      { id: 'skills', label: 'Skills', icon: 'skills', agent: 'own', load: skills },
-      { id: 'files', label: 'Files', icon: 'files', agent: 'own', load: files },
       { id: 'soul', label: 'Soul', icon: 'soul', agent: 'own', load: soul },
+      { id: 'prompt', label: 'Prompt', icon: 'prompt', agent: 'rows', load: prompt },
+      { id: 'preview', label: null, within: 'prompt', icon: 'prompt', agent: 'own', load: prompt },
     ],
   },
   {
-    name: 'Operation',
+    id: 'operate',
+    name: 'Operate',
+    icon: 'status',
     views: [
       { id: 'status', label: 'Status', icon: 'status', reads: '/api/status/report', load: status },
       {
@@ -88,19 +99,22 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
         agent: 'rows',
         load: queue,
       },
-      {
-        id: 'usage',
-        label: 'Usage',
-        icon: 'usage',
-        reads: '/api/usage/report',
-        load: usage,
-      },
+      { id: 'approvals', label: 'Approvals', icon: 'approvals', agent: 'rows', load: approvals },
+      { id: 'why', label: 'Why', icon: 'why', agent: 'rows', load: why },
+      { id: 'usage', label: 'Usage', icon: 'usage', reads: '/api/usage/report', load: usage },
       { id: 'logs', label: 'Logs', icon: 'logs', reads: '/api/logs/read', load: logs },
       { id: 'audit', label: 'Audit', icon: 'audit', reads: '/api/audit/report', load: audit },
-      { id: 'setup', label: 'Set up', icon: 'fresh', load: setup },
-      { id: 'settings', label: 'Settings', icon: 'settings', load: settings },
       { id: 'people', label: 'People', icon: 'key', load: people },
       { id: 'sessions', label: null, within: 'people', icon: 'key', load: people },
+    ],
+  },
+  {
+    id: 'settings',
+    name: 'Settings',
+    icon: 'settings',
+    views: [
+      { id: 'settings', label: 'Settings', icon: 'settings', load: settings },
+      { id: 'setup', label: 'Set up', icon: 'fresh', load: setup },
     ],
   },
 ];
@@ -110,5 +124,12 @@ export const START = 'status';
 
 /** The view of a route; undefined: the chat, also for an address of a page that is not there any more. */
 export function viewOf({ view }: Route): View | undefined {
-  return GROUPS.flatMap(({ views }) => views).find(({ id }) => id === view);
+  return PLACES.flatMap(({ views }) => views).find(({ id }) => id === view);
+}
+
+/** The place that a view is in; without a view the inbox, which has the chat. */
+export function placeOf(view: View | undefined): Place | undefined {
+  return PLACES.find(({ id, views }) =>
+    view === undefined ? id === 'inbox' : views.includes(view),
+  );
 }

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { GROUPS } from '../page/views.ts';
+import { PLACES } from '../page/views.ts';
 import { type BuiltPage, buildPage } from './build-page.ts';
 import { createConsole } from './page-files.ts';
 
@@ -59,7 +59,7 @@ describe('the files of the page', () => {
   });
 
   it('[U03] has a file for each view that the chat does not load', async () => {
-    const loads = GROUPS.flatMap(({ views }) => views.map(({ load }) => String(load)));
+    const loads = PLACES.flatMap(({ views }) => views.map(({ load }) => String(load)));
     const files = new Set(loads.map((load) => /([\w-]+)\.tsx/.exec(load)?.[1]));
     expect(files.size).toBeGreaterThan(6);
     for (const file of files) {

@@ -12,6 +12,7 @@ function program(): Command {
   const parley = new Command('parley').option('--data <folder>', 'where everything is kept');
   const cron = parley
     .command('cron')
+    .alias('jobs')
     .description('jobs: "it\'s" all there')
     .option('--json', 'for programs');
   cron.command('add <when>').description('add one').option('--title <text>', 'its title');
@@ -51,11 +52,12 @@ describe.runIf(bash)('the completion of commands in bash', () => {
   }
 
   it.each<[string, string[], string[]]>([
-    ['commands and options at the beginning', ['parley', ''], ['cron', 'status', '--data']],
+    ['commands and options at the beginning', ['parley', ''], ['cron', 'jobs', 'status', '--data']],
     ['commands by their first letters', ['parley', 'st'], ['status']],
     ['the commands of a group', ['parley', 'cron', ''], ['add', 'list', '--json']],
     ['options of a command of a group', ['parley', 'cron', 'add', '--'], ['--title']],
     ['the same behind an option and its value', ['parley', '--data', 'x', 'cron', 'l'], ['list']],
+    ['the commands behind another name of a group', ['parley', 'jobs', 'l'], ['list']],
     ['no option that help hides', ['parley', 'cron', 'list', ''], []],
     ['no command behind an argument', ['parley', 'cron', 'add', 'list', ''], ['--title']],
   ])('[U02] offers %s', (_what, line, words) => {

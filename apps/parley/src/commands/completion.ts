@@ -25,15 +25,21 @@ export async function completion({ print }: Cli, program: Command, shell: Shell)
 function placesOf(command: Command, path = ''): readonly Place[] {
   const { commands } = command;
   const words = [
-    ...commands.map((one) => ({ name: one.name(), about: one.description() })),
+    ...commands.flatMap((one) => namesOf(one).map((name) => ({ name, about: one.description() }))),
     ...command.options
       .filter(({ hidden }) => !hidden)
       .flatMap(({ long, description }) =>
         long == null ? [] : [{ name: long, about: description }],
       ),
   ];
-  const below = commands.flatMap((one) => placesOf(one, `${path} ${one.name()}`.trim()));
+  const below = commands.flatMap((one) =>
+    namesOf(one).flatMap((name) => placesOf(one, `${path} ${name}`.trim())),
+  );
   return [{ path, words }, ...below];
+}
+
+function namesOf(command: Command): readonly string[] {
+  return [command.name(), ...command.aliases()];
 }
 
 const SCRIPTS: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {

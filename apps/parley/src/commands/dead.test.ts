@@ -81,11 +81,11 @@ describe('parley dead where nothing runs', () => {
   });
 
   it.each<[string, readonly string[], string]>([
-    ['nothing', [], 'Say which'],
-    ['two things at once', ['1', '--all'], 'Say which'],
-    ['a word', ['last'], 'A number such as 17'],
+    ['nothing', [], 'name the dead letters'],
+    ['two things at once', ['1', '--all'], 'name the dead letters'],
+    ['a word', ['last'], 'Use a number such as 17'],
     ['an odd kind', ['--all', '--kind', 'odd'], 'refused, uncertain, unanswered'],
-    ['a kind of numbers', ['1', '--kind', 'refused'], '--kind goes with --all'],
+    ['a kind of numbers', ['1', '--kind', 'refused'], '--kind can only be used with --all'],
   ])('[D06] does nothing for %s', async (_case, args, words) => {
     await failPart('a');
     expect((await run('drop', ...args)).code).toBe(2);

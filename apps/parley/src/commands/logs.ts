@@ -15,7 +15,10 @@ const POLL_INTERVAL_MS = 500;
 /** At once, while new lines are followed. */
 const MAX_LINES = 5_000;
 
-/** `parley logs` (U03): lines that are kept in the data folder, oldest first; with `follow` until a signal ends it. */
+/**
+ * `parley logs` (U03): lines that are kept in the data folder, oldest first; with `follow` until a signal ends it. A
+ * limit of 0 prints none of those that are there, as `tail -n 0 -f` does.
+ */
 export async function logs(
   { folder, print, json }: Pick<Cli, 'folder' | 'print' | 'json'>,
   { chat: conversation, limit: first, follow, ...asked }: LogsFlags,
@@ -25,7 +28,9 @@ export async function logs(
   /** Lines of the last moment: more may come with the same time. */
   let printed = new Set<string>();
   for (;;) {
-    const limit = after === undefined ? first : MAX_LINES;
+    const isFirst = after === undefined;
+    // With a limit of 0 the newest line says where new ones begin.
+    const limit = isFirst ? Math.max(first, 1) : MAX_LINES;
     const { lines, processes } = await readKeptLog(folder.logs, {
       ...{ ...asked, conversation, after, limit },
     });
@@ -35,6 +40,7 @@ export async function logs(
       if (at !== after) printed = new Set();
       after = at;
       printed.add(key);
+      if (isFirst && first === 0) continue;
       const named = processes.length > 1 ? raw.replace('{', `{"process":"${process}",`) : raw;
       print(json ? named : logLineText(named).trimEnd());
     }

@@ -1,8 +1,15 @@
-import { InboundMessage, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
+import {
+  InboundMessage,
+  PartExtras,
+  RenderedPart,
+  type RenderTarget,
+  ReplyRoute,
+} from '@parley/core';
 import { z } from 'zod';
 import { fromJson, type Sql, statement, toJson } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
+import { answersOf } from './answers.ts';
 
 /** The place at which two merged lists continue: behind these numbers of messages and of parts. */
 export interface PageMark {
@@ -41,11 +48,19 @@ export interface ShownMessage {
   readonly writtenBy: { readonly name: string; readonly as: 'agent' | 'self' } | null;
   /** The question for `why/message` about it; null: it answers nothing that has a story. */
   readonly why: string | null;
+  /** Of a part: its text in the dialect of its platform, and the turn that it answers. */
+  readonly sent?: {
+    readonly text: string;
+    readonly target: RenderTarget;
+    readonly turnId: string | null;
+  };
 }
 
 /** A page of what was said, oldest first, and where the older ones are; null: there are none. */
 export interface MessagePage {
   readonly messages: readonly ShownMessage[];
+  /** The answers of the turns on it as Markdown, as far as the history has them. */
+  readonly answers: ReadonlyMap<string, string>;
   readonly older: PageMark | null;
 }
 
@@ -74,7 +89,9 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
   }
   sent.sort((a, b) => b.seq - a.seq);
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
-  return { messages: taken.map(toShownMessage).reverse(), older };
+  const messages = taken.map(toShownMessage).reverse();
+  const turns = new Set(messages.flatMap((one) => one.sent?.turnId ?? []));
+  return { messages, answers: await answersOf(sql, [...turns]), older };
 }
 
 interface Merged {
@@ -156,6 +173,8 @@ function whyName({ channel, account, chatId, messageId }: SaidRow): string {
 function toOutgoing(row: SentRow): ShownMessage {
   const part = readSent(row.body);
   const file = part?.file;
+  const target = targetOf(row.route);
+  const sent = part && target && { text: part.text, target, turnId: row.turnId };
   return {
     id: `o${row.seq}`,
     direction: 'out',
@@ -171,6 +190,7 @@ function toOutgoing(row: SentRow): ShownMessage {
         ? null
         : { name: row.writtenBy, as: row.writtenAs },
     why: row.turnId,
+    ...(sent && { sent }),
   };
 }
 
@@ -192,6 +212,7 @@ interface SentRow {
   readonly seq: number;
   readonly at: number;
   readonly body: string;
+  readonly route: string;
   readonly state: PartState;
   readonly error: string | null;
   readonly turnId: string | null;
@@ -208,7 +229,7 @@ const RECEIVED_MESSAGES = statement(`
 const THREAD = `coalesce(/*pg cast(*/route/*pg  as json)*/ ->> 'threadId', '')`;
 
 const SENT = statement(`
-  select 'out' as direction, outbox.seq, outbox.created_at as at, body, outbox.state, error,
+  select 'out' as direction, outbox.seq, outbox.created_at as at, body, route, outbox.state, error,
     turn_id as "turnId", written_by as "writtenBy", written_as as "writtenAs"
   from outbox left join turn on turn.id = outbox.turn_id
   where channel = :channel and account = :account and chat_id = :chatId
@@ -238,7 +259,11 @@ const Said = InboundMessage.pick({
 /** The shown fields of an inbound message. */
 export type SaidMessage = z.infer<typeof Said>;
 
-const Part = z.object({ plain: RenderedPart.shape.plain, file: PartExtras.shape.file });
+const Part = z.object({
+  plain: RenderedPart.shape.plain,
+  text: RenderedPart.shape.text.default(''),
+  file: PartExtras.shape.file,
+});
 
 /** A message as it is stored; null where it cannot be read. */
 export function readSaid(stored: string): SaidMessage | null {
@@ -253,6 +278,10 @@ export function readSent(stored: string): z.infer<typeof Part> | null {
 /** The thread of a route, empty without one. */
 export function threadOf(route: string): string {
   return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.threadId ?? '';
+}
+
+function targetOf(route: string): RenderTarget | undefined {
+  return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.target;
 }
 
 /** The text of a person; null for messages that Parley itself put into a conversation. */

@@ -5,7 +5,6 @@ import { hrefOf } from '../route.ts';
 import { Icon } from '../ui/icon.tsx';
 import { useStickToBottom } from '../ui/stick-to-bottom.ts';
 import { List, TextButton } from '../ui/widgets.tsx';
-import { ChatList } from './chat-list.tsx';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
 import { type Answer, chosenOf, isAnswering, lastQuestion, type Mine } from './conversation.ts';
@@ -46,6 +45,10 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
     write('');
     toEnd();
   };
+  const cancelEdit = (): void => {
+    setEdited(null);
+    write('');
+  };
   const actions = useMemo(
     () => ({
       ...actionsOf(client, write, () => field.current?.focus({ preventScroll: true })),
@@ -65,13 +68,6 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   const onTry = (text: string): void => (text.startsWith('/') ? send(text) : write(text));
   return (
     <main class="chat" onDragOver={(event) => event.preventDefault()} onDrop={chosen.drop}>
-      {conversation.link !== 'signed-out' && (
-        <ChatList
-          chat={chat}
-          answeredAt={entries.findLast(({ kind }) => kind === 'answer')?.at ?? 0}
-          isOnline={conversation.link === 'online'}
-        />
-      )}
       <div ref={scroller} class="scroller" tabIndex={0} role="region" aria-label="Messages">
         <div ref={content} class="column">
           {isEmpty && <EmptyState agent={agent} onTry={onTry} />}
@@ -81,7 +77,12 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
       <div class="dock column">
         {!stuck && <JumpButton toEnd={toEnd} />}
         {edited !== null && loaded && (
-          <EditNote last={lastQuestion(entries)} edited={edited} onCancel={() => setEdited(null)} />
+          <EditNote
+            last={lastQuestion(entries)}
+            edited={edited}
+            onSendAsNew={() => setEdited(null)}
+            onCancel={cancelEdit}
+          />
         )}
         <ChosenFiles {...chosen} />
         <Composer
@@ -94,6 +95,7 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
           onFiles={chosen.add}
           onDraft={setDraft}
           onSend={send}
+          onCancelEdit={edited === null ? null : cancelEdit}
           onStop={() => {
             client.send('/stop');
             field.current?.focus();
@@ -112,23 +114,26 @@ interface EditNoteProps {
   readonly last: Mine | undefined;
   /** Id of the message that is in the field again. */
   readonly edited: string;
+  readonly onSendAsNew: () => void;
   readonly onCancel: () => void;
 }
 
 /** The note about sending while a sent message is in the field again. */
-function EditNote({ last, edited, onCancel }: EditNoteProps): VNode {
+function EditNote({ last, edited, onSendAsNew, onCancel }: EditNoteProps): VNode {
   if (last?.id !== edited) {
     return (
       <p class="hint" role="status">
-        The message you edit is not your last one any more: this is sent as a new one.
+        The message you are editing is no longer your last one, so this will be sent as a new one.{' '}
+        <TextButton label="Cancel" onPress={onCancel} />
       </p>
     );
   }
-  const files = last.files.length > 0 ? ' Its files go along, unless you add others.' : '';
+  const files = last.files.length > 0 ? ' Its files are sent again, unless you add others.' : '';
   return (
     <p class="hint" role="status">
-      This takes the place of your last message and its answer.{files}{' '}
-      <TextButton label="Send as a new one" onPress={onCancel} />
+      Replaces your last message and its answer.{files}{' '}
+      <TextButton label="Send as new" onPress={onSendAsNew} /> ·{' '}
+      <TextButton label="Cancel" onPress={onCancel} />
     </p>
   );
 }

@@ -14,7 +14,7 @@ const [help, , status, stop] = COMMANDS;
 const press = (key: Partial<Key>, facts: Partial<ComposerFacts> = {}): KeyAction =>
   afterKey(
     { key: '', shiftKey: false, altKey: false, isComposing: false, keyCode: 0, ...key },
-    { matches: [], at: 0, draft: '', busy: false, ...facts },
+    { matches: [], at: 0, draft: '', busy: false, isEdit: false, ...facts },
   );
 
 describe('the keys of the composer', () => {
@@ -34,6 +34,12 @@ describe('the keys of the composer', () => {
       { kind: 'type' },
     ],
     ['Escape stops an answer', { key: 'Escape' }, { busy: true }, { kind: 'stop' }],
+    [
+      'Escape leaves an edited message',
+      { key: 'Escape' },
+      { isEdit: true, draft: 'x', busy: true },
+      { kind: 'cancel-edit' },
+    ],
     ['but not with a draft', { key: 'Escape' }, { busy: true, draft: 'x' }, { kind: 'type' }],
     ['and not when nothing runs', { key: 'Escape' }, {}, { kind: 'type' }],
     ['Tab leaves the field', { key: 'Tab' }, { draft: 'x' }, { kind: 'type' }],

@@ -10,7 +10,9 @@ export type KeyAction =
   | { readonly kind: 'choose'; readonly at: number }
   | { readonly kind: 'complete'; readonly text: string }
   | { readonly kind: 'close-menu' }
-  | { readonly kind: 'stop' };
+  | { readonly kind: 'stop' }
+  /** Leaves the message that is edited as it was sent. */
+  | { readonly kind: 'cancel-edit' };
 
 /** The parts of a keyboard event that decide. */
 export interface Key {
@@ -29,13 +31,15 @@ export interface ComposerFacts {
   readonly at: number;
   readonly draft: string;
   readonly busy: boolean;
+  /** A message that was sent is in the field again. */
+  readonly isEdit: boolean;
 }
 
 /** An input method reports its own Enter with this code, in browsers that forget `isComposing`. */
 const IN_COMPOSITION = 229;
 
 /** Decides what a key does. */
-export function afterKey(key: Key, { matches, at, draft, busy }: ComposerFacts): KeyAction {
+export function afterKey(key: Key, { matches, at, draft, busy, isEdit }: ComposerFacts): KeyAction {
   if (key.isComposing || key.keyCode === IN_COMPOSITION) return { kind: 'type' };
   const command = matches[at];
   if (command) {
@@ -47,6 +51,7 @@ export function afterKey(key: Key, { matches, at, draft, busy }: ComposerFacts):
     if (key.key === 'Enter') return { kind: 'send', text: `/${command.name}` };
   }
   if (key.key === 'Enter' && !key.shiftKey && !key.altKey) return { kind: 'send', text: draft };
+  if (key.key === 'Escape' && isEdit) return { kind: 'cancel-edit' };
   if (key.key === 'Escape' && busy && draft === '') return { kind: 'stop' };
   return { kind: 'type' };
 }

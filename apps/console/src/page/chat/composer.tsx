@@ -20,6 +20,8 @@ interface ComposerProps {
   readonly onDraft: (text: string) => void;
   readonly onSend: (text: string) => void;
   readonly onStop: () => void;
+  /** Leaves the message that is edited as it was sent; null: none is edited. */
+  readonly onCancelEdit: (() => void) | null;
 }
 
 /** The field for messages. Enter sends, Shift+Enter starts a line, Escape in an empty field stops the answer. */
@@ -32,13 +34,17 @@ export function Composer(props: ComposerProps): VNode {
   useLayoutEffect(() => fitHeight(field.current), [draft]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    const action = afterKey(event, { matches, at, draft, busy });
+    const action = afterKey(event, {
+      ...{ matches, at, draft, busy },
+      isEdit: props.onCancelEdit !== null,
+    });
     if (action.kind === 'type') return;
     event.preventDefault();
     if (action.kind === 'send') onSend(action.text);
     else if (action.kind === 'choose') setChosen(action.at);
     else if (action.kind === 'complete') props.onDraft(action.text);
     else if (action.kind === 'close-menu') setClosedFor(draft);
+    else if (action.kind === 'cancel-edit') props.onCancelEdit?.();
     else onStop();
   };
   const onSubmit = (event: Event): void => {

@@ -3,7 +3,7 @@ import { Fragment, type RefObject, type VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { dayOf, timeOfDay } from '../ui/format.ts';
 import { HtmlBlock } from '../ui/html-block.tsx';
-import { TextButton } from '../ui/widgets.tsx';
+import { IconButton, TextButton } from '../ui/widgets.tsx';
 import { Calls } from './calls.tsx';
 import { type CommandHint, commandIn } from './composer-keys.ts';
 import {
@@ -17,6 +17,7 @@ import {
   type Mine,
 } from './conversation.ts';
 import { MessageFiles } from './files.tsx';
+import { stopMarks } from './stop-marks.ts';
 
 interface LogProps {
   readonly conversation: Conversation;
@@ -36,7 +37,9 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const lists = useMemo(() => {
     const labels = labelsOf(entries);
     const last = lastQuestion(entries);
+    const stops = stopMarks(entries, commands);
     const shown = entries.map((entry, nth) => {
+      if (stops.hidden.has(entry.id)) return <Fragment key={entry.id} />;
       const day = dayOf(entry.at, Date.now());
       const before = entries[nth - 1];
       const isNewDay = before === undefined || dayOf(before.at, Date.now()) !== day;
@@ -50,6 +53,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
               label={labels.get(entry.id) ?? null}
               actions={actions}
               isLast={entry === last}
+              isStopMarked={nth < stops.last}
             />
           ) : (
             <AnswerMessage
@@ -131,14 +135,17 @@ interface MineProps {
   readonly actions: MessageActions;
   /** The person's last one. */
   readonly isLast: boolean;
+  /** What was said after it says that it was stopped. */
+  readonly isStopMarked: boolean;
 }
 
 /** A message of the person: a bubble, or for a command or a press a small mark in the middle. */
-function MineMessage({ message, commands, label, actions, isLast }: MineProps): VNode {
+function MineMessage(props: MineProps): VNode {
+  const { message, commands, label, actions, isLast, isStopMarked } = props;
   const { text, at, delivery } = message;
   const command = commandIn(text, commands);
   const isQuiet = (command !== null || label !== null) && delivery.kind === 'sent';
-  const mark = command === 'new' ? 'New conversation' : `/${command}`;
+  const mark = command === 'new' ? 'Context cleared' : `/${command}`;
   return (
     <article
       class={`mine ${isQuiet ? `is-command command-${command ?? 'press'}` : ''} is-${delivery.kind}`}
@@ -153,7 +160,7 @@ function MineMessage({ message, commands, label, actions, isLast }: MineProps): 
             files={message.files}
             path={(index) => actions.filePath(message.id, index)}
           />
-          <DeliveryNote message={message} actions={actions} isLast={isLast} />
+          <DeliveryNote {...{ message, actions, isLast, isStopMarked }} />
         </>
       )}
     </article>
@@ -184,15 +191,15 @@ function Bubble({ text }: { readonly text: string }): VNode {
   );
 }
 
-type NoteProps = Pick<MineProps, 'message' | 'actions' | 'isLast'>;
+type NoteProps = Pick<MineProps, 'message' | 'actions' | 'isLast' | 'isStopMarked'>;
 
-function DeliveryNote({ message, actions, isLast }: NoteProps): VNode {
+function DeliveryNote({ message, actions, isLast, isStopMarked }: NoteProps): VNode {
   const { delivery, id, text, at } = message;
   return (
     <p class="note">
-      <span>{deliveryText(delivery, at)}</span>
+      <span>{deliveryText(delivery, at, isStopMarked)}</span>
       {isLast && delivery.kind === 'sent' && text !== '' && (
-        <TextButton label="Edit and resend" onPress={() => actions.rewrite(message)} />
+        <IconButton icon="edit" label="Edit and resend" onPress={() => actions.rewrite(message)} />
       )}
       {delivery.kind === 'refused' && (
         <>
@@ -205,7 +212,7 @@ function DeliveryNote({ message, actions, isLast }: NoteProps): VNode {
 }
 
 /** The line under the person's own message. */
-function deliveryText(delivery: Delivery, at: number): string {
+function deliveryText(delivery: Delivery, at: number, isStopMarked: boolean): string {
   if (delivery.kind === 'refused') return delivery.reason;
   if (delivery.kind === 'sending') {
     if (delivery.sent !== undefined) return `Sending, ${Math.round(delivery.sent * 100)} %`;
@@ -213,7 +220,9 @@ function deliveryText(delivery: Delivery, at: number): string {
   }
   if (delivery.isNew)
     return `${timeOfDay(at)} · sent as a new message: the other one was not the last any more`;
-  return delivery.outcome === 'stopped' ? `${timeOfDay(at)} · stopped` : timeOfDay(at);
+  return delivery.outcome === 'stopped' && !isStopMarked
+    ? `${timeOfDay(at)} · stopped`
+    : timeOfDay(at);
 }
 
 interface AnswerProps {
@@ -248,17 +257,20 @@ function AnswerMessage(props: AnswerProps): VNode {
       <p class="note">
         <time dateTime={new Date(at).toISOString()}>{timeOfDay(at)}</time>
         <CopyButton box={box} />
-        {isLast && turnId !== null && <TextButton label="Ask again" onPress={actions.askAgain} />}
+        {isLast && turnId !== null && (
+          <IconButton icon="again" label="Ask again" onPress={actions.askAgain} />
+        )}
       </p>
     </article>
   );
 }
 
 const COPIED_MS = 1_600;
+const COPY = 'Copy answer';
 
 /** Copies an answer as text. */
 function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
-  const [label, setLabel] = useState('Copy answer');
+  const [label, setLabel] = useState(COPY);
   const copy = async (): Promise<void> => {
     const prose = box.current?.querySelector<HTMLElement>('.prose');
     if (prose == null) return;
@@ -270,9 +282,10 @@ function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
       getSelection()?.selectAllChildren(prose);
       setLabel('Selected: press Ctrl+C');
     }
-    setTimeout(() => setLabel('Copy answer'), COPIED_MS);
+    setTimeout(() => setLabel(COPY), COPIED_MS);
   };
-  return <TextButton label={label} onPress={copy} />;
+  if (label !== COPY) return <span role="status">{label}</span>;
+  return <IconButton icon="copy" label={label} onPress={() => void copy()} />;
 }
 
 interface ChoicesProps {

@@ -74,7 +74,7 @@ export function SplitView(props: SplitViewProps): VNode {
 
 interface EntryLinkProps {
   readonly href: string;
-  readonly title: string;
+  readonly title: ComponentChildren;
   /** In ms. */
   readonly at: number;
   /** `momentOf(at)` when absent. */

@@ -2,6 +2,7 @@ import type { ComponentChildren, Ref, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Outcome } from '../gateway.ts';
 import { type Data, useScope } from './data.tsx';
+import { Icon, type IconName } from './icon.tsx';
 
 interface ActionProps {
   readonly label: string;
@@ -52,6 +53,22 @@ export function TextButton(
       onClick={onPress}
     >
       {label}
+    </button>
+  );
+}
+
+interface IconButtonProps {
+  readonly icon: IconName;
+  /** Its name for a screen reader, and what is shown when the pointer rests on it. */
+  readonly label: string;
+  readonly onPress: () => void;
+}
+
+/** A drawing to press; its label is for a screen reader and the pointer. */
+export function IconButton({ icon, label, onPress }: IconButtonProps): VNode {
+  return (
+    <button type="button" class="icon-button" aria-label={label} title={label} onClick={onPress}>
+      <Icon name={icon} />
     </button>
   );
 }

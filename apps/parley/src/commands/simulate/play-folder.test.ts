@@ -86,6 +86,17 @@ describe('the settings of a play', () => {
   });
 });
 
+describe('the settings of an offline play', () => {
+  it('[U04] name the built-in model, whatever the player has', () => {
+    const where = { base: '/home/ann', workspace: '/tmp/copy', simulator: SIMULATOR };
+    const written = { model: { provider: 'anthropic' }, approvals: { ask: ['write'] } };
+    expect(simulatedSettings(written, { ...where, isOffline: true })).toMatchObject({
+      ...{ model: 'offline', approvals: { ask: ['write'] } },
+    });
+    expect(simulatedSettings(written, where)).toMatchObject(written);
+  });
+});
+
 describe('the folder of a play', () => {
   let data = '';
   beforeEach(() => {

@@ -13,6 +13,13 @@ export interface PlayFolder {
   remove(): void;
 }
 
+export interface PlayOptions {
+  /** The play works in the player's workspace instead of a copy. */
+  readonly ownWorkspace: boolean;
+  /** The built-in model answers, whatever the settings say. */
+  readonly isOffline?: boolean;
+}
+
 /** The part of a simulator that the settings name. */
 type Simulated = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
 type Block = Readonly<Record<string, unknown>>;
@@ -31,7 +38,7 @@ const RULES = ['access', 'activation', 'answers', 'whenUncertain', 'linkPreviews
 export function makePlayFolder(
   installation: { readonly folder: DataFolder; readonly env: NodeJS.ProcessEnv },
   simulator: Simulated,
-  { ownWorkspace }: { readonly ownWorkspace: boolean },
+  { ownWorkspace, isOffline = false }: PlayOptions,
 ): PlayFolder {
   const { folder, env } = installation;
   // Problems are reported of the file that the player knows.
@@ -44,6 +51,7 @@ export function makePlayFolder(
     base: dirname(folder.settingsFile),
     workspace: ownWorkspace ? workspace : play.workspace,
     simulator,
+    isOffline,
   });
   writeFileSync(play.settingsFile, JSON.stringify(written, null, 2), { mode: 0o600 });
   return {
@@ -71,10 +79,12 @@ export function simulatedSettings(
     base,
     workspace,
     simulator,
+    isOffline = false,
   }: {
     readonly base: string;
     readonly workspace: string;
     readonly simulator: Simulated;
+    readonly isOffline?: boolean;
   },
 ): Block {
   const kept = Object.fromEntries(Object.entries(written).filter(([k]) => !LEFT_OUT.includes(k)));
@@ -88,6 +98,7 @@ export function simulatedSettings(
   };
   return {
     ...elsewhere,
+    ...(isOffline && { model: 'offline' }),
     owners: [owner],
     http: { port: 0 },
     channels: { [platform]: { ...rules, ...settings, access: { ...access, allowGroups } } },

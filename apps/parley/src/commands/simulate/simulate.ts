@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
-import { decodeText, reasonOf, systemTime } from '@parley/core';
+import { countOf, decodeText, reasonOf, systemTime } from '@parley/core';
 import {
   createPlayClock,
   describeDifference,
@@ -21,14 +21,24 @@ import type { Cli } from '../../cli.ts';
 import { CliError, writeForOwnerAlone } from '../../data-folder.ts';
 import type { RunningParley } from '../../start-parley.ts';
 import { abortOnSignal } from '../../terminal/interrupt.ts';
+import { conversationText } from './conversation-text.ts';
 import { startPageServer } from './page-server.ts';
 import { makePlayFolder } from './play-folder.ts';
+
+export type SimulatedPlatform = Platform;
 
 export interface SimulateFlags {
   readonly port: number;
   readonly record?: string;
   readonly play?: string;
+  readonly offline?: boolean;
   readonly workspace?: boolean;
+}
+
+/** The platform to play, and the file of a scene where one is played instead of the page. */
+export interface AskedPlay {
+  readonly platform: Platform;
+  readonly scene?: string;
 }
 
 const NAMES = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' } as const;
@@ -38,21 +48,25 @@ const CONNECT_WITHIN_MS = 60_000;
 
 /**
  * `parley simulate`: a platform on loopback, a Parley with the player's settings on it, and a page to play both. With
- * `--play` it plays a scene instead, prints what was not as recorded and ends: 0 nothing, 1 something.
+ * a scene it plays that instead, prints the conversation and each difference, and ends: 0 without differences, else 1.
  */
-export async function simulate(cli: Cli, platform: Platform, flags: SimulateFlags): Promise<never> {
-  const code = await play(cli, platform, flags);
+export async function simulate(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<never> {
+  const code = await play(cli, asked, flags);
   // All of ours is closed. Libraries leave timers behind, Baileys for up to a minute.
   process.exit(code);
 }
 
-async function play(cli: Cli, platform: Platform, flags: SimulateFlags): Promise<number> {
-  const scene = flags.play === undefined ? undefined : sceneOf(resolve(flags.play));
+async function play(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<number> {
+  const { platform } = asked;
+  const scene = asked.scene === undefined ? undefined : sceneOf(resolve(asked.scene));
   const clock = createPlayClock();
   await using opened = new AsyncDisposableStack();
   const simulator = await startPlatform(platform, clock);
   opened.defer(() => simulator.close());
-  const made = makePlayFolder(cli, simulator, { ownWorkspace: flags.workspace === true });
+  const made = makePlayFolder(cli, simulator, {
+    ownWorkspace: flags.workspace === true,
+    isOffline: flags.offline === true,
+  });
   opened.defer(() => made.remove());
   const interrupt = new AbortController();
   const ended = once(interrupt.signal, 'abort');
@@ -162,6 +176,12 @@ function notConnected(reason: string): CliError {
 }
 
 function sceneOf(file: string): Scene {
+  if (!existsSync(file)) {
+    throw new CliError(
+      'simulate-scene',
+      `There is no scene ${file}. Name a file of JSON lines; docs/simulate.md shows how one is recorded.`,
+    );
+  }
   try {
     return readScene(decodeText(readFileSync(file)).text);
   } catch (error) {
@@ -174,11 +194,16 @@ async function playThrough(
   simulator: StartedSimulator,
   scene: Scene,
 ): Promise<number> {
+  const lineText = conversationText();
+  const conversation = recordScene(simulator, (line) => print(lineText(line)));
   const differences = await playScene(simulator, scene);
+  conversation.stop();
   const acts = scene.filter((line) => 'act' in line).length;
+  print('');
   for (const one of differences) print(describeDifference(one));
-  const how = differences.length === 0 ? 'all is as recorded' : `${differences.length} differences`;
-  print(`${acts} acts played: ${how}.`);
+  const how =
+    differences.length === 0 ? 'all is as recorded' : countOf(differences.length, 'difference');
+  print(`${countOf(acts, 'act')} played: ${how}.`);
   return differences.length === 0 ? 0 : 1;
 }
 

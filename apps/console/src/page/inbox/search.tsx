@@ -7,32 +7,9 @@ import { counted } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
 import { List, Show } from '../ui/widgets.tsx';
 import { useGrowing } from './growing.ts';
-
-/** The field for the words of a search; an empty text shows the list again. */
-export function SearchForm({ onAsk }: { readonly onAsk: (text: string) => void }): VNode {
-  const onSubmit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    if (event.currentTarget instanceof HTMLFormElement) {
-      onAsk(String(new FormData(event.currentTarget).get('text') ?? '').trim());
-    }
-  };
-  return (
-    <form class="why-ask" role="search" onSubmit={onSubmit}>
-      <input
-        class="field"
-        type="search"
-        name="text"
-        maxLength={200}
-        aria-label="Search in all conversations"
-        placeholder="Search what was said"
-        onInput={({ currentTarget }) => currentTarget.value === '' && onAsk('')}
-      />
-      <button type="submit" class="quiet">
-        Search
-      </button>
-    </form>
-  );
-}
+import { highlighted } from './highlight.ts';
+import { hrefOfRow } from './row-links.tsx';
+import type { InboxRow } from './rows.ts';
 
 type SearchAnswer = OutputOf<'conversations/search'>;
 type SearchHit = SearchAnswer['hits'][number];
@@ -42,12 +19,14 @@ const GOES_ON_MS = 500;
 
 interface ResultsProps {
   readonly asked: string;
+  /** The rows of the inbox, whose titles are searched, too. */
+  readonly rows: readonly InboxRow[];
   /** The message that is shown beside it. */
   readonly chosen: string;
 }
 
 /** Messages and answers in which all words are found, newest first. */
-export function SearchResults({ asked, chosen }: ResultsProps): VNode {
+export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
   const path = readPath('conversations/search', { words: asked });
   const again = (answer: SearchAnswer | undefined) => (answer?.missing ? GOES_ON_MS : undefined);
   const data = useGrowing(path, again, readHits, ({ message }: SearchHit) => message);
@@ -55,24 +34,57 @@ export function SearchResults({ asked, chosen }: ResultsProps): VNode {
   const hits = (data.value ?? [])
     .filter(({ conversationId }) => isShown(conversationId))
     .sort((a, b) => b.at - a.at);
+  const named = rows.filter(({ title }) => highlighted(title, asked).some(({ isHit }) => isHit));
   return (
     <Show data={data}>
       {() => (
-        <div class="entry-list">
+        <nav class="inbox-rows" aria-label="Search results">
           <p class="nothing" role="status">
-            {hits.length === 0 ? 'Nothing is found.' : `${counted(hits.length, 'place')} found.`}
+            {hits.length === 0 && named.length === 0
+              ? 'No results'
+              : counted(hits.length + named.length, 'result')}
           </p>
+          <List look="" of={named}>
+            {(row) => (
+              <EntryLink
+                key={row.id}
+                href={hrefOfRow(row)}
+                title={<Marked text={row.title} asked={asked} />}
+                at={row.at}
+                facts={row.place}
+                isChosen={false}
+              />
+            )}
+          </List>
           <List look="" of={hits}>
-            {(hit) => <HitLink key={hit.message} hit={hit} isChosen={hit.message === chosen} />}
+            {(hit) => (
+              <HitLink
+                key={hit.message}
+                hit={hit}
+                asked={asked}
+                isChosen={hit.message === chosen}
+              />
+            )}
           </List>
           {data.older && (
             <button type="button" class="quiet" onClick={data.older}>
-              Older places
+              Older results
             </button>
           )}
-        </div>
+        </nav>
       )}
     </Show>
+  );
+}
+
+/** A text with what was looked for marked in it. */
+function Marked({ text, asked }: { readonly text: string; readonly asked: string }): VNode {
+  return (
+    <>
+      {highlighted(text, asked).map(({ text: piece, isHit }, nth) =>
+        isHit ? <mark key={nth}>{piece}</mark> : piece,
+      )}
+    </>
   );
 }
 
@@ -82,9 +94,11 @@ function readHits({ hits: items, next }: SearchAnswer) {
 
 function HitLink({
   hit,
+  asked,
   isChosen,
 }: {
   readonly hit: SearchHit;
+  readonly asked: string;
   readonly isChosen: boolean;
 }): VNode {
   const { conversationId, message, title, at, direction, from, excerpt } = hit;
@@ -98,7 +112,7 @@ function HitLink({
       isChosen={isChosen}
     >
       <span class="excerpt" dir="auto">
-        {excerpt}
+        <Marked text={excerpt} asked={asked} />
       </span>
     </EntryLink>
   );

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import type { Entry } from './conversation.ts';
+import { stopMarks } from './stop-marks.ts';
+
+const COMMANDS = [{ name: 'stop', summary: '' }];
+const mine = (id: string, text: string): Entry => {
+  return { kind: 'mine', id, text, files: [], at: 1, delivery: { kind: 'sent', outcome: null } };
+};
+const answer = (id: string, html: string, turnId: string | null = null): Entry => {
+  return { kind: 'answer', id, turnId, html, buttons: [], at: 1 };
+};
+const NOTICE = answer('notice', '<p>Stopped.</p>');
+const CUT = answer('cut', '<p>Word 1.</p><p><em>Stopped.</em></p>', 't');
+
+describe('the marks of a stopped answer', () => {
+  it.each<[string, readonly Entry[], readonly string[]]>([
+    [
+      'the answer alone says it',
+      [mine('q', 'go'), mine('s', '/stop'), NOTICE, CUT],
+      ['s', 'notice'],
+    ],
+    [
+      'in the other order, too',
+      [mine('q', 'go'), CUT, mine('s', '/stop'), NOTICE],
+      ['s', 'notice'],
+    ],
+    [
+      'the notice says it where nothing was said',
+      [mine('q', 'go'), mine('s', '/stop'), NOTICE],
+      ['s'],
+    ],
+    [
+      'an earlier answer has its own mark',
+      [CUT, mine('q', 'a'), mine('s', '/stop'), NOTICE],
+      ['s'],
+    ],
+    [
+      'a text about /stop is none',
+      [mine('q', 'what does /stop do?'), answer('a', '<p>Stopped.</p>', 't')],
+      [],
+    ],
+  ])('[U08] are one: %s', (_, entries, hidden) => {
+    expect([...stopMarks(entries, COMMANDS).hidden]).toEqual(hidden);
+  });
+});

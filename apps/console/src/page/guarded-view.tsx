@@ -1,0 +1,62 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentType, VNode } from 'preact';
+import { useContext, useEffect, useErrorBoundary } from 'preact/hooks';
+import { AgentsHere, NoSuchAgent } from './agents.tsx';
+import type { Route } from './route.ts';
+import { DataScope } from './ui/data.tsx';
+import { Trouble } from './ui/widgets.tsx';
+import type { View } from './views.ts';
+import { type Me, missingRole } from './who.ts';
+
+interface GuardedProps {
+  readonly view: View;
+  readonly route: Route;
+  readonly me: Me;
+}
+
+/** A view, for those whose role may see it; the gateway would refuse what it asks for. */
+export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
+  const needed = missingRole(me, view.reads);
+  const { state } = useContext(AgentsHere);
+  if (state === 'gone') return <NoSuchAgent route={route} />;
+  if (state === 'asked') return null;
+  if (needed === null) return <LazyView view={view} route={route} />;
+  return (
+    <main class="column-view">
+      <div>
+        <h2>{view.label ?? 'Closed'}</h2>
+        <Trouble
+          reason={`This needs the role ${needed}. You are signed in as ${me.name}, ${me.role}.`}
+        />
+      </div>
+    </main>
+  );
+}
+
+/** A view whose file is loaded when it is opened. */
+function LazyView({ view, route }: { readonly view: View; readonly route: Route }): VNode {
+  // The gateway may have been updated since this page was loaded: the file of the view may be gone, and
+  // an answer may be another one than expected.
+  const [error] = useErrorBoundary();
+  const loaded = useSignal<ComponentType<Route> | null>(null);
+  useEffect(() => {
+    const show = (found: ComponentType<Route>): void => {
+      loaded.value = found;
+    };
+    view.load().then(show, () => show(BrokenView));
+  }, []);
+  const Loaded = error === undefined ? loaded.value : BrokenView;
+  return <DataScope>{Loaded && <Loaded {...route} />}</DataScope>;
+}
+
+function BrokenView(): VNode {
+  const reason = 'This view could not be shown. Reload the page: the gateway may be newer than it.';
+  return (
+    <main class="column-view">
+      <div>
+        <h2>Error</h2>
+        <Trouble reason={reason} again={() => location.reload()} />
+      </div>
+    </main>
+  );
+}

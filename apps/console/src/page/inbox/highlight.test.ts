@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { highlighted } from './highlight.ts';
+
+const hits = (text: string, asked: string) =>
+  highlighted(text, asked)
+    .filter(({ isHit }) => isHit)
+    .map(({ text: piece }) => piece);
+
+describe('words that a search found', () => {
+  it.each([
+    ['Wie groß ist die Größe?', 'grosse', ['Größe']],
+    ['Wie groß ist die Größe?', 'GROSS', ['groß', 'Größ']],
+    ['公园在哪里', '公园', ['公园']],
+    ['a train, a Train', 'train', ['train', 'Train']],
+    ['cafe\u0301 noir', 'café', ['cafe\u0301']],
+    ['aaa', 'aa', ['aaa']],
+    ['nothing', 'x', []],
+    ['nothing', ' ?! ', []],
+  ])('[U08] are marked in "%s" for "%s"', (text, asked, found) => {
+    expect(hits(text, asked)).toEqual(found);
+  });
+
+  it('[U08] are marked without changing the text, whatever it holds', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.string({ unit: 'grapheme' }),
+        (text, asked) => {
+          const pieces = highlighted(text, asked);
+          expect(pieces.map((piece) => piece.text).join('')).toBe(text);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,50 @@
+/** A piece of a text, and whether it is what was looked for. */
+export interface Piece {
+  readonly text: string;
+  readonly isHit: boolean;
+}
+
+/** A letter, or a text, as the search compares it: in lower case, without accents, `ß` as `ss`. */
+export function folded(letter: string): string {
+  return letter.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
+}
+
+/** A text in pieces, in which the words that were asked for are hits; the pieces together are the text. */
+export function highlighted(text: string, asked: string): readonly Piece[] {
+  const words = (asked.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [])
+    .map((word) => [...word].map(folded).join(''))
+    .filter((word) => word !== '');
+  const letters = [...text];
+  // A letter may be several folded ones: each of them knows its letter.
+  const origin = letters.flatMap((letter, at) => [...folded(letter)].map(() => at));
+  const compared = letters.flatMap((letter) => [...folded(letter)]).join('');
+  // Positions are those of code points, as `origin` counts them.
+  const points = [...compared];
+  const isHit = new Array<boolean>(letters.length).fill(false);
+  for (const word of words) markWord(points, [...word], origin, isHit);
+  return piecesOf(letters, isHit);
+}
+
+function markWord(
+  points: readonly string[],
+  word: readonly string[],
+  origin: readonly number[],
+  isHit: boolean[],
+): void {
+  for (let start = 0; start + word.length <= points.length; start += 1) {
+    if (!word.every((letter, at) => points[start + at] === letter)) continue;
+    for (let at = start; at < start + word.length; at += 1) isHit[origin[at] ?? 0] = true;
+  }
+}
+
+function piecesOf(letters: readonly string[], isHit: readonly boolean[]): readonly Piece[] {
+  const pieces: { text: string; isHit: boolean }[] = [];
+  for (const [at, letter] of letters.entries()) {
+    const last = pieces.at(-1);
+    // An accent of its own belongs to the letter before it.
+    const hit = folded(letter) === '' ? last?.isHit === true : isHit[at] === true;
+    if (last?.isHit === hit) last.text += letter;
+    else pieces.push({ text: letter, isHit: hit });
+  }
+  return pieces;
+}

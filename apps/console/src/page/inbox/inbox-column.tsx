@@ -1,0 +1,212 @@
+import type { WebChat } from '@parley/channels/web';
+import type { OutputOf } from '@parley/gateway/operations';
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { useRowAgents } from '../agents.tsx';
+import { unseenChats } from '../chat/seen-chats.ts';
+import { readPath } from '../gateway.ts';
+import type { Route } from '../route.ts';
+import { DataScope, useData } from '../ui/data.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Show } from '../ui/widgets.tsx';
+import { useGrowing } from './growing.ts';
+import type { InboxState } from './inbox-state.ts';
+import { NewChat } from './new-chat.tsx';
+import { RowLinks } from './row-links.tsx';
+import {
+  chatOf,
+  FILTERS,
+  type InboxRow,
+  inboxRows,
+  isShownBy,
+  type ListedConversation,
+  type RowFilter,
+} from './rows.ts';
+import { SearchResults } from './search.tsx';
+import { isNew, keepSeen, markSeen, readSeen, type Seen } from './seen.ts';
+
+/** The list is asked for again this often while the page is visible, in ms. */
+const POLL_INTERVAL_MS = 4_000;
+/** So long after the last letter a search begins, in ms. */
+const TYPING_PAUSE_MS = 200;
+
+export interface ColumnProps {
+  readonly route: Route;
+  /** The chat of the page that is open. */
+  readonly chat: string;
+  /** When its newest answer came, in ms; 0: there is none. */
+  readonly answeredAt: number;
+  readonly isOnline: boolean;
+  readonly state: InboxState;
+}
+
+/** All conversations, own chats and those of every channel, with a search over what was said in them (U08). */
+export function InboxColumn(props: ColumnProps): VNode {
+  return (
+    <DataScope>
+      <Column {...props} />
+    </DataScope>
+  );
+}
+
+function Column(props: ColumnProps): VNode {
+  const { route, state } = props;
+  const asked = useSignal('');
+  const filter = useSignal<RowFilter>('all');
+  const channel = useSignal('');
+  const { rows, data, isChosen } = useRows(props);
+  const chosen = rows.find(isChosen) ?? null;
+  useEffect(() => {
+    state.row.value = chosen;
+  });
+  const { ofOne, chosen: agent } = useRowAgents();
+  const title = agent === undefined || route.view === 'chat' ? 'Inbox' : ofOne('Inbox');
+  const shown = rows
+    .filter((row) => isShownBy(filter.value, row))
+    .filter((row) => channel.value === '' || row.channel === channel.value);
+  const Box = route.view === 'conversations' && route.args.length === 0 ? 'main' : 'section';
+  return (
+    <Box class="inbox" aria-label="Inbox">
+      <header>
+        <h2>{title}</h2>
+        <NewChat />
+      </header>
+      <SearchField onAsk={(text) => (asked.value = text)} />
+      {asked.value === '' ? (
+        <>
+          <Filters rows={rows} filter={filter} channel={channel} />
+          <Show data={data}>
+            {() => (
+              <RowLinks rows={shown} filter={filter.value} isChosen={isChosen} older={data.older} />
+            )}
+          </Show>
+        </>
+      ) : (
+        <DataScope key={asked.value}>
+          <SearchResults asked={asked.value} rows={rows} chosen={route.args[2] ?? ''} />
+        </DataScope>
+      )}
+    </Box>
+  );
+}
+
+/** The rows, and which of them is shown. */
+function useRows({ route, chat, answeredAt, isOnline, state }: ColumnProps) {
+  const path = readPath('conversations/list', {});
+  const data = useGrowing(path, POLL_INTERVAL_MS, readList, ({ id }) => id);
+  const chats = useData<readonly WebChat[]>(
+    isOnline ? '/channels/web/default/chats' : null,
+    POLL_INTERVAL_MS,
+  ).value;
+  const { isShown, chosen: agent } = useRowAgents();
+  const isChat = route.view !== 'conversations';
+  const found = [...(data.value ?? [])].filter(({ id }) => isChat || isShown(id));
+  const id = isChat ? undefined : route.args[0];
+  const open = (data.value ?? []).find((one) => one.id === id);
+  const seen = useSeen(data.value, open);
+  const shownChat = isChat ? chat : open && chatOf(open);
+  const shown = {
+    id: shownChat ?? '',
+    answeredAt: isChat
+      ? answeredAt
+      : (chats?.find((one) => one.id === shownChat)?.answeredAt ?? -1),
+  };
+  // Not before it is clear who reads: nothing is stored in the browser of someone who is signed out.
+  const newChats: ReadonlySet<string> =
+    isOnline && chats !== undefined ? unseenChats(chats, shown, localStorage) : new Set();
+  const rows = inboxRows({
+    conversations: found,
+    chats: (chats ?? []).filter((one) => isChat || isShown(one.id)),
+    newChats,
+    isNew: (one) => seen !== null && isNew(seen, one),
+    marks: state.marks.value,
+    isOfOneAgent: !isChat && agent !== undefined,
+  });
+  const isChosen = (row: InboxRow): boolean => (isChat ? row.chat === chat : row.id === id);
+  return { rows, data, isChosen };
+}
+
+function readList({ conversations: items, next }: OutputOf<'conversations/list'>) {
+  return { items, next };
+}
+
+/** What was markSeen at; the chosen conversation is. */
+function useSeen(
+  all: readonly ListedConversation[] | undefined,
+  chosen: ListedConversation | undefined,
+): Seen | null {
+  const ref = useRef<Seen | null>(null);
+  if (ref.current === null && all !== undefined) ref.current = readSeen(all);
+  if (ref.current !== null && chosen !== undefined) ref.current = markSeen(ref.current, chosen);
+  const seen = ref.current;
+  useEffect(() => {
+    if (seen !== null) keepSeen(seen);
+  }, [seen]);
+  return seen;
+}
+
+/** Searches while one types; an empty field shows the list again. */
+function SearchField({ onAsk }: { readonly onAsk: (text: string) => void }): VNode {
+  const timer = useRef<ReturnType<typeof setTimeout>>();
+  const later = (text: string): void => {
+    clearTimeout(timer.current);
+    if (text.trim() === '') onAsk('');
+    else timer.current = setTimeout(() => onAsk(text.trim()), TYPING_PAUSE_MS);
+  };
+  return (
+    <search class="find">
+      <Icon name="search" />
+      <input
+        type="search"
+        maxLength={200}
+        aria-label="Search in all conversations"
+        placeholder="Search everything"
+        onInput={({ currentTarget }) => later(currentTarget.value)}
+      />
+      <kbd>Ctrl K</kbd>
+    </search>
+  );
+}
+
+interface FiltersProps {
+  readonly rows: readonly InboxRow[];
+  readonly filter: { value: RowFilter };
+  readonly channel: { value: string };
+}
+
+/** The filters that would show something, with how many rows need attention. */
+function Filters({ rows, filter, channel }: FiltersProps): VNode {
+  const channels = [...new Set(rows.map((row) => row.channel))].sort();
+  const count = (one: RowFilter): number => rows.filter((row) => isShownBy(one, row)).length;
+  const shown = FILTERS.map(([one, name]) => ({ one, name, count: count(one) })).filter(
+    ({ one, count }) => one === 'all' || one === filter.value || count > 0,
+  );
+  return (
+    <div class="filters" role="group" aria-label="Show">
+      {shown.map(({ one, name, count }) => (
+        <button
+          key={one}
+          type="button"
+          aria-pressed={filter.value === one}
+          onClick={() => (filter.value = one)}
+        >
+          {name}
+          {one !== 'all' && one !== 'mine' && one !== 'archived' && ` ${count}`}
+        </button>
+      ))}
+      {channels.length > 1 && (
+        <select
+          aria-label="Channel"
+          value={channel.value}
+          onChange={({ currentTarget: { value } }) => (channel.value = value)}
+        >
+          <option value="">All channels</option>
+          {channels.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      )}
+    </div>
+  );
+}

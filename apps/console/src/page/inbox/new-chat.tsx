@@ -1,0 +1,40 @@
+import type { VNode } from 'preact';
+import { useContext, useRef } from 'preact/hooks';
+import { AgentsHere, chatIdWith } from '../agents.tsx';
+import { randomId } from '../gateway.ts';
+import { hrefOf } from '../route.ts';
+import { Icon } from '../ui/icon.tsx';
+
+/** Starts another chat; where there are several agents one chooses with whom. */
+export function NewChat(): VNode {
+  const box = useRef<HTMLElement>(null);
+  const { all } = useContext(AgentsHere);
+  if (all.length === 0) {
+    return (
+      <a class="quiet" href={hrefOf('chat', randomId())} title="New chat">
+        <Icon name="fresh" />
+        <span class="visually-hidden">New chat</span>
+      </a>
+    );
+  }
+  return (
+    <>
+      <button type="button" class="quiet" popovertarget="new-chat" aria-label="New chat with…">
+        <Icon name="fresh" />
+      </button>
+      <nav id="new-chat" class="menu" popover="auto" ref={box} aria-label="New chat with">
+        {all.map((agent) => (
+          <a
+            key={agent.name}
+            class="quiet"
+            href={hrefOf('chat', chatIdWith(agent, randomId()))}
+            onClick={() => box.current?.hidePopover()}
+          >
+            <span class="clip">{agent.title}</span>
+            <span class="hint clip">{agent.model}</span>
+          </a>
+        ))}
+      </nav>
+    </>
+  );
+}

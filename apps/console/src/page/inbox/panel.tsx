@@ -1,0 +1,223 @@
+import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { download, order } from '../gateway.ts';
+import { hrefOf } from '../route.ts';
+import { DataScope, useOperation, useWork } from '../ui/data.tsx';
+import { amount, counted, momentOf, spanOf } from '../ui/format.ts';
+import { Icon } from '../ui/icon.tsx';
+import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
+import { WhySheet } from '../why.tsx';
+import type { InboxState } from './inbox-state.ts';
+import { conversationLabel } from './rows.ts';
+
+/** What is known of the conversation is asked for again this often, in ms. */
+const POLL_INTERVAL_MS = 5_000;
+
+const TABS = ['Details', 'Why', 'Files'] as const;
+
+interface PanelProps {
+  readonly id: string;
+  readonly state: InboxState;
+}
+
+/** The panel beside a conversation: its mode, model, spend and files, and what happened to its last message. */
+export function ConversationPanel({ id, state }: PanelProps): VNode {
+  const tab = useSignal<(typeof TABS)[number]>('Details');
+  return (
+    <aside class={`panel ${state.isPanelOpen.value ? 'is-open' : ''}`} aria-label="About this chat">
+      <div class="panel-tabs" role="group" aria-label="Show">
+        {TABS.map((one) => (
+          <button
+            key={one}
+            type="button"
+            aria-pressed={tab.value === one}
+            onClick={() => (tab.value = one)}
+          >
+            {one}
+          </button>
+        ))}
+        <button
+          type="button"
+          class="quiet panel-close"
+          aria-label="Close the details"
+          onClick={() => (state.isPanelOpen.value = false)}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+      <DataScope key={id}>
+        {tab.value === 'Why' ? (
+          <LastWhy id={id} />
+        ) : (
+          <Known id={id} isFiles={tab.value === 'Files'} />
+        )}
+      </DataScope>
+    </aside>
+  );
+}
+
+function Known({ id, isFiles }: { readonly id: string; readonly isFiles: boolean }): VNode {
+  const report = useOperation('conversations/show', { id }, POLL_INTERVAL_MS);
+  return (
+    <Show data={report}>
+      {(known) => (isFiles ? <Files report={known} /> : <Details report={known} />)}
+    </Show>
+  );
+}
+
+type ConversationReport = OutputOf<'conversations/show'>;
+
+function Details({ report }: { readonly report: ConversationReport }): VNode {
+  const { title, failure, runningSince, now, agent, answeredBy, spent } = report;
+  const cost = spent.costUsd > 0 ? `$${spent.costUsd.toFixed(spent.costUsd < 1 ? 4 : 2)}` : null;
+  return (
+    <div class="panel-body">
+      <p>
+        <b>{title}</b> <span class="hint">{conversationLabel(report)}</span>
+      </p>
+      <p class="facts">
+        {runningSince !== null && `${agent} has been working for ${spanOf(now - runningSince)}. `}
+        {answeredBy === null
+          ? `${agent} has not answered yet.`
+          : `${agent} answered last with ${answeredBy}.`}
+      </p>
+      {failure !== null && (
+        <Said look="trouble">
+          {momentOf(failure.at)}: {failure.reason}
+        </Said>
+      )}
+      <dl class="sums" aria-label="Last 30 days">
+        <div>
+          <dt>Last 30 days</dt>
+          <dd>{counted(spent.turns, 'turn')}</dd>
+        </div>
+        <div>
+          <dt>{cost === null ? 'Tokens' : `Tokens · ${cost}`}</dt>
+          <dd>{amount(spent.tokens)}</dd>
+        </div>
+      </dl>
+      <Controls report={report} />
+    </div>
+  );
+}
+
+const MODES = ['agent', 'ask', 'plan'] as const;
+
+/** Does what the commands of a chat do. */
+function Controls({ report }: { readonly report: ConversationReport }): VNode {
+  const { id, mode, model, models, usualModel, state } = report;
+  const { outcome, run } = useWork();
+  const change = <Name extends OperationName>(name: Name, input: InputOf<Name>): void =>
+    run(() => order(name, input));
+  const others = model === null || models.includes(model) ? models : [...models, model];
+  return (
+    <>
+      <div class="actions conversation-controls">
+        <label>
+          Mode
+          <select
+            class="field"
+            value={mode}
+            onChange={({ currentTarget: { value } }) => {
+              const to = MODES.find((one) => one === value);
+              if (to !== undefined) change('conversations/set-mode', { id, mode: to });
+            }}
+          >
+            {MODES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Model
+          <select
+            class="field"
+            value={model ?? ''}
+            onChange={({ currentTarget: { value } }) =>
+              change('conversations/set-model', { id, model: value === '' ? null : value })
+            }
+          >
+            <option value="">{usualModel} (settings)</option>
+            {others.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        {state !== 'idle' && (
+          <ConfirmButton
+            label="Stop"
+            look="is-grave"
+            question="This stops the running answer and sets waiting messages aside."
+            confirm="Stop it"
+            onPress={() => change('conversations/stop', { id })}
+          />
+        )}
+        <ConfirmButton
+          label="Clear context"
+          question="Earlier messages stay here, but the agent no longer sees them."
+          confirm="Clear it"
+          onPress={() => change('conversations/new-session', { id })}
+        />
+      </div>
+      <OutcomeNote outcome={outcome} />
+    </>
+  );
+}
+
+function Files({ report: { id, files } }: { readonly report: ConversationReport }): VNode {
+  const { outcome, run } = useWork();
+  const folder = `/api/conversations/${encodeURIComponent(id)}/files`;
+  if (files.length === 0) return <p class="nothing">No files.</p>;
+  return (
+    <div class="panel-body">
+      <List look="rows" of={files}>
+        {({ kind, name, size, at, messageSeq, index, isKept }) => (
+          <span key={`${messageSeq} ${index}`}>
+            {name ?? kind}
+            <span class="hint">
+              {' '}
+              {size !== null && `${amount(Math.ceil(size / 1_024))} kB, `}
+              {momentOf(at)}
+            </span>{' '}
+            {isKept === 1 && (
+              <TextButton
+                label="Download"
+                onPress={() =>
+                  run(() => download(`${folder}/${messageSeq}/${index}`, name ?? kind))
+                }
+              />
+            )}
+          </span>
+        )}
+      </List>
+      <OutcomeNote outcome={outcome} />
+    </div>
+  );
+}
+
+/** Messages among which the last one with a story is looked for. */
+const NEWEST = 10;
+
+/** What happened to the last message, with the way to its prompt. */
+function LastWhy({ id }: { readonly id: string }): VNode {
+  const newest = useOperation('conversations/messages', { id, limit: NEWEST }, POLL_INTERVAL_MS);
+  const message = newest.value?.messages.findLast(({ why }) => why !== null)?.why ?? null;
+  const why = useOperation('why/message', message === null ? null : { message });
+  return (
+    <div class="panel-body">
+      <Show data={newest}>
+        {() =>
+          message === null ? (
+            <p class="nothing">Nothing was answered yet.</p>
+          ) : (
+            <Show data={why}>{(answer) => <WhySheet why={answer} of="The last message" />}</Show>
+          )
+        }
+      </Show>
+      <p>
+        <a href={hrefOf('why')}>All messages</a>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,150 @@
+import type { OutputOf } from '@parley/gateway/operations';
+import type { VNode } from 'preact';
+import { useContext, useRef, useState } from 'preact/hooks';
+import { order, perform, randomId } from '../gateway.ts';
+import { hrefOfChat } from '../route.ts';
+import { useWork } from '../ui/data.tsx';
+import { timeOfDay } from '../ui/format.ts';
+import { Icon } from '../ui/icon.tsx';
+import { OutcomeNote, TextButton } from '../ui/widgets.tsx';
+import { Who } from '../who.ts';
+
+type ConversationReport = OutputOf<'conversations/show'>;
+
+/** The name under which an owner without a sign-in of their own acts. */
+const UNNAMED = 'The owner';
+
+/** Channels without a person who could read a reply: programs wait for the answer to their request. */
+const PROGRAMS = 'api';
+
+interface ReplyProps {
+  readonly report: ConversationReport;
+}
+
+/** Below a conversation: who leads it, and the field to write into it (U12). */
+export function Reply({ report }: ReplyProps): VNode | null {
+  if (report.channel === PROGRAMS) return null;
+  if (report.channel === 'web') {
+    return (
+      <p class="dock column">
+        <a href={hrefOfChat(report.chatId)}>Open this chat to write in it</a>
+      </p>
+    );
+  }
+  return (
+    <div class="dock column">
+      <Lead report={report} />
+      <ReplyForm key={report.id} report={report} />
+    </div>
+  );
+}
+
+/** Who leads the conversation instead of the agent, or the way to do so. */
+function Lead({ report: { id, agent, takenOver } }: ReplyProps): VNode {
+  const { outcome, run } = useWork();
+  const me = useContext(Who)?.name ?? UNNAMED;
+  const take = (): void => run(() => order('conversations/take-over', { conversationId: id }));
+  const back = (): void => run(() => order('conversations/hand-back', { conversationId: id }));
+  return (
+    <>
+      {takenOver !== null && (
+        <p class="lead-note" role="status">
+          <span>
+            {takenOver.by === me ? 'You have' : `${takenOver.by} has`} taken this chat over until{' '}
+            {timeOfDay(takenOver.until)}. {agent} stays silent.
+          </span>
+          <TextButton label="Hand back" onPress={back} />
+        </p>
+      )}
+      {(takenOver === null || takenOver.by !== me) && (
+        <p class="hint lead-offer">
+          {agent} answers here. <TextButton label="Take over" onPress={take} />
+        </p>
+      )}
+      <OutcomeNote outcome={outcome} />
+    </>
+  );
+}
+
+const VOICES = [
+  ['agent', (agent: string) => `As ${agent}`],
+  ['self', () => 'As myself'],
+] as const;
+
+/** One key for each conversation. */
+const DRAFT = 'parley.draft.';
+
+function ReplyForm({ report }: ReplyProps): VNode {
+  const { id, agent, title, newest } = report;
+  const { outcome, run } = useWork();
+  const [as, setAs] = useState<'agent' | 'self'>('agent');
+  const [text, setText] = useState(() => localStorage.getItem(DRAFT + id) ?? '');
+  // The same until it was accepted: a request that is sent again writes nothing twice.
+  const request = useRef(randomId());
+  const write = (next: string): void => {
+    setText(next);
+    if (next === '') localStorage.removeItem(DRAFT + id);
+    else localStorage.setItem(DRAFT + id, next);
+  };
+  const send = (): void => {
+    if (text.trim() === '') return;
+    const reply = { conversationId: id, text, as, requestId: request.current, seen: newest };
+    run(async () => {
+      const answer = await perform('conversations/reply', reply);
+      if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+      request.current = randomId();
+      write('');
+      return undefined;
+    });
+  };
+  return (
+    <form
+      class="reply"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <OutcomeNote outcome={outcome} />
+      <textarea
+        rows={2}
+        dir="auto"
+        maxLength={20_000}
+        aria-label={`Reply to ${title}`}
+        placeholder={
+          as === 'agent' ? `Write to ${title} as ${agent}` : `Write to ${title} as yourself`
+        }
+        value={text}
+        onInput={({ currentTarget }) => write(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          send();
+        }}
+      />
+      <div class="reply-bar">
+        <span class="segments" role="group" aria-label="Write as">
+          {VOICES.map(([voice, nameOf]) => (
+            <button
+              key={voice}
+              type="button"
+              aria-pressed={as === voice}
+              onClick={() => setAs(voice)}
+            >
+              {nameOf(agent)}
+            </button>
+          ))}
+        </span>
+        <button
+          type="submit"
+          class="send"
+          aria-label="Send"
+          title="Send (Enter)"
+          disabled={text.trim() === ''}
+        >
+          <Icon name="send" />
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,102 @@
+import type { VNode } from 'preact';
+import { useRowAgents } from '../agents.tsx';
+import { hrefOf, hrefOfChat } from '../route.ts';
+import { dayOf, timeOfDay } from '../ui/format.ts';
+import { Icon } from '../ui/icon.tsx';
+import { List } from '../ui/widgets.tsx';
+import { type InboxRow, initialsOf, type RowFilter } from './rows.ts';
+
+interface LinksProps {
+  readonly rows: readonly InboxRow[];
+  readonly filter: RowFilter;
+  readonly isChosen: (row: InboxRow) => boolean;
+  /** Loads older conversations; null: all are here. */
+  readonly older: (() => Promise<void>) | null;
+}
+
+/** The rows of the inbox as links. */
+export function RowLinks({ rows, filter, isChosen, older }: LinksProps): VNode {
+  return (
+    <nav class="inbox-rows" aria-label="Conversations">
+      {rows.length === 0 && (
+        <p class="nothing">{filter === 'all' ? 'No conversations yet.' : 'Nothing here.'}</p>
+      )}
+      <List look="" of={rows}>
+        {(row) => <RowLink key={row.id} row={row} isChosen={isChosen(row)} />}
+      </List>
+      {older && (
+        <button type="button" class="quiet" onClick={() => void older()}>
+          Older conversations
+        </button>
+      )}
+    </nav>
+  );
+}
+
+/** The address of a row: the chat for one of this page, else the conversation. */
+export function hrefOfRow({ id, chat }: Pick<InboxRow, 'id' | 'chat'>): string {
+  return chat === null ? hrefOf('conversations', id) : hrefOfChat(chat);
+}
+
+function RowLink(props: { readonly row: InboxRow; readonly isChosen: boolean }): VNode {
+  const { row, isChosen } = props;
+  const agent = useRowAgents().titleOf(row.chat ?? row.id);
+  return (
+    <a
+      href={hrefOfRow(row)}
+      class={`inbox-row ${row.isNew ? 'is-new' : ''}`}
+      aria-current={isChosen ? 'page' : undefined}
+    >
+      <Face title={row.title} channel={row.channel} />
+      <span class="entry-title clip">
+        {row.isPinned && <Icon name="pin" />}
+        {row.title}
+      </span>
+      {row.at > 0 && (
+        <time class="hint" dateTime={new Date(row.at).toISOString()}>
+          {shortTimeOf(row.at)}
+        </time>
+      )}
+      <span class="hint clip">{row.said}</span>
+      <Mark row={row} />
+      <span class={agent === null ? 'visually-hidden' : 'hint clip inbox-place'}>
+        {row.place}
+        {agent !== null && ` · ${agent}`}
+      </span>
+    </a>
+  );
+}
+
+/** The initials of a conversation, and a letter for its channel. */
+function Face({ title, channel }: { readonly title: string; readonly channel: string }): VNode {
+  return (
+    <span class="face" aria-hidden="true">
+      {initialsOf(title)}
+      <b class={`of-${channel}`}>{channel === 'web' ? 'P' : channel.charAt(0).toUpperCase()}</b>
+    </span>
+  );
+}
+
+/** What a row needs most: an approval, then a failure, then what runs, waits or is new. */
+function Mark({ row }: { readonly row: InboxRow }): VNode | null {
+  const { state, waiting, hasFailed, isTakenOver, isNew } = row;
+  if (state === 'asks') return <b class="mark is-asks">Approval</b>;
+  if (isTakenOver) return <b class="mark is-waiting">Taken over</b>;
+  if (state === 'running') return <b class="mark is-running">Running</b>;
+  if (hasFailed) return <b class="mark is-failed">Failed</b>;
+  if (state === 'waiting') return <b class="mark is-waiting">Waiting {waiting}</b>;
+  return isNew ? <b class="mark is-new">New</b> : null;
+}
+
+/** The time of today, the day of this week, else the date. */
+function shortTimeOf(at: number): string {
+  const now = Date.now();
+  const day = dayOf(at, now);
+  if (day === 'Today') return timeOfDay(at);
+  if (day === 'Yesterday') return day;
+  const isThisWeek = now - at < 6 * 24 * 60 * 60_000;
+  const style = isThisWeek
+    ? ({ weekday: 'short' } as const)
+    : ({ day: 'numeric', month: 'short' } as const);
+  return new Date(at).toLocaleDateString([], style);
+}

@@ -1,0 +1,261 @@
+import type { WebFile } from '@parley/channels/web';
+import type { OutputOf } from '@parley/gateway/operations';
+import type { VNode } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { MessageFiles } from '../chat/files.tsx';
+import { readPath } from '../gateway.ts';
+import { hrefOf, type Route } from '../route.ts';
+import { DataScope, useOperation } from '../ui/data.tsx';
+import { dayOf, momentOf, timeOfDay } from '../ui/format.ts';
+import { HtmlBlock } from '../ui/html-block.tsx';
+import { ActionButton, Said, Show, TextButton } from '../ui/widgets.tsx';
+import { WhySheet } from '../why.tsx';
+import { useGrowing } from './growing.ts';
+import { Reply } from './reply.tsx';
+
+type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
+
+/** What is said is asked for again this often, in ms. */
+const POLL_INTERVAL_MS = 3_000;
+
+interface TalkProps {
+  readonly id: string;
+  /** The message that a search found, and when it was said; null: the newest are shown. */
+  readonly found: { readonly message: string; readonly at: number } | null;
+}
+
+/**
+ * A conversation of any channel (U08): `#/conversations/ID`, and `#/conversations/ID/at/MESSAGE/TIME` for a place that
+ * was found.
+ */
+export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): VNode {
+  if (id === '') {
+    return (
+      // The list is the main part of the page.
+      <div class="talk">
+        <p class="nothing">Select a conversation. Reading it doesn't send anything.</p>
+      </div>
+    );
+  }
+  return (
+    <main class="talk">
+      <DataScope key={`${id} ${message}`}>
+        <Messages id={id} found={message === '' ? null : { message, at: Number(at) || 0 }} />
+        <ReplyTo id={id} />
+      </DataScope>
+    </main>
+  );
+}
+
+/** The field for a reply, once it is known who leads the conversation. */
+function ReplyTo({ id }: Pick<TalkProps, 'id'>): VNode | null {
+  const report = useOperation('conversations/show', { id }, POLL_INTERVAL_MS).value;
+  return report === undefined ? null : <Reply report={report} />;
+}
+
+function Messages({ id, found }: TalkProps): VNode {
+  const path = readPath('conversations/messages', { id, until: found?.at });
+  const data = useGrowing(path, POLL_INTERVAL_MS, readMessages, keyOf);
+  // The first part of an answer shows all of it.
+  const messages = [...(data.value ?? [])].sort(byTime).filter(isShown);
+  const list = useRef<HTMLOListElement>(null);
+  useShownPlace(list, messages, found?.message ?? null);
+  return (
+    <div class="scroller" tabIndex={0} role="region" aria-label="Conversation">
+      <div class="column">
+        <Show data={data}>
+          {() => (
+            <>
+              {data.older && (
+                <p class="actions">
+                  <ActionButton label="Older messages" onPress={() => void data.older?.()} />
+                </p>
+              )}
+              <ol class="said-list" ref={list} aria-label="Messages">
+                {messages.map((message, nth) => (
+                  <li
+                    key={message.id}
+                    id={message.id}
+                    tabIndex={-1}
+                    class={`said-message is-${message.direction} is-${message.state}`}
+                    aria-current={message.id === found?.message ? 'true' : undefined}
+                  >
+                    {isNewDay(message, messages[nth - 1]) && (
+                      <p class="day hint">{dayOf(message.at, Date.now())}</p>
+                    )}
+                    <Message conversation={id} message={message} />
+                  </li>
+                ))}
+              </ol>
+              {found !== null && (
+                <p class="actions">
+                  <a class="quiet" href={hrefOf('conversations', id)}>
+                    Newest messages
+                  </a>
+                </p>
+              )}
+            </>
+          )}
+        </Show>
+      </div>
+    </div>
+  );
+}
+
+function isShown({ html, state, error }: ShownMessage): boolean {
+  return html !== '' || error !== null || (state !== 'sent' && state !== 'pending');
+}
+
+function isNewDay({ at }: ShownMessage, before: ShownMessage | undefined): boolean {
+  const now = Date.now();
+  return before === undefined || dayOf(before.at, now) !== dayOf(at, now);
+}
+
+function readMessages({ messages: items, next }: OutputOf<'conversations/messages'>) {
+  return { items, next };
+}
+
+const keyOf = ({ id }: ShownMessage) => id;
+
+/** A question before its answer, where both were stored in one millisecond. */
+function byTime(a: ShownMessage, b: ShownMessage): number {
+  const order = a.at - b.at || a.direction.localeCompare(b.direction);
+  return order || Number(a.id.slice(1)) - Number(b.id.slice(1));
+}
+
+/** Shows the end of the list, or the place that was found; when older ones are added, what was shown stays. */
+function useShownPlace(
+  list: { readonly current: HTMLOListElement | null },
+  messages: readonly ShownMessage[],
+  found: string | null,
+): void {
+  const before = useRef<{ readonly first: string; readonly last: string } | null>(null);
+  const [first, last] = [messages[0]?.id, messages.at(-1)?.id];
+  useLayoutEffect(() => {
+    if (first === undefined || last === undefined) return;
+    const shown = (id: string) => list.current?.querySelector(`#${id}`);
+    const was = before.current;
+    before.current = { first, last };
+    if (was === null) {
+      const place = (found === null ? null : shown(found)) ?? shown(last);
+      place?.scrollIntoView({ block: found === null ? 'end' : 'center' });
+    } else if (was.first !== first) {
+      shown(was.first)?.scrollIntoView({ block: 'start' });
+    } else if (was.last !== last && isNear(shown(was.last))) {
+      shown(last)?.scrollIntoView({ block: 'nearest' });
+    }
+  }, [first, last]);
+}
+
+/** Whether the end of an element can be seen, or nearly. */
+function isNear(element: Element | null | undefined): boolean {
+  return element != null && element.getBoundingClientRect().bottom < innerHeight + 100;
+}
+
+const STATES: Readonly<Record<ShownMessage['state'], string>> = {
+  waiting: 'waiting',
+  running: 'being answered',
+  answered: '',
+  silent: 'the agent stayed silent',
+  failed: 'failed',
+  stopped: 'stopped',
+  withdrawn: 'withdrawn',
+  replaced: 'replaced by a later message',
+  command: '',
+  pending: 'to be sent',
+  sending: 'being sent',
+  sent: '',
+  unknown: 'may not have arrived',
+};
+
+interface MessageProps {
+  readonly conversation: string;
+  readonly message: ShownMessage;
+}
+
+/** What one side has said, drawn as the chat draws it. */
+function Message({ conversation, message }: MessageProps): VNode {
+  const { at, direction, state, error, why, text } = message;
+  const [isAsked, setAsked] = useState(false);
+  const who = writerOf(message);
+  return (
+    <article
+      aria-label={`${who}, ${momentOf(at)}`}
+      class={direction === 'out' ? 'answer' : 'theirs'}
+    >
+      <p class="note">
+        <b>{who}</b>
+        <time dateTime={new Date(at).toISOString()}>{timeOfDay(at)}</time>
+        {STATES[state] !== '' && <b class={`mark is-${state}`}>{STATES[state]}</b>}
+        {why !== null && (
+          <TextButton label="Why" isExpanded={isAsked} onPress={() => setAsked(!isAsked)} />
+        )}
+      </p>
+      <Body conversation={conversation} message={message} />
+      {error !== null && state !== 'sent' && <Said look="trouble">{error}</Said>}
+      {isAsked && why !== null && (
+        <DataScope>
+          <Why why={why} text={text} />
+        </DataScope>
+      )}
+    </article>
+  );
+}
+
+/** Who a message is from: a person, the agent, a person in its place, or Parley itself. */
+function writerOf({ direction, from, trigger, writtenBy }: ShownMessage): string {
+  if (writtenBy !== null) {
+    return writtenBy.as === 'self' ? writtenBy.name : `${writtenBy.name}, as the agent`;
+  }
+  return direction === 'out' ? 'Answer' : (from ?? `Parley (${trigger})`);
+}
+
+function Body({ conversation, message }: MessageProps): VNode {
+  const { id, direction, text, html, files } = message;
+  const folder = `/api/conversations/${encodeURIComponent(conversation)}/files/${id.slice(1)}`;
+  // The bytes of what was sent are not kept for this view.
+  const isKept = direction === 'in';
+  return (
+    <>
+      {html !== null && html !== '' && (
+        <div class="said-text">
+          <HtmlBlock html={html} />
+        </div>
+      )}
+      {(html === null || html === '') && text !== '' && (
+        <div class={direction === 'in' ? 'bubble' : ''}>
+          <Said look="said-text is-plain">{text}</Said>
+        </div>
+      )}
+      <MessageFiles
+        files={files.map(({ kind, name }) => ({ kind: kindOf(kind), name, size: null, isKept }))}
+        path={(index) => `${folder}/${index}`}
+      />
+    </>
+  );
+}
+
+const KINDS = ['image', 'audio', 'voice', 'video', 'document', 'sticker'] as const;
+
+/** A kind that this page does not know is a document. */
+function kindOf(kind: string): WebFile['kind'] {
+  return KINDS.find((one) => one === kind) ?? 'document';
+}
+
+/** The characters of a message that name what happened to it. */
+const FIRST_WORDS = 60;
+
+function Why({ why, text }: { readonly why: string; readonly text: string }): VNode {
+  const data = useOperation('why/message', { message: why });
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [data.value]);
+  const words = Array.from(text);
+  const name = words.slice(0, FIRST_WORDS).join('');
+  return (
+    <div class="said-why" ref={box}>
+      <Show data={data}>
+        {(answer) => <WhySheet why={answer} of={words.length > FIRST_WORDS ? `${name}…` : name} />}
+      </Show>
+    </div>
+  );
+}

@@ -1,0 +1,118 @@
+import type { OutputOf } from '@parley/gateway/operations';
+import type { VNode } from 'preact';
+import { hrefOf } from './route.ts';
+import { useData } from './ui/data.tsx';
+import { Icon } from './ui/icon.tsx';
+import { PLACES, type Place, type View } from './views.ts';
+import { type Me, missingRole } from './who.ts';
+
+/** How many questions of the agent, and how many people, wait for the owner. */
+export interface Waiting {
+  readonly questions: number;
+  readonly people: number;
+}
+
+/** What waits for the owner is asked for this often, in ms. */
+const WAITING_MS = 15_000;
+
+/** What waits, as far as the role of who is signed in may read it (F05, G05). */
+export function useWaiting(me: Me | null, isOnline: boolean): Waiting {
+  const pathFor = (path: string): string | null =>
+    isOnline && me !== null && missingRole(me, path) === null ? path : null;
+  const asked = useData<OutputOf<'approvals/waiting'>>(
+    pathFor('/api/approvals/waiting'),
+    WAITING_MS,
+  );
+  const report = useData<OutputOf<'channels/report'>>(pathFor('/api/channels/report'), WAITING_MS);
+  return {
+    questions: (isOnline && asked.value?.approvals.length) || 0,
+    people: (isOnline && report.value?.waiting.length) || 0,
+  };
+}
+
+interface NavigationProps {
+  readonly me: Me;
+  readonly place: Place | undefined;
+  /** The address of the chat. */
+  readonly chat: string;
+  readonly waiting: Waiting;
+}
+
+/** The views of a place that a person may open and reach by a link. */
+function viewsFor(me: Me, { views }: Place): readonly View[] {
+  return views.filter(({ label, reads }) => label !== null && missingRole(me, reads) === null);
+}
+
+/** The four places: a rail beside the page, on a phone a bar below it. */
+export function Rail({ me, place, chat, waiting }: NavigationProps): VNode {
+  return (
+    <nav class="rail" aria-label="Main">
+      <img src="/page/icon.svg" alt="" width={32} height={32} />
+      {PLACES.map((one) => {
+        const { id, name, icon } = one;
+        const first = viewsFor(me, one)[0];
+        if (first === undefined) return null;
+        return (
+          <a
+            key={id}
+            href={id === 'inbox' ? chat : hrefOf(first.id)}
+            class={`is-${id}`}
+            aria-current={place === one ? 'true' : undefined}
+          >
+            <Icon name={icon} />
+            {name}
+            {id === 'inbox' && <Badge count={waiting.questions} what={QUESTIONS} />}
+            {id === 'operate' && <Badge count={waiting.people} what={PEOPLE} />}
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+interface ViewLinksProps extends Omit<NavigationProps, 'chat' | 'place'> {
+  readonly place: Place;
+  /** The id of the view that is shown. */
+  readonly shown: string;
+}
+
+/** The views of one place: a list beside the view, in a narrow window a row of tabs above it. */
+export function ViewLinks({ me, place, shown, waiting }: ViewLinksProps): VNode {
+  return (
+    <nav class="views" aria-label={`${place.name} views`}>
+      {viewsFor(me, place).map(({ id, label, icon }) => (
+        <a
+          key={id}
+          class="quiet"
+          href={hrefOf(id)}
+          aria-current={shown === id ? 'page' : undefined}
+        >
+          <Icon name={icon} />
+          {label}
+          {id === 'channels' && <Badge count={waiting.people} what={PEOPLE} />}
+          {id === 'approvals' && <Badge count={waiting.questions} what={QUESTIONS} />}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+const QUESTIONS = ['question waits', 'questions wait'] as const;
+const PEOPLE = ['person waits', 'people wait'] as const;
+
+interface BadgeProps {
+  readonly count: number;
+  /** One of them, and several, for a screen reader. */
+  readonly what: readonly [one: string, several: string];
+}
+
+/** How many wait; nothing where none does. */
+function Badge({ count, what }: BadgeProps): VNode | null {
+  if (count === 0) return null;
+  return (
+    <span class="badge">
+      {count}
+      <span class="visually-hidden"> {count === 1 ? what[0] : what[1]}</span>
+    </span>
+  );
+}

@@ -1,0 +1,41 @@
+import { folded } from '../inbox/highlight.ts';
+
+/** One thing that the palette leads to or does. */
+export interface PaletteEntry {
+  readonly id: string;
+  readonly kind: 'Pages' | 'Chats' | 'Commands';
+  readonly label: string;
+  readonly hint: string;
+}
+
+/** Entries that are shown at once. */
+const MOST = 12;
+
+/** The entries that fit what was typed: all of its words are in them. Those whose label begins with it come first. */
+export function matching<Entry extends PaletteEntry>(
+  entries: readonly Entry[],
+  typed: string,
+): readonly Entry[] {
+  const asked = folded(typed.trim());
+  const words = asked.split(/\s+/);
+  const rank = ({ label }: PaletteEntry): number => {
+    const text = folded(label).replace(/^\//, '');
+    if (text.startsWith(asked.replace(/^\//, ''))) return 0;
+    return words.every((word) => text.includes(word)) ? 1 : 2;
+  };
+  return entries
+    .filter(({ label, hint }) => {
+      const text = folded(`${label} ${hint}`);
+      return words.every((word) => text.includes(word));
+    })
+    .sort((a, b) => rank(a) - rank(b))
+    .slice(0, MOST);
+}
+
+/** The chosen place after an arrow key, round and round; null: another key. */
+export function placeAfter(key: string, at: number, count: number): number | null {
+  if (count === 0) return null;
+  if (key === 'ArrowDown') return (at + 1) % count;
+  if (key === 'ArrowUp') return (at + count - 1) % count;
+  return null;
+}

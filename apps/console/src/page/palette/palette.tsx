@@ -1,0 +1,206 @@
+// biome-ignore-all lint/a11y: the keys of the field move in the list, as in every combobox.
+import type { WebHistory } from '@parley/channels/web';
+import type { Signal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { randomId } from '../gateway.ts';
+import { hrefOfRow } from '../inbox/row-links.tsx';
+import { inboxRows, NO_MARKS } from '../inbox/rows.ts';
+import { hrefOf } from '../route.ts';
+import { useOperation } from '../ui/data.tsx';
+import { PLACES } from '../views.ts';
+import { type Me, missingRole } from '../who.ts';
+import { matching, type PaletteEntry, placeAfter } from './entries.ts';
+import { SHORTCUTS } from './shortcuts.ts';
+
+export interface PaletteProps {
+  readonly shown: Signal<'palette' | 'help' | null>;
+  readonly me: Me;
+  readonly commands: WebHistory['commands'];
+  /** Sends a command in the chat that is open. */
+  readonly send: (command: string) => void;
+}
+
+/** The palette of pages, chats and commands, or the list of shortcuts. */
+export function Palette(props: PaletteProps): VNode {
+  const { shown } = props;
+  const box = useRef<HTMLDialogElement>(null);
+  const kind = shown.value;
+  // The browser gives the focus back to where it was.
+  const close = (): void => box.current?.close();
+  useEffect(() => box.current?.showModal(), []);
+  return (
+    <dialog
+      ref={box}
+      class="palette"
+      aria-label={kind === 'help' ? 'Keyboard shortcuts' : 'Go to'}
+      onClose={() => {
+        shown.value = null;
+      }}
+      onClick={({ target }) => {
+        if (target === box.current) close();
+      }}
+    >
+      {kind === 'palette' && <Finder {...props} close={close} />}
+      {kind === 'help' && <Help onClose={close} />}
+    </dialog>
+  );
+}
+
+interface Entry extends PaletteEntry {
+  readonly run: () => void;
+}
+
+interface FinderProps extends Omit<PaletteProps, 'shown'> {
+  readonly close: () => void;
+}
+
+function Finder({ close, me, commands, send }: FinderProps): VNode {
+  const [typed, setTyped] = useState('');
+  const [at, setAt] = useState(0);
+  const entries = matching(useEntries(me, commands, send), typed);
+  const chosen = entries[Math.min(at, entries.length - 1)];
+  const run = (entry: Entry | undefined): void => {
+    if (entry === undefined) return;
+    close();
+    entry.run();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const next = placeAfter(event.key, at, entries.length);
+    if (next === null && event.key !== 'Enter') return;
+    event.preventDefault();
+    if (next === null) run(chosen);
+    else setAt(next);
+  };
+  return (
+    <>
+      <input
+        class="field"
+        role="combobox"
+        aria-label="Go to a page or a chat, or run a command"
+        aria-expanded={entries.length > 0}
+        aria-controls="palette-entries"
+        aria-autocomplete="list"
+        aria-activedescendant={chosen && `palette-${chosen.id}`}
+        placeholder="Go to a page or a chat, or run a command"
+        autocomplete="off"
+        autofocus
+        value={typed}
+        onInput={({ currentTarget }) => {
+          setTyped(currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <ul
+        id="palette-entries"
+        class="palette-entries"
+        role="listbox"
+        aria-label="Pages, chats and commands"
+      >
+        {entries.map((entry) => (
+          <li
+            key={entry.id}
+            id={`palette-${entry.id}`}
+            role="option"
+            aria-selected={entry === chosen}
+            onClick={() => run(entry)}
+          >
+            <span class="clip">{entry.label}</span>
+            <span class="hint clip">{entry.hint}</span>
+          </li>
+        ))}
+      </ul>
+      {entries.length === 0 && (
+        <p class="nothing" role="status">
+          No results
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Everything the palette leads to, as far as the role of who is signed in may open it. */
+function useEntries(me: Me, commands: WebHistory['commands'], send: (command: string) => void) {
+  const isOwner = me.role === 'owner';
+  const list = useOperation('conversations/list', isOwner ? {} : null);
+  const go = (href: string) => (): void => {
+    location.hash = href;
+  };
+  const pages = PLACES.flatMap(({ name, views }) =>
+    views
+      .filter(
+        ({ label, reads, id }) =>
+          label !== null && id !== 'conversations' && missingRole(me, reads) === null,
+      )
+      .map(
+        (view): Entry => ({
+          id: view.id,
+          kind: 'Pages',
+          label: view.label ?? '',
+          hint: name,
+          run: go(hrefOf(view.id)),
+        }),
+      ),
+  );
+  if (!isOwner) return pages;
+  const own: readonly Entry[] = [
+    { id: 'inbox', kind: 'Pages', label: 'Inbox', hint: 'Conversations', run: go(hrefOf('chat')) },
+    {
+      id: 'new-chat',
+      kind: 'Commands',
+      label: 'New chat',
+      hint: 'N',
+      run: go(hrefOf('chat', randomId())),
+    },
+  ];
+  const rows = inboxRows({
+    ...{ conversations: list.value?.conversations ?? [], chats: [], newChats: new Set<string>() },
+    ...{ isNew: () => false, marks: NO_MARKS, isOfOneAgent: true },
+  });
+  const chats = rows.map((row, nth): Entry => {
+    return {
+      id: `chat-${nth}`,
+      kind: 'Chats',
+      label: row.title,
+      hint: row.place,
+      run: go(hrefOfRow(row)),
+    };
+  });
+  const typed = commands.map(({ name, summary }): Entry => {
+    return {
+      id: `command-${name}`,
+      kind: 'Commands',
+      label: `/${name}`,
+      hint: summary,
+      run() {
+        location.hash = hrefOf('chat');
+        send(`/${name}`);
+      },
+    };
+  });
+  return [...own, ...pages, ...chats, ...typed];
+}
+
+function Help({ onClose }: { readonly onClose: () => void }): VNode {
+  return (
+    <>
+      <h2>Keyboard shortcuts</h2>
+      <dl class="shortcuts">
+        {SHORTCUTS.map(([keys, does]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <button type="button" class="action" autofocus onClick={onClose}>
+        Close
+      </button>
+    </>
+  );
+}

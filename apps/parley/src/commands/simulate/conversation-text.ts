@@ -1,0 +1,80 @@
+import type { Act, SceneLine, Shown } from '@parley/simulators';
+
+/**
+ * Makes the text of each line of a scene for people, who read it as it is played. It remembers what the bot has shown:
+ * a message that changes is not printed again as a whole.
+ */
+export function conversationText(): (line: SceneLine) => string {
+  const texts = new Map<string, string | undefined>();
+  return (line) => {
+    if ('act' in line) return actText(line.act);
+    const { shown } = line;
+    const key = `${shown.chat} ${shown.message}`;
+    const isNew = !texts.has(key) || texts.get(key) !== shown.text;
+    if (shown.gone !== true) texts.set(key, shown.text);
+    return shownText(shown, isNew);
+  };
+}
+
+function shownText(shown: Shown, isNew: boolean): string {
+  const { chat, message, text, buttons, files, reactions, replyTo, gone } = shown;
+  if (gone) return inChat(chat, `${message} was deleted`);
+  const details = [
+    ...detail('buttons', buttons),
+    ...detail('files', files),
+    ...detail('reactions', reactions),
+  ].join('; ');
+  if (!isNew) return inChat(chat, `${message} now has ${details || 'other details'}`);
+  const to = replyTo === undefined ? '' : ` to ${replyTo}`;
+  return inChat(chat, `bot${to}: ${text ?? ''}${details === '' ? '' : ` (${details})`}`);
+}
+
+function detail(name: string, list: readonly string[] | undefined): readonly string[] {
+  if (list === undefined) return [];
+  return [`${name}: ${list.join(', ') || 'none'}`];
+}
+
+function actText(act: Act): string {
+  switch (act.kind) {
+    case 'say': {
+      const file = act.file === undefined ? '' : ` (file: ${act.file.name})`;
+      return inChat(act.chat, `${act.from}: ${mention(act)}${act.text}${file}`);
+    }
+    case 'flood':
+      return inChat(act.chat, `${act.from}, ${act.count} times: ${mention(act)}${act.text}`);
+    case 'edit':
+      return inChat(act.chat, `${act.message} is edited: ${act.text}`);
+    case 'delete':
+      return inChat(act.chat, `${act.message} is deleted`);
+    case 'react':
+      return inChat(
+        act.chat,
+        `${act.from}: *${act.gone ? 'takes back' : 'reacts with'} ${act.emoji} on ${act.message}*`,
+      );
+    case 'press':
+      return inChat(act.chat, `${act.from}: *presses "${act.button}" on ${act.message}*`);
+    case 'person':
+      return `${act.name} joins`;
+    case 'group':
+      return `New group "${act.name}" with ${act.members.join(', ')}`;
+    case 'thread':
+      return inChat(act.chat, `${act.from}: *opens the thread "${act.name}"*`);
+    case 'bot':
+      return inChat(act.chat, `the bot is ${act.isIn ? 'let in' : 'removed or blocked'}`);
+    case 'fault':
+      return `Fault: ${act.fault}${act.chat === undefined ? '' : ` in ${act.chat}`}`;
+    case 'clear-faults':
+      return 'No more faults';
+    case 'clock':
+      return `The clock goes ${act.minutes} minutes forward`;
+  }
+}
+
+function mention(act: { readonly mention?: boolean | undefined }): string {
+  return act.mention ? '@bot ' : '';
+}
+
+/** Lines after the first are indented, so that a message ends where the next one begins. */
+function inChat(chat: string, text: string): string {
+  return `[${chat}] ${text.replaceAll(/\n(?=.)/g, '\n    ')}`;
+}

@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { main } from './main.ts';
+import { describeProgram } from './program.ts';
+import { type CapturedOutput, captureOutput } from './testing/captured-output.ts';
+
+let written: CapturedOutput;
+beforeEach(() => {
+  written = captureOutput();
+});
+afterEach(() => void vi.restoreAllMocks());
+
+const nothing = async () => {};
+const program = describeProgram({ run: nothing, bare: nothing, starting: nothing });
+
+/** Every declared command below this one with its words, such as `dead replay`. */
+function commandsOf(command: Command, above = ''): readonly (readonly [string, Command])[] {
+  return command.commands.flatMap((one) => {
+    const path = `${above} ${one.name()}`.trim();
+    return [[path, one] as const, ...commandsOf(one, path)];
+  });
+}
+
+const ALL = commandsOf(program);
+
+/** The first words of descriptions: what to tell a program to do. */
+const VERBS = new Set([
+  ...['accept', 'add', 'allow', 'back', 'change', 'check', 'close', 'connect', 'disconnect'],
+  ...[
+    'explain',
+    'give',
+    'have',
+    'import',
+    'lead',
+    'let',
+    'list',
+    'make',
+    'pause',
+    'play',
+    'print',
+    'propose',
+  ],
+  ...['rebuild', 'refuse', 'remove', 'report', 'restore', 'resume', 'return', 'revoke'],
+  ...['rewrite', 'run', 'search', 'send', 'show', 'sign', 'start', 'stop', 'talk', 'use', 'write'],
+]);
+
+async function helpOf(path: string): Promise<string> {
+  written.out = '';
+  expect(await main([...path.split(' '), '--help'])).toBe(0);
+  return written.out;
+}
+
+describe('every declared command', () => {
+  it('[U02] belongs to a group of "parley --help", each of which has several', async () => {
+    expect(program.commands.filter((one) => !one.helpGroup()).map((one) => one.name())).toEqual([]);
+    expect(await main(['--help'])).toBe(0);
+    const help = written.out;
+    const headings = new Set(program.commands.map((one) => one.helpGroup()));
+    for (const heading of headings) expect(help).toContain(`\n${heading}\n`);
+    expect(headings.size).toBeGreaterThan(5);
+    expect(help).not.toContain('\nCommands:\n');
+  });
+
+  it.each(ALL)('[U02] is described by what it does: %s', (_path, command) => {
+    const description = command.description();
+    expect(VERBS).toContain(description.split(/[\s,]/)[0]);
+    expect(description).not.toMatch(/\.$/);
+  });
+
+  it.each(ALL)('[U02] says for each option and argument what it is: %s', (_path, command) => {
+    const options = command.options.filter(({ hidden }) => !hidden);
+    expect(options.filter(({ description }) => description === '')).toEqual([]);
+  });
+
+  const WITH_ARGUMENTS = ALL.filter(
+    ([, { registeredArguments }]) => registeredArguments.length > 0,
+  );
+  it.each(WITH_ARGUMENTS)('[U02] has an example where it takes arguments: %s', async (path) => {
+    expect(await helpOf(path)).toMatch(new RegExp(`Examples:\\n[^]*parley ${path} [^\\s]`));
+  });
+
+  it('[U02] is found by the table above', () => {
+    expect(ALL.length).toBeGreaterThan(80);
+    expect(WITH_ARGUMENTS.length).toBeGreaterThan(25);
+  });
+});
+
+describe('docs/command-line.md', () => {
+  it('[U02] lists all commands by the groups of "parley --help"', () => {
+    const page = new URL('../../../docs/command-line.md', import.meta.url);
+    const rows = readFileSync(page, 'utf8').split('\n');
+    for (const command of program.commands) {
+      const subject = `| ${command.helpGroup().replace(/:$/, '')} |`;
+      const row = rows.find((one) => one.startsWith(subject));
+      expect(row, command.name()).toContain(`\`${command.name()}\``);
+    }
+  });
+});
+
+describe('the examples in help', () => {
+  it('[U02] are commands that are accepted', async () => {
+    const seen = new Set<string>();
+    for (const [path] of ALL) {
+      const [, examples = ''] = (await helpOf(path)).split('\nExamples:\n');
+      for (const line of examples.split('\n')) {
+        const [, words] = /^ {2}parley (.+?)(?: {2,}.*)?$/.exec(line) ?? [];
+        if (words !== undefined) seen.add(words);
+      }
+    }
+    for (const words of seen) {
+      const [alone = ''] = words.split(' | ');
+      const args = [...alone.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, a, b]) => a ?? b ?? '');
+      const again = describeProgram({ run: nothing, bare: nothing, starting: nothing });
+      const parsed = again.parseAsync(args, { from: 'user' });
+      await expect(parsed, `${words}\n${written.err}`).resolves.toBeDefined();
+    }
+    expect(seen.size).toBeGreaterThan(60);
+  });
+});
+
+/** The groups of commands with one obvious command, and some options of that. */
+const VERBLESS = [
+  ['channels', 'channels list', []],
+  ['config', 'config check', []],
+  ['conversations', 'conversations list', ['-n', '5']],
+  ['cron', 'cron list', []],
+  ['dead', 'dead list', ['-n', '5', '--before', '7']],
+  ['hooks', 'hooks list', ['--agent', 'ada']],
+  ['jobs', 'cron list', []],
+  ['memory', 'memory list', ['--agent', 'ada']],
+  ['people', 'people list', []],
+  ['service', 'service status', []],
+  ['sessions', 'sessions list', []],
+  ['soul', 'soul list', ['--agent', 'ada']],
+  ['token', 'token show', []],
+] as const;
+
+/** The command that runs and its options, with those of the commands above it. */
+async function parsed(words: readonly string[]): Promise<object> {
+  let found = {};
+  const again = describeProgram({ run: nothing, bare: nothing, starting: nothing });
+  again.hook('preAction', (_program, command) => {
+    const path = `${command.parent?.name()} ${command.name()}`;
+    found = { path, options: command.optsWithGlobals() };
+  });
+  await again.parseAsync([...words], { from: 'user' });
+  return found;
+}
+
+describe('a group of commands with one obvious command', () => {
+  it.each(VERBLESS)('[U02] needs no word for it: %s', async (group, full, options) => {
+    for (const more of [options, [...options, '--json']]) {
+      const expected = await parsed([...full.split(' '), ...more]);
+      expect(expected).toMatchObject({ path: full });
+      expect(await parsed([group, ...more])).toEqual(expected);
+    }
+  });
+
+  it('[U02] is listed above, or has no such command, or does something itself', () => {
+    const groups = program.commands.filter(
+      (one) => one.commands.length > 0 && Reflect.get(one, '_actionHandler') === null,
+    );
+    const names = groups.map((one) => one.name()).filter((name) => name !== 'import');
+    const listed = VERBLESS.map(([group]) => group).filter((group) => group !== 'jobs');
+    expect(names.toSorted()).toEqual(listed);
+  });
+});
+
+describe('parley help', () => {
+  it.each(['logs', 'dead replay', 'jobs add'])(
+    '[U02] shows what --help shows: %s',
+    async (path) => {
+      const help = await helpOf(path);
+      written.out = '';
+      expect(await main(['help', ...path.split(' ')])).toBe(0);
+      expect(written.out).toBe(help);
+    },
+  );
+});
+
+describe('a usage error', () => {
+  it.each(ALL)('[U02] ends with where the help of the command is: %s', async (path, command) => {
+    written.err = '';
+    expect(await main([...path.split(' '), '--nonsense'])).toBe(2);
+    const missing = command.options.find(({ mandatory }) => mandatory)?.flags;
+    const mistake = missing ? `required option '${missing}'` : "unknown option '--nonsense'";
+    expect(written.err).toContain(`error: ${mistake}`);
+    const group = command.commands.length > 0 ? '(?: \\w+)?' : '';
+    expect(written.err).toMatch(new RegExp(`\\nSee "parley ${path}${group} --help"\\.\\n$`));
+  });
+
+  it.each([
+    [['lgos'], 'Did you mean logs?', 'parley'],
+    [['jbos'], 'Did you mean jobs?', 'parley'],
+    [['help', 'lgos'], 'Did you mean logs?', 'parley'],
+    [['help', 'dead', 'shwo'], 'Did you mean dead show?', 'parley dead'],
+    [['audit', 'acept', 'github'], 'Did you mean audit accept?', 'parley audit'],
+    [['skills', 'xyzzy'], 'It is one of show.', 'parley skills'],
+    [['dead', '17'], 'Did you mean dead show 17?', 'parley dead'],
+    [['cron', 'delete', '7Q2M'], 'Did you mean cron remove?', 'parley cron'],
+    [['config', 'validate'], 'Did you mean config check?', 'parley config'],
+    [['logs', '--folow'], 'Did you mean --follow?', 'parley logs'],
+    [['dead', '--limt', '5'], 'Did you mean --limit?', 'parley dead list'],
+    [['dead', 'shwo', '5'], 'Did you mean dead show?', 'parley dead'],
+    [
+      ['dead', 'show', 'xx'],
+      "'xx' is not valid as <number>. Use a number such as 17.",
+      'parley dead show',
+    ],
+    [['logs', '-n', 'many'], "argument 'many' is invalid. It must be", 'parley logs'],
+    [['logs', '-n'], 'argument missing', 'parley logs'],
+    [['why'], "missing required argument 'message'", 'parley why'],
+    [['people', 'add', 'ann'], "required option '--role <role>'", 'parley people add'],
+    [['completion', 'bsh'], 'Allowed choices are bash, zsh, fish.', 'parley completion'],
+    [['simulate', 'telegarm'], 'Did you mean telegram?', 'parley simulate'],
+    [['simulate', 'signal'], 'Platforms are telegram, discord, whatsapp', 'parley simulate'],
+    [['simulate', 'a.jsonl', 'b.jsonl'], 'one platform and one scene', 'parley simulate'],
+    [
+      ['simulate', 'a.jsonl', '--record', 'b.jsonl'],
+      'cannot be used with a scene',
+      'parley simulate',
+    ],
+    [['sessions', 'end'], 'or use --all', 'parley sessions end'],
+  ])('[U02] names the mistake and the help: %j', async (args, said, path) => {
+    expect(await main(args)).toBe(2);
+    expect(written.err).toContain(said);
+    expect(written.err).toMatch(new RegExp(`\\nSee "${path} --help"\\.\\n$`));
+  });
+});

@@ -1,0 +1,138 @@
+import type { CronFields } from '@parley/core';
+import type { Command } from 'commander';
+import {
+  add,
+  addDefault,
+  ofOneAgent,
+  type Runs,
+  using,
+  withExamples,
+  withJson,
+  withoutJson,
+} from './cli.ts';
+import type { ConvertFlags } from './commands/heartbeat-convert.ts';
+
+const CONVERT_NOTES =
+  'A HEARTBEAT.md of another agent works as it is, as far as it shows its tasks. The old text is kept as a version.';
+
+/** The commands of the standing tasks in HEARTBEAT.md. */
+export function describeHeartbeat(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/schedule.ts'));
+  const what = 'show the standing tasks of HEARTBEAT.md: last runs, next runs, why not now';
+  const heartbeat = add(program, 'heartbeat', what, () => work((m, cli) => m.heartbeat(cli)));
+  withJson(ofOneAgent(heartbeat));
+  const now = 'run the named task now, or the one that is due (exit 1 none started, 3 not running)';
+  add(heartbeat, 'now [task...]', now, (words: readonly string[]) =>
+    work((m, cli) => m.heartbeatNow(cli, words.join(' '))),
+  );
+  const converting = using(run, () => import('./commands/heartbeat-convert.ts'));
+  const convert =
+    'have the model propose HEARTBEAT.md in Parley’s form, to approve (exit 1 not done)';
+  const converter = add(heartbeat, 'convert', convert, (flags: ConvertFlags) =>
+    converting((m, cli) => m.convertHeartbeat(cli, flags)),
+  );
+  withoutJson(converter)
+    .option('--dry-run', 'only show the proposal and the tasks that it makes')
+    .option('--yes', 'use it without a question')
+    .option('--from <file>', 'propose the text of this file; no model is asked');
+  withExamples(
+    converter,
+    [
+      ['parley heartbeat convert --dry-run', 'show the proposal'],
+      ['parley heartbeat convert', 'show it and ask'],
+      ['parley heartbeat convert --from new.md', 'propose your own text'],
+    ],
+    CONVERT_NOTES,
+  );
+  withExamples(heartbeat, [
+    ['parley heartbeat', 'all tasks, and when they run'],
+    ['parley heartbeat now water the plants', 'run the task "water the plants"'],
+  ]);
+}
+
+const NAMED = [
+  ['show', 'show one job and its whole task'],
+  ['pause', 'stop a job from running until it is resumed'],
+  ['resume', 'resume a paused job'],
+  ['remove', 'remove a job'],
+  ['run', 'run a job now, whenever it is due'],
+] as const;
+
+/** The commands of reminders and jobs. */
+export function describeCron(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/schedule.ts'));
+  const what = 'list, add or change reminders and jobs';
+  const cron = withJson(add(program, 'cron', what)).alias('jobs');
+  const list = 'list all jobs: when they run next, and how the last run ended';
+  addDefault(cron, 'list', list).action(() => work((m, cli) => m.listJobs(cli)));
+  const operate = using(run, () => import('./operate.ts'));
+  for (const [action, description] of NAMED) {
+    add(cron, `${action} <id>`, description, (id: string) =>
+      operate((m, cli) => m.operateText(cli, `cron/${action}`, { id })),
+    );
+  }
+  const added = 'add a job that runs once, at an interval, or by a cron expression';
+  const made = add(cron, 'add', added, (task: string, flags: JobFlags) =>
+    work((m, cli) => m.addJob(cli, jobOf({ ...flags, task }))),
+  ).argument('<task>', 'what the agent should do');
+  withFields(ofOneAgent(made), 'default: the owner’s');
+  const changed = add(
+    cron,
+    'change <id>',
+    'change the time, task, title or chat of a job; the rest stays as it is',
+    (id: string, flags: JobFlags) => work((m, cli) => m.changeJob(cli, { ...jobOf(flags), id })),
+  ).option('--task <text>', 'what the agent should do');
+  withFields(changed, 'default: the same');
+  withExamples(cron, CRON_EXAMPLES);
+}
+
+const CRON_EXAMPLES = [
+  ['parley cron', 'all jobs'],
+  ['parley cron add "Remind me to call Bo" --at "2026-11-22 18:00"', 'once'],
+  ['parley cron add "Summarize the news" --every "daily at 8:00"', 'again and again'],
+  ['parley cron add "Plan the week" --cron "0 9 * * mon" --time-zone Europe/Vienna', ''],
+  ['parley cron add "Dinner!" --at 19:30 --to family', 'in another chat'],
+  ['parley cron add "Count open orders" --every "1 h" --format orders.schema.json', ''],
+  ['parley cron change 7Q2M --every "daily at 9:00"', 'another time for job 7Q2M'],
+  ['parley cron show 7Q2M', 'that job in full'],
+  ['parley cron pause 7Q2M', 'until "parley cron resume 7Q2M"'],
+  ['parley cron run 7Q2M', 'now, once'],
+  ['parley cron remove 7Q2M', ''],
+] as const;
+
+type JobFlags = CronFields & { readonly to?: string; readonly agent?: string };
+
+function jobOf({ to, agent: _, ...fields }: JobFlags) {
+  return { fields, to };
+}
+
+/** The commands of events from other programs. */
+export function describeHooks(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/hooks.ts'));
+  const hooks = withJson(add(program, 'hooks', 'list or test hooks: events from other programs'));
+  const list = 'list each hook: where it reports, its last event and the outcome';
+  ofOneAgent(addDefault(hooks, 'list', list)).action(() => work((m, cli) => m.listHooks(cli)));
+  const sends = 'send the running Parley an event (exit 0 accepted, 1 refused, 3 not running)';
+  add(hooks, 'test <name>', sends, (name: string, { body }: { readonly body?: string }) =>
+    work((m, cli) => m.testHook(cli, name, body)),
+  ).option('--body <file>', 'send the content of this file (default: a sample)');
+  withExamples(hooks, [
+    ['parley hooks', 'all hooks and their last events'],
+    ['parley hooks test deploy --body event.json', 'send the hook deploy this event'],
+  ]);
+}
+
+/** The options of a job that is made or changed. */
+function withFields(command: Command, usualChat: string): void {
+  command
+    .option('--at <time>', 'run once: "2026-11-22 18:00", "18:00", "in 20 min"')
+    .option('--every <interval>', 'repeat: "30 min", "daily at 8:00"')
+    .option('--cron <fields>', 'repeat by a cron expression: "0 9 * * mon-fri"')
+    .option('--time-zone <name>', 'time zone of the time (default: the agent’s)')
+    .option('--title <words>', 'name it in lists')
+    .option('--format <file>', 'answer in JSON that fits this schema; json: any object, none: text')
+    .option(
+      '--to <chat>',
+      `send the answer to a chat that tools.message.chats names, or channel:chatId (${usualChat})`,
+    );
+}

@@ -1,0 +1,209 @@
+import type { InputOf } from '@parley/gateway/operations';
+import { type Command, Option } from 'commander';
+import {
+  add,
+  addDefault,
+  idNumber,
+  isoDate,
+  numberFrom,
+  type Runs,
+  using,
+  withExamples,
+  withJson,
+  withoutJson,
+} from './cli.ts';
+import type { AuditFlags } from './commands/checks/audit.ts';
+import type { Settling } from './commands/dead.ts';
+import type { LogsFlags } from './commands/logs.ts';
+
+/** The commands that show what happens: now, to a message, and in the database. */
+export function describeStatus(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/status.ts'));
+  const how = 'show gateway health (exit 0 healthy, 1 degraded, 3 not running)';
+  withJson(add(program, 'status', how, () => work((m, cli) => m.status(cli))));
+  const why = 'explain what happened to a message, stage by stage, or the reason for silence';
+  const asked = using(run, () => import('./commands/why.ts'));
+  const asking = add(program, 'why', why, (message: string) =>
+    asked((m, cli) => m.why(cli, message)),
+  );
+  withExamples(
+    withJson(asking).argument('<message>', 'its id, channel:chat/id, a turn, or last'),
+    [
+      ['parley why last', 'the newest message of a person'],
+      ['parley why telegram:42/1207', 'message 1207 of the Telegram chat 42'],
+      ['parley why 1207', 'the same, where no other chat has such a message'],
+      ['parley why turn_01k...', 'the first message of a turn'],
+    ],
+    'It shows no text of messages, and no arguments or results of tools.',
+  );
+  const storage = 'show database size, retention and expired rows';
+  withJson(add(program, 'storage', storage, () => work((m, cli) => m.storage(cli))));
+}
+
+/** The command that prints the log. */
+export function describeLogs(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/logs.ts'));
+  const what = 'print the last log lines of all processes that keep them in this data folder';
+  const logs = add(program, 'logs', what, (flags: LogsFlags) =>
+    work((m, cli) => m.logs(cli, flags)),
+  );
+  withJson(logs)
+    .option('-f, --follow', 'keep printing new lines until Ctrl-C')
+    .option('-n, --limit <count>', 'print this many of the last lines', numberFrom(0, 100_000), 100)
+    .addOption(
+      new Option('--level <level>', 'only lines of this level and above')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('debug'),
+    )
+    .option('--channel <name>', 'only lines of this channel, such as telegram')
+    .option('--chat <conversation>', 'only lines of this conversation, such as telegram:default:42')
+    .option('--text <text>', 'only lines containing this text');
+  withExamples(logs, [
+    ['parley logs -n 50 -f', 'the last 50 lines, then new ones as they come'],
+    ['parley logs -f -n 0 --level warn', 'only new warnings and errors'],
+    ['parley logs --text ECONNREFUSED --json', 'search the log, for programs'],
+  ]);
+}
+
+const REPORT_HELP = `
+Secrets, names, ids, messages and paths are hidden: only what is written in the program of Parley itself is shown.
+Look through the file before you send it.`;
+
+/** The command that makes a bundle for a bug report. */
+export function describeReport(program: Command, { run }: Runs): void {
+  const reporting = using(run, () => import('./commands/report/report.ts'));
+  const bundle = 'write a bundle for a bug report, without secrets, names and texts';
+  add(program, 'report', bundle, ({ out }: { readonly out?: string }) =>
+    reporting((m, cli) => m.report(cli, out)),
+  )
+    .option('--out <file>', 'write it to this file (default: parley-report.tar.gz in this folder)')
+    .addHelpText('after', REPORT_HELP);
+}
+
+const USAGE_NOTES = `in and out are tokens, cached those of "in" that the provider had in its cache. p50 and p95: half and 95 % of the
+answers were committed within that time after the message was accepted; sending them is not included. The last
+lines are the caps of the settings and what was used of them today.`;
+
+/** The command that shows what was used. */
+export function describeUsage(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/usage.ts'));
+  const what =
+    'show tokens, money, turns and latency by day, person, chat, model, channel or agent';
+  const groupings = ['day', 'person', 'chat', 'model', 'channel', 'agent'];
+  const usage = add(program, 'usage', what, (flags: InputOf<'usage/report'>) =>
+    work((m, cli) => m.usage(cli, flags)),
+  );
+  withJson(usage)
+    .addOption(
+      new Option('--by <what>', 'print one line for each').choices(groupings).default('day'),
+    )
+    .option('--days <count>', 'how many days', numberFrom(1, 400), 30)
+    .option('--until <date>', 'the last day, such as 2026-11-21 (default: today)', isoDate);
+  withExamples(
+    usage,
+    [
+      ['parley usage', 'the last 30 days'],
+      ['parley usage --by person --days 7', 'who used most in a week'],
+      ['parley usage --by model --until 2026-10-31 --days 31', 'a month by model'],
+    ],
+    USAGE_NOTES,
+  );
+}
+
+const DOCTOR_HELP = `
+It makes real calls: to the model (a few tokens), to each channel, to the database. Nothing is changed.
+Exit code: 0 nothing has failed (there may be warnings), 1 something has. docs/doctor.md explains all checks.`;
+
+/** The command that checks whether everything works. */
+export function describeDoctor(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/checks/doctor.ts'));
+  const what =
+    'check everything (settings, model, channels, database, machine) and say how to fix it';
+  const doctor = add(program, 'doctor', what, () => work((m, cli) => m.doctor(cli)));
+  withJson(doctor).addHelpText('after', DOCTOR_HELP);
+}
+
+const AUDIT_NOTES = `Exit code: 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run.
+docs/audit.md lists all checks.`;
+
+/** The command that checks whether everything is secure. */
+export function describeAudit(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/checks/audit.ts'));
+  const what = 'check this installation for security weaknesses, and say what to do about them';
+  const fix = 'remove rights of other users on files of this installation; nothing else is changed';
+  const audit = add(program, 'audit', what, (flags: AuditFlags) =>
+    work((m, cli) => m.audit(cli, flags)),
+  );
+  withJson(audit).option('--fix', fix);
+  const accept = 'accept the current tool descriptions of an MCP server';
+  withoutJson(
+    add(audit, 'accept <server>', accept, (server: string) =>
+      work((m, cli) => m.auditAccept(cli, server)),
+    ),
+  );
+  withExamples(
+    audit,
+    [
+      ['parley audit', 'run all checks'],
+      ['parley audit accept github', 'accept the tools of the MCP server github as they are now'],
+    ],
+    AUDIT_NOTES,
+  );
+}
+
+/** The commands for messages that could not be delivered or answered. */
+export function describeDead(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/dead.ts'));
+  const what = 'list, show, replay or drop messages that could not be delivered or answered';
+  const dead = withJson(add(program, 'dead', what));
+  addDefault(dead, 'list', 'list open dead letters, newest first')
+    .option('-n, --limit <count>', 'list this many', numberFrom(1, 50), 20)
+    .option('--before <number>', 'only those older than this dead letter', idNumber)
+    .action(({ limit, before }: { readonly limit: number; readonly before?: number }) =>
+      work((m, cli) => m.listDead(cli, limit, before)),
+    );
+  add(dead, 'show', 'show all of one dead letter', (id: number) =>
+    work((m, cli) => m.showDead(cli, id)),
+  ).argument('<number>', 'its number in the list', idNumber);
+  const settling = (action: 'replay' | 'drop', description: string) => {
+    const command: Command = add(dead, action, description, (ids: number[], flags: Settling) => {
+      if ((flags.all === true) === ids.length > 0) {
+        command.error(
+          `error: name the dead letters, as "parley dead ${action} 17 18", or use --all`,
+        );
+      }
+      if (ids.length > 200) command.error('error: give at most 200 numbers at once, or use --all');
+      if (flags.kind !== undefined && !flags.all)
+        command.error('error: --kind can only be used with --all');
+      return work((m, cli) => m.settleDead(cli, action, ids, flags));
+    });
+    return command
+      .argument(
+        '[numbers...]',
+        'their numbers in the list',
+        (text, before: number[]) => [...before, idNumber(text)],
+        [],
+      )
+      .option('--all', 'take all of them')
+      .addOption(
+        new Option('--kind <kind>', 'only this kind').choices([
+          'refused',
+          'uncertain',
+          'unanswered',
+        ]),
+      );
+  };
+  settling('replay', 'send them again, or answer them again').option(
+    '--allow-duplicates',
+    'also send what may have arrived already, and then arrives twice',
+  );
+  settling('drop', 'give them up: they are no longer listed, and /why still shows them');
+  withExamples(dead, [
+    ['parley dead', 'what was given up, and why'],
+    ['parley dead show 17', 'all of dead letter 17'],
+    ['parley dead replay 17 18', 'send them again, in their original order'],
+    ['parley dead replay --all', 'all but what may have arrived already'],
+    ['parley dead replay 19 --allow-duplicates', 'although it may have arrived: it may come twice'],
+    ['parley dead drop --all --kind unanswered', 'give up every unanswered message'],
+  ]);
+}

@@ -1,0 +1,59 @@
+import { nearestWord } from '@parley/settings';
+import type { Command } from 'commander';
+
+/**
+ * Has every command end a usage error with where its help is, and every group of commands refuse an unknown one:
+ * Commander's own guesses are too far off.
+ */
+export function explainUsageErrors(command: Command, path = command.name()): void {
+  command.showHelpAfterError(`See "${path} --help".`);
+  command.configureOutput({ outputError: (text, write) => write(plainUsageError(text)) });
+  if (command.commands.length === 0) return;
+  command.on('command:*', ([word = '']: readonly string[]) => refuseWord(command, word));
+  if (command.parent !== null && command.registeredArguments.length === 0) refuseWords(command);
+  for (const one of command.commands) explainUsageErrors(one, `${path} ${one.name()}`);
+}
+
+/** Has a group of commands that does something itself take another word for an unknown command. */
+function refuseWords(group: Command): void {
+  group.allowExcessArguments().hook('preAction', (_group, running) => {
+    const [word] = group.args;
+    if (running === group && word !== undefined) refuseWord(group, word);
+  });
+}
+
+/** Words that other programs have for commands of ours. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  delete: 'remove',
+  edit: 'change',
+  ls: 'list',
+  retry: 'replay',
+  rm: 'remove',
+  validate: 'check',
+};
+
+/** Refuses a word that is no command of this group. Suggests one only if it is spelled much like that word. */
+export function refuseWord(parent: Command, word: string): never {
+  const path = parent.parent === null ? '' : `${parent.name()} `;
+  const names = parent.commands.map((known) => known.name());
+  const others = parent.commands.flatMap((known) => known.aliases());
+  const meant = meantWord(word, names) ?? nearestWord(word, [...names, ...others, 'help']);
+  const all = path === '' ? '' : `\n(It is one of ${names.join(', ')}.)`;
+  const hint = meant === undefined ? all : `\n(Did you mean ${path}${meant}?)`;
+  return parent.error(`error: unknown command '${path}${word}'${hint}`);
+}
+
+/** The command that a word of another program means, or an id or number of which `show` is left out. */
+function meantWord(word: string, names: readonly string[]): string | undefined {
+  const other = OTHER_WORDS[word];
+  if (other !== undefined && names.includes(other)) return other;
+  return /\d/.test(word) && names.includes('show') ? `show ${word}` : undefined;
+}
+
+/** Commander's error of an invalid argument, in the words of the usage line. */
+function plainUsageError(text: string): string {
+  return text.replace(
+    /^error: command-argument value '(.*)' is invalid for argument '(.*?)'\. /s,
+    "error: '$1' is not valid as <$2>. ",
+  );
+}

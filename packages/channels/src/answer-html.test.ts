@@ -1,0 +1,53 @@
+import type { RenderTarget } from '@parley/core';
+import { render } from '@parley/markup';
+import { describe, expect, it } from 'vitest';
+import { htmlOfPart } from './answer-html.ts';
+
+const TABLE = 'The **7:32** is the fastest:\n\n| leaves | arrives |\n|---|---|\n| 7:32 | 9:20 |';
+
+const targetOf = (dialect: RenderTarget['dialect'], maxLength = 4_000): RenderTarget => ({
+  dialect,
+  maxLength,
+  unit: 'utf16',
+});
+
+describe('a part of an answer on the page', () => {
+  it.each(['telegram', 'discord', 'whatsapp', 'plain', 'markdown'] as const)(
+    '[U08] that was sent as %s is shown as the chat of the page shows it',
+    async (dialect) => {
+      const target = targetOf(dialect);
+      const [part] = render(TABLE, target);
+      const html = await htmlOfPart({ text: part?.text ?? '', target }, TABLE);
+      expect(html).toContain('<strong>7:32</strong>');
+      expect(html).toContain('<table>');
+    },
+  );
+
+  it('[U08] shows the whole answer in its first part, and nothing twice', async () => {
+    const target = targetOf('telegram', 64);
+    const markdown = `${'one two three four five six seven eight. '.repeat(4)}**end**`;
+    const parts = render(markdown, target);
+    expect(parts.length).toBeGreaterThan(1);
+    const shown = await Promise.all(
+      parts.map(({ text }) => htmlOfPart({ text, target }, markdown)),
+    );
+    expect(shown[0]).toContain('<strong>end</strong>');
+    expect(shown.slice(1).every((html) => html === '')).toBe(true);
+  });
+
+  it('[U08] is text where the history does not have the answer, or another one', async () => {
+    const target = targetOf('telegram');
+    expect(await htmlOfPart({ text: 'a &lt; b', target }, undefined)).toBeNull();
+    expect(await htmlOfPart({ text: 'a notice', target }, TABLE)).toBeNull();
+  });
+
+  it('[U08] never holds a tag that a person or a model wrote', async () => {
+    const target = targetOf('discord');
+    const html = await htmlOfPart(
+      { text: '<img src=x onerror=alert(1)> **b**', target },
+      undefined,
+    );
+    expect(html).not.toContain('<img');
+    expect(html).toContain('<strong>b</strong>');
+  });
+});

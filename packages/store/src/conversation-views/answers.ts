@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { fromJson, type Sql, statement } from '../database.ts';
+
+const Text = z.object({ text: z.string() });
+
+/** The answers of turns as Markdown, by turn, as far as the history still has them. */
+export async function answersOf(
+  sql: Sql,
+  turnIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const answers = new Map<string, string>();
+  for (const turnId of turnIds) {
+    const stored = await sql.get(ANSWER, { turnId });
+    const text = stored && Text.safeParse(fromJson(stored.content)).data?.text;
+    if (text !== undefined) answers.set(turnId, text);
+  }
+  return answers;
+}
+
+const ANSWER = statement(`
+  select content from transcript where turn_id = :turnId and role = 'assistant'
+  order by seq desc limit 1`).rows<{ readonly content: string }>();

@@ -1,0 +1,242 @@
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { faultsOf } from './page-faults.ts';
+import {
+  field,
+  LOOKS,
+  openPlace,
+  say,
+  showIn,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
+
+const chromiumUrl = inject('chromiumUrl');
+const ANN = 501;
+const TRAINS = 'The **7:32** is the fastest:\n\n| leaves | arrives |\n|---|---|\n| 7:32 | 9:20 |';
+
+describe.runIf(chromiumUrl)('the inbox of the page', () => {
+  let telegram: TelegramDouble;
+  let scene: WebScene;
+  let page: Page;
+  beforeAll(async () => {
+    telegram = await startTelegramDouble();
+    scene = await startWebScene(chromiumUrl ?? '', {
+      owners: [`telegram:${ANN}`],
+      channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
+    });
+    page = await scene.open({ viewport: { width: 1440, height: 860 } });
+    await say(page, 'a note about ships');
+    await untilAnswer(page, 'You said: a note about ships');
+    scene.model.queue(TRAINS);
+    const from = { id: ANN, first_name: 'Ann' };
+    telegram.say({ chat: ANN, from, text: 'When do the trains leave?' });
+    await row('Ann').getByText('7:32').waitFor();
+  });
+  afterAll(async () => {
+    await scene.close();
+    await telegram.close();
+  });
+
+  const rows = () => page.getByRole('navigation', { name: 'Conversations' }).getByRole('link');
+  const row = (text: string) => rows().filter({ hasText: text });
+  const titles = () => page.locator('.inbox-row .entry-title').allInnerTexts();
+  const menu = async (item: string) => {
+    await page.getByRole('button', { name: 'Chat menu' }).click();
+    await page.getByRole('group', { name: 'Chat' }).getByRole('button', { name: item }).click();
+  };
+
+  it('[U03] has own chats and those of all channels, and shows an answer as the chat does', async () => {
+    expect(await titles()).toEqual(['Ann', 'a note about ships']);
+    await row('Ann').click();
+    await page.getByRole('heading', { name: 'Ann', exact: true }).waitFor();
+    const answer = page.getByRole('article', { name: /^Answer/ });
+    await answer.getByRole('cell', { name: '9:20' }).waitFor();
+    expect(await answer.locator('strong').innerText()).toBe('7:32');
+    const details = page.getByRole('complementary', { name: 'About this chat' });
+    await details.getByText('1 turn').waitFor();
+    await details.getByRole('button', { name: 'Why' }).click();
+    await details.getByRole('heading', { name: 'Answered.' }).waitFor();
+    await details.getByRole('link', { name: 'The prompt of its turn' }).waitFor();
+    await details.getByRole('button', { name: 'Details' }).click();
+  });
+
+  it('[U03] pins, renames and archives a chat, and a reload keeps that', async () => {
+    await row('ships').click();
+    await field(page).waitFor();
+    await menu('Pin');
+    await expect.poll(titles).toEqual(['a note about ships', 'Ann']);
+    await page.getByRole('button', { name: 'Chat menu' }).click();
+    await page.getByRole('button', { name: 'Rename…' }).click();
+    await page.getByRole('textbox', { name: /^Name of the chat/ }).fill('Harbor');
+    await page.keyboard.press('Enter');
+    await expect.poll(titles).toEqual(['Harbor', 'Ann']);
+    await page.reload();
+    await expect.poll(titles).toEqual(['Harbor', 'Ann']);
+    await menu('Archive');
+    await expect.poll(titles).toEqual(['Ann']);
+    const filters = page.getByRole('group', { name: 'Show' });
+    await filters.getByRole('button', { name: 'Archived' }).click();
+    await expect.poll(titles).toEqual(['Harbor']);
+    await menu('Move to the inbox');
+    await menu('Unpin');
+    await filters.getByRole('button', { name: 'All' }).click();
+    await expect.poll(titles).toEqual(['Ann', 'Harbor']);
+    await filters.getByRole('button', { name: 'Mine' }).click();
+    await expect.poll(titles).toEqual(['Harbor']);
+    await filters.getByRole('button', { name: 'All' }).click();
+  });
+
+  it('[U08] is searched while one types, in names and in what was said, with the hits marked', async () => {
+    const search = page.getByRole('searchbox', { name: 'Search in all conversations' });
+    await search.pressSequentially('tráins');
+    const hit = page.locator('.excerpt mark');
+    await expect.poll(() => hit.allInnerTexts()).toEqual(['trains']);
+    await search.fill('harbor');
+    await expect.poll(() => page.locator('.entry-title mark').allInnerTexts()).toEqual(['Harbor']);
+    await search.fill('');
+    await expect.poll(titles).toEqual(['Ann', 'Harbor']);
+  });
+
+  it('[U03] is left for any page, chat or command by the palette, by keyboard alone', async () => {
+    await page.keyboard.press('Control+k');
+    const palette = page.getByRole('dialog', { name: 'Go to' });
+    await palette.getByRole('combobox').pressSequentially('audit');
+    expect(await faultsOf(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Audit' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await palette.getByRole('combobox').pressSequentially('ann');
+    await palette.getByRole('option', { name: /^Ann/ }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Ann', exact: true }).waitFor();
+    await page.keyboard.press('Control+k');
+    await palette.getByRole('combobox').pressSequentially('/whoami');
+    await page.keyboard.press('Enter');
+    await untilAnswer(page, 'web:owner');
+  });
+
+  it('[U03] lists its shortcuts, and a letter typed in a field is none', async () => {
+    await field(page).press('?');
+    await field(page).press('n');
+    expect(await field(page).inputValue()).toBe('?n');
+    await field(page).fill('');
+    await openPlace(page, 'Operate');
+    await page.getByRole('heading', { name: 'Status', exact: true }).waitFor();
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await help.getByText('New chat').waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    await page.keyboard.press('n');
+    await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
+  });
+
+  it.each([
+    ['files', 'Agent'],
+    ['memory', 'Agent'],
+    ['skills', 'Agent'],
+    ['heartbeat', 'Agent'],
+    ['jobs', 'Agent'],
+    ['hooks', 'Agent'],
+    ['soul', 'Agent'],
+    ['prompt', 'Agent'],
+    ['preview', 'Agent'],
+    ['status', 'Operate'],
+    ['channels', 'Operate'],
+    ['queue', 'Operate'],
+    ['approvals', 'Operate'],
+    ['why/last', 'Operate'],
+    ['usage', 'Operate'],
+    ['logs', 'Operate'],
+    ['audit', 'Operate'],
+    ['people', 'Operate'],
+    ['sessions', 'Operate'],
+    ['settings', 'Settings'],
+    ['setup', 'Settings'],
+    ['conversations', 'Inbox'],
+    ['chat/main', 'Inbox'],
+    ['no-such-page', 'Inbox'],
+  ])(
+    '[U03] an address from before the four places is still good: #/%s is in %s',
+    async (path, place) => {
+      await page.goto(`${scene.parley.address}/#/${path}`);
+      const current = page.locator('nav.rail a[aria-current]');
+      await expect.poll(() => current.innerText()).toMatch(new RegExp(`^${place}`));
+      await page.locator('main:visible').first().waitFor();
+    },
+  );
+
+  it('[U08] an edit is cancelled by Escape, and a stopped answer has one mark', async () => {
+    await page.goto(`${scene.parley.address}/#/`);
+    await say(page, 'first try');
+    await untilAnswer(page, 'You said: first try');
+    await page.getByRole('button', { name: 'Edit and resend' }).press('Enter');
+    await page.getByText('Replaces your last message').waitFor();
+    await field(page).press('Escape');
+    await page.getByText('Replaces your last message').waitFor({ state: 'detached' });
+    expect(await field(page).inputValue()).toBe('');
+    scene.model.pauseBehind('Word 3.');
+    scene.model.queue({ text: Array.from({ length: 90 }, (_, index) => `Word ${index + 1}. `) });
+    await say(page, 'Go on and on');
+    await page.locator('.is-live').getByText('Word 2.').waitFor();
+    await page.locator('.composer').getByRole('button', { name: 'Stop' }).click();
+    await untilAnswer(page, 'Stopped.');
+    await page.locator('.is-live').waitFor({ state: 'detached' });
+    const log = page.getByRole('log', { name: 'Conversation' });
+    await expect.poll(() => log.getByText(/stop/i).allInnerTexts()).toEqual(['Stopped.']);
+    await page.reload();
+    await untilAnswer(page, 'Stopped.');
+    expect(await log.getByText(/stop/i).allInnerTexts()).toEqual(['Stopped.']);
+  });
+
+  it('[U12] a person takes a chat over, writes as the agent and as themselves, and hands it back', async () => {
+    await page.goto(`${scene.parley.address}/#/conversations`);
+    await row('Ann').click();
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.getByText(/You have taken this chat over until/).waitFor();
+    const asked = scene.model.requests.length;
+    telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text: 'And on Sunday?' });
+    await page.getByRole('article', { name: /^Ann/ }).getByText('And on Sunday?').waitFor();
+    const reply = page.getByRole('textbox', { name: 'Reply to Ann' });
+    await reply.fill('Every **hour**.');
+    await reply.press('Enter');
+    const sent = () => telegram.conversation(ANN).map(({ text }) => text);
+    await expect.poll(sent).toContain('Every hour.');
+    await expect.poll(() => reply.inputValue()).toBe('');
+    await page.getByRole('button', { name: 'As myself' }).click();
+    await reply.fill('I will bring the tickets');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await expect.poll(sent).toContainEqual(expect.stringMatching(/^The owner: I will bring/));
+    await page.getByText('The owner', { exact: true }).last().waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Hand back' }).click();
+    await page.getByRole('button', { name: 'Take over' }).waitFor();
+    expect(scene.model.requests).toHaveLength(asked);
+  });
+
+  it('[U03] is readable in light and dark and on a telephone, with its menu and its details open', async () => {
+    const own = await scene.open();
+    for (const [colorScheme, width] of LOOKS) {
+      await showIn(own, colorScheme, width);
+      await own.goto(`${scene.parley.address}/#/conversations`);
+      await own.locator('.inbox-row', { hasText: 'Ann' }).focus();
+      await own.keyboard.press('Enter');
+      await own.getByRole('cell', { name: '9:20' }).waitFor();
+      expect([width, await faultsOf(own)]).toEqual([width, []]);
+      await own.getByRole('button', { name: 'Chat menu' }).press('Enter');
+      expect([width, 'menu', await faultsOf(own)]).toEqual([width, 'menu', []]);
+      await own.getByRole('button', { name: 'Details' }).press('Enter');
+      await own.getByRole('button', { name: 'Close the details' }).waitFor();
+      await own.getByText(/^\d turns?$/).waitFor();
+      expect([width, 'details', await faultsOf(own)]).toEqual([width, 'details', []]);
+      await own.getByRole('button', { name: 'Close the details' }).press('Enter');
+    }
+    await own.context().close();
+  });
+});
