@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openView, startWebScene, type WebScene } from './web-scene.ts';
 
@@ -31,16 +32,17 @@ agent:
   });
   afterAll(() => scene.close());
 
+  const group = (page: Page, name: string) =>
+    page.getByRole('navigation', { name: 'Groups of settings' }).getByText(name).click();
+  const unfold = (page: Page, name: string) =>
+    page.locator('summary').filter({ hasText: name }).click();
+
   it('[U03] [D12] are changed in a form, count at once, and keep the comments and a copy of the file', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
-    await page.getByRole('heading', { name: 'agent', exact: true }).click();
-    await page.locator('[id="setting-agent.name"]').fill('Molly');
-    await page.getByRole('heading', { name: 'heartbeat' }).click();
-    await page
-      .getByLabel('enabled')
-      .and(page.locator('#setting-heartbeat\\.enabled'))
-      .selectOption('false');
+    await page.getByLabel('Display name', { exact: true }).fill('Molly');
+    await group(page, 'Heartbeat and jobs');
+    await page.getByLabel('Run standing tasks', { exact: true }).selectOption('false');
     await page.getByRole('button', { name: 'Save 2 changes' }).click();
     await page.getByText('Saved.').waitFor();
     expect(written()).toContain('# mine');
@@ -68,17 +70,19 @@ agent:
     const field = (id: string) => page.locator(`[id="setting-${id}"]`);
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
     await openView(page, 'Settings');
-    await page.getByRole('heading', { name: 'mcp', exact: true }).click();
+    await group(page, 'Tools and approvals');
     await page.getByLabel('New name in mcp', { exact: true }).fill('desk');
     await page.keyboard.press('Enter');
     await field('mcp.desk.url').fill('http://127.0.0.1:9/mcp');
+    await unfold(page, 'HTTP headers');
     await page.getByLabel('New name in mcp.desk.headers').fill('authorization');
     await press('Add to mcp.desk.headers');
     await field('mcp.desk.headers.authorization').fill('Bearer of-the-desk');
-    await page.getByRole('heading', { name: 'lanes', exact: true }).click();
-    await field('lanes.busy-form').selectOption('direct, group …');
+    await group(page, 'Channels');
+    await field('lanes.busy-form').selectOption('Direct chats, Group chats …');
     await field('lanes.busy.direct').selectOption('steer');
-    await page.getByRole('heading', { name: 'model', exact: true }).click();
+    await group(page, 'Agent and model');
+    await unfold(page, 'Fallback models');
     await press('Add to model.fallback');
     await field('model.fallback.0-form').selectOption('offline');
     await page.getByRole('button', { name: 'Save 3 changes' }).click();
@@ -87,11 +91,13 @@ agent:
     expect(written()).toMatch(/busy:\n {4}direct: steer/);
     expect(written()).toContain(`apiKey: ${SECRET} # of the provider`);
     await field('model.model').fill('double-2');
+    await group(page, 'Tools and approvals');
     await page.getByLabel('Name of mcp.desk', { exact: true }).fill('table');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: /^Save/ }).click();
     await page.locator('.problem').filter({ hasText: 'mcp.table.headers.authorization' }).waitFor();
     await field('mcp.table.headers.authorization').fill('Bearer of-the-table');
+    await group(page, 'Agent and model');
     await press('Remove fallback 1');
     await page.getByRole('button', { name: /^Save/ }).click();
     await page.getByText('Saved.').waitFor();
@@ -105,14 +111,63 @@ agent:
     const before = written();
     const page = await scene.open();
     await openView(page, 'Settings');
-    await page.getByRole('heading', { name: 'limits' }).click();
-    const steps = page.getByLabel('turnSteps');
+    await group(page, 'Limits and money');
+    const steps = page.getByLabel('Model calls per turn', { exact: true });
     await steps.fill('many');
     await page.getByRole('button', { name: 'Save 1 change' }).click();
     await page.getByText('Nothing was saved').waitFor();
     expect(await steps.getAttribute('aria-invalid')).toBe('true');
+    await page.locator('#setting-limits\\.turnSteps-about .is-wrong').waitFor();
+    await page.getByRole('link', { name: 'Limits and money Problem' }).waitFor();
     await page.locator('.problem').filter({ hasText: 'limits.turnSteps' }).waitFor();
     expect(written()).toBe(before);
+    await page.context().close();
+  });
+
+  it('[U03] are found by words of their help, reset to their default, and the last change is undone', async () => {
+    const before = written();
+    const page = await scene.open();
+    await openView(page, 'Settings');
+    const roundTo = page.getByLabel('Round the time in prompts to (minutes)', { exact: true });
+    await page.getByLabel('Search settings').fill('rounded down');
+    expect(await page.locator('.setting mark').allTextContents()).toEqual(['rounded', 'down']);
+    expect(await page.locator('.settings .setting').count()).toBe(1);
+    await roundTo.fill('5');
+    await page.getByLabel('Search settings').fill('run standing tasks');
+    await page
+      .getByLabel('Run standing tasks', { exact: true })
+      .selectOption('A variable or file …');
+    await page.getByLabel('Run standing tasks', { exact: true }).fill(`\${TASKS:-false}`);
+    await page.getByRole('button', { name: 'Save 2 changes' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(written()).toContain('clockMinutes: 5');
+    expect(written()).toMatch(/enabled: ["']?\$\{TASKS:-false\}/);
+    await page.getByLabel('Search settings').fill('');
+    await page.getByLabel('Only changed').check();
+    await page.getByRole('button', { name: /^Reset to default: Round the time/ }).click();
+    await roundTo.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await roundTo.waitFor();
+    await page.getByRole('button', { name: 'Undo the last change' }).click();
+    await page.getByRole('button', { name: 'Undo', exact: true }).click();
+    await page.getByText('The last change was undone.').waitFor();
+    expect(written()).toBe(before);
+    await page.context().close();
+  });
+
+  it('[D12] are written as text where a person prefers it, comments beside them kept', async () => {
+    const page = await scene.open();
+    await openView(page, 'Settings');
+    await group(page, 'Storage and servers');
+    await page.getByRole('button', { name: 'Edit as text: retention' }).click();
+    const text = page.getByLabel('retention as JSON');
+    await text.fill('{ "spendDays": ');
+    expect(await text.getAttribute('aria-invalid')).toBe('true');
+    await text.fill('{ "spendDays": "forever" }');
+    await page.getByRole('button', { name: 'Save 1 change' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(written()).toMatch(/retention:\n {2}spendDays: forever/);
+    expect(written()).toContain('# of the provider');
     await page.context().close();
   });
 

@@ -19,6 +19,8 @@ export interface OperatorSettings {
   /** Write what Parley would start with, or nothing. Throw ParleyError where the file cannot be written. */
   change(print: string, changes: readonly z.output<typeof ValueChange>[]): SettingsWritten;
   replace(print: string, text: string): SettingsWritten;
+  /** Restores the copy of the file that the last change left. */
+  undo(print: string): SettingsWritten;
 }
 
 interface SettingsNeeds {
@@ -58,6 +60,12 @@ export const operations = {
     { ...Print, text: z.string().max(MAX_TEXT) },
     async ({ settingsFile }: SettingsNeeds, { print, text }) =>
       (await settingsFile()).replace(print, text),
+    RUNNING,
+  ),
+  undo: change(
+    'Restore the settings file as it was before its last saved change',
+    Print,
+    async ({ settingsFile }: SettingsNeeds, { print }) => (await settingsFile()).undo(print),
     RUNNING,
   ),
 };

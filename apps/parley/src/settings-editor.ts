@@ -6,11 +6,13 @@ import type { SettingsState, SettingsWritten, ShownProblem } from '@parley/gatew
 import { describeProblem, type SettingsProblem } from '@parley/settings';
 import {
   editSettings,
+  lastCopy,
   readWritten,
   replaceSettings,
   type SettingsChange,
   type SettingsEdited,
   type SettingsValue,
+  undoSettings,
 } from '@parley/settings/edit';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import { checkAs, type checkSettings } from './settings.ts';
@@ -42,13 +44,15 @@ export function settingsEditor(
       secrets.add(result.secrets);
       const problems = result.kind === 'invalid' ? result.problems : brokenIn(result.channels);
       const shown = [...problems, ...result.warnings].map(shownProblem);
-      return { file, ...readWritten(file), problems: shown, state: state() };
+      const savedAt = lastCopy(file)?.keptAt ?? null;
+      return { file, ...readWritten(file), problems: shown, state: state(), savedAt };
     },
     schema: () => JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8')),
     change: (print, changes) =>
       write(print, (options) => editSettings(changes.map(changeOf), options, secrets.scrub)),
     replace: (print, text) =>
       write(print, (options) => replaceSettings(text, secrets.scrub, options)),
+    undo: (print) => write(print, undoSettings),
   };
 }
 

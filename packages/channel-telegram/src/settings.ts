@@ -12,59 +12,71 @@ export const TelegramSettings = z
     token: z
       .string('the bot token that @BotFather gave you')
       .regex(/^\d+:[\w-]+$/, 'a token such as 123456:ABC-def, as @BotFather gives it')
-      .describe('The bot token from @BotFather. Keep it in the environment, not in the file.'),
+      .describe('The bot token from @BotFather. Keep it in the environment, not in the file.')
+      .meta({ title: 'Bot token' }),
     apiRoot: z
       .url({ protocol: /^https?$/, error: 'an http or https address' })
       .default(`https://${TELEGRAM}`)
-      .describe('Bot API server; only for a server of your own or a proxy.'),
+      .describe('Bot API server; only for a server of your own or a proxy.')
+      .meta({ title: 'Bot API server' }),
     localServer: z
       .boolean()
       .default(false)
-      .describe('apiRoot is a Bot API server of your own in local mode, which takes larger files.'),
+      .describe('apiRoot is a Bot API server of your own in local mode, which takes larger files.')
+      .meta({ title: 'Local Bot API server' }),
     localFiles: z
       .string()
       .refine((path) => isAbsolute(path), 'the whole path of a directory')
       .optional()
       .describe(
         'With localServer: its directory, to read files there; without it they come over http.',
-      ),
+      )
+      .meta({ title: 'Folder of the local server' }),
     linkPreviews: z
       .boolean()
       .default(false)
-      .describe('Let Telegram fetch and show pages that answers link to.'),
+      .describe('Let Telegram fetch and show pages that answers link to.')
+      .meta({ title: 'Link previews' }),
     pace: z
       .boolean()
       .default(true)
-      .describe('Keep to the rates Telegram grants bots; false only for a server without them.'),
+      .describe('Keep to the rates Telegram grants bots; false only for a server without them.')
+      .meta({ title: 'Respect rate limits' }),
     growInGroups: z
       .boolean()
       .default(true)
-      .describe('Show longer answers in groups while they are written, by edits of their message.'),
+      .describe('Show longer answers in groups while they are written, by edits of their message.')
+      .meta({ title: 'Stream answers in groups' }),
     richMessages: z
       .boolean()
       .default(false)
       .describe(
         'Send answers with tables, headings or formulas as rich messages; some clients show those as an empty bubble.',
-      ),
+      )
+      .meta({ title: 'Rich messages' }),
     webhook: z
       .strictObject({
         url: z
           .url({ protocol: /^https$/, error: 'an https address' })
-          .describe('Where Telegram reaches /channels/telegram/<account>/ of this gateway.'),
+          .describe('Where Telegram reaches /channels/telegram/<account>/ of this gateway.')
+          .meta({ title: 'Public address' }),
         secret: z
           .string()
           .regex(/^[\w-]{16,256}$/, '16 to 256 letters, digits, _ or -')
           .describe(
             'Telegram shows it with each call. Keep it in the environment, not in the file.',
-          ),
+          )
+          .meta({ title: 'Webhook secret' }),
       })
       .optional()
-      .describe('Let Telegram call this gateway; without it Parley asks Telegram for messages.'),
+      .describe('Let Telegram call this gateway; without it Parley asks Telegram for messages.')
+      .meta({ title: 'Receive messages by webhook' }),
   })
   .refine(({ apiRoot, localServer }) => !localServer || new URL(apiRoot).hostname !== TELEGRAM, {
     path: ['apiRoot'],
     error: 'the address of your own server, as localServer is true',
-  });
+  })
+  .meta({ title: 'Telegram' });
 export type TelegramSettings = z.infer<typeof TelegramSettings>;
 
 /** An entry of Telegram's menu. */

@@ -2,46 +2,54 @@ import type { Capabilities } from '@parley/core';
 import { z } from 'zod';
 
 /** One WhatsApp account, as written below `channels.whatsapp`. */
-export const WhatsAppSettings = z.strictObject({
-  url: z
-    .url({ protocol: /^wss?$/, error: 'an address that begins with wss://' })
-    .refine(isSafe, 'an address that begins with wss://; ws:// is for 127.0.0.1 only')
-    .default('wss://web.whatsapp.com/ws/chat')
-    .describe("WhatsApp's server; only for tests."),
-  phone: z
-    .union([z.string(), z.int()])
-    .transform((number) =>
-      String(number)
-        .replace(/[\s()./+-]/g, '')
-        .replace(/^00/, ''),
-    )
-    .pipe(z.string().regex(/^[1-9]\d{6,14}$/, 'a number such as +49 1512 3456789'))
-    .optional()
-    .describe(
-      'The number of the account, with its country code, to link it by a code that is typed on the phone instead of a QR code. The phone lists it as "Windows" then, whatever "browser" says: WhatsApp takes no other name.',
-    ),
-  browser: z
-    .string('a name')
-    .min(1, 'a name, not empty')
-    .max(40, 'a name of at most 40 characters')
-    .default('Parley')
-    .describe('The name that the phone shows under "Linked devices".'),
-  readReceipts: z
-    .boolean()
-    .default(true)
-    .describe(
-      'Mark messages that the agent answers as read (blue ticks); never those of people who may not talk to it.',
-    ),
-  pace: z
-    .boolean()
-    .default(true)
-    .describe('Write no faster than a person would; false only for a server that blocks no one.'),
-  version: z
-    .string('a version such as 2.3000.1027934701')
-    .regex(/^\d+\.\d+\.\d+$/, 'a version such as 2.3000.1027934701')
-    .optional()
-    .describe('Version of WhatsApp Web to speak, where the built-in one is refused with 405.'),
-});
+export const WhatsAppSettings = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^wss?$/, error: 'an address that begins with wss://' })
+      .refine(isSafe, 'an address that begins with wss://; ws:// is for 127.0.0.1 only')
+      .default('wss://web.whatsapp.com/ws/chat')
+      .describe("WhatsApp's server; only for tests.")
+      .meta({ title: 'WhatsApp server' }),
+    phone: z
+      .union([z.string(), z.int()])
+      .transform((number) =>
+        String(number)
+          .replace(/[\s()./+-]/g, '')
+          .replace(/^00/, ''),
+      )
+      .pipe(z.string().regex(/^[1-9]\d{6,14}$/, 'a number such as +49 1512 3456789'))
+      .optional()
+      .describe(
+        'The number of the account, with its country code, to link it by a code that is typed on the phone instead of a QR code. The phone lists it as "Windows" then, whatever "browser" says: WhatsApp takes no other name.',
+      )
+      .meta({ title: 'Phone number for linking' }),
+    browser: z
+      .string('a name')
+      .min(1, 'a name, not empty')
+      .max(40, 'a name of at most 40 characters')
+      .default('Parley')
+      .describe('The name that the phone shows under "Linked devices".')
+      .meta({ title: 'Name under linked devices' }),
+    readReceipts: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Mark messages that the agent answers as read (blue ticks); never those of people who may not talk to it.',
+      )
+      .meta({ title: 'Send read receipts' }),
+    pace: z
+      .boolean()
+      .default(true)
+      .describe('Write no faster than a person would; false only for a server that blocks no one.')
+      .meta({ title: 'Write at a human pace' }),
+    version: z
+      .string('a version such as 2.3000.1027934701')
+      .regex(/^\d+\.\d+\.\d+$/, 'a version such as 2.3000.1027934701')
+      .optional()
+      .describe('Version of WhatsApp Web to speak, where the built-in one is refused with 405.')
+      .meta({ title: 'WhatsApp Web version' }),
+  })
+  .meta({ title: 'WhatsApp' });
 export type WhatsAppSettings = z.infer<typeof WhatsAppSettings>;
 
 /** Only TLS authenticates the server: Baileys accepts any certificate inside. */

@@ -5,10 +5,14 @@ const Url = z.url({ protocol: /^https?$/ });
 
 /** The price of a model in US dollars per million tokens; a local model costs 0. */
 export const ModelPrice = z.strictObject({
-  inputPerMillion: z.number().nonnegative(),
-  outputPerMillion: z.number().nonnegative(),
+  inputPerMillion: z.number().nonnegative().meta({ title: 'Input (US$ per million tokens)' }),
+  outputPerMillion: z.number().nonnegative().meta({ title: 'Output (US$ per million tokens)' }),
   /** For input read from the provider's prompt cache; the full input price when absent. */
-  cachedInputPerMillion: z.number().nonnegative().optional(),
+  cachedInputPerMillion: z
+    .number()
+    .nonnegative()
+    .optional()
+    .meta({ title: 'Cached input (US$ per million tokens)' }),
 });
 export type ModelPrice = z.infer<typeof ModelPrice>;
 
@@ -38,29 +42,31 @@ const RequestOptions = z
   );
 
 const Compatible = z.strictObject({
-  provider: z.literal('openai-compatible'),
+  provider: z.literal('openai-compatible').meta({ title: 'Model provider' }),
   /** Usually ends in `/v1`. */
-  baseUrl: Url,
-  apiKey: Name.optional(),
-  headers: z.record(z.string(), z.string()).optional(),
-  options: RequestOptions,
-  model: Name,
-  vision: Vision,
-  contextTokens: ContextTokens,
-  price: ModelPrice.optional(),
+  baseUrl: Url.meta({ title: 'Server address' }),
+  apiKey: Name.optional().meta({ title: 'API key' }),
+  headers: z.record(z.string(), z.string()).optional().meta({ title: 'HTTP headers' }),
+  options: RequestOptions.meta({ title: 'Request options' }),
+  model: Name.meta({ title: 'Model name' }),
+  vision: Vision.meta({ title: 'Understands pictures' }),
+  contextTokens: ContextTokens.meta({ title: 'Context window (tokens)' }),
+  price: ModelPrice.optional().meta({ title: 'Price of the model' }),
 });
 
 const Anthropic = z.strictObject({
-  provider: z.literal('anthropic'),
-  apiKey: Name,
-  model: Name,
-  baseUrl: Url.optional(),
-  vision: Vision,
-  contextTokens: ContextTokens,
-  price: ModelPrice.optional(),
+  provider: z.literal('anthropic').meta({ title: 'Model provider' }),
+  apiKey: Name.meta({ title: 'API key' }),
+  model: Name.meta({ title: 'Model name' }),
+  baseUrl: Url.optional().meta({ title: 'Server address' }),
+  vision: Vision.meta({ title: 'Understands pictures' }),
+  contextTokens: ContextTokens.meta({ title: 'Context window (tokens)' }),
+  price: ModelPrice.optional().meta({ title: 'Price of the model' }),
 });
 
-const OpenAi = Anthropic.extend({ provider: z.literal('openai') });
+const OpenAi = Anthropic.extend({
+  provider: z.literal('openai').meta({ title: 'Model provider' }),
+});
 
 /** One model of one provider. The key is always written down; none is taken from the environment. */
 export const ProviderChoice = z.discriminatedUnion('provider', [Compatible, Anthropic, OpenAi]);
@@ -74,10 +80,20 @@ export type SdkChoice = Exclude<ProviderChoice, { provider: 'openai-compatible' 
  */
 export const ModelTimeouts = z.strictObject({
   /** Until the first piece of text or reasoning. */
-  firstTokenMs: z.int().positive().max(300_000).default(60_000),
+  firstTokenMs: z
+    .int()
+    .positive()
+    .max(300_000)
+    .default(60_000)
+    .meta({ title: 'First words within (ms)' }),
   /** Between two pieces. */
-  chunkMs: z.int().positive().max(300_000).default(60_000),
-  totalMs: z.int().positive().max(3_600_000).default(600_000),
+  chunkMs: z.int().positive().max(300_000).default(60_000).meta({ title: 'Longest pause (ms)' }),
+  totalMs: z
+    .int()
+    .positive()
+    .max(3_600_000)
+    .default(600_000)
+    .meta({ title: 'Whole answer within (ms)' }),
 });
 export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
 
@@ -89,10 +105,14 @@ const Extras = {
     .array(Choice)
     .max(50)
     .default([])
-    .describe('Models that the owner may choose with /model in a conversation.'),
+    .describe('Models that the owner may choose with /model in a conversation.')
+    .meta({ title: 'Models for /model' }),
   /** Asked in order when the model before fails without having said anything. */
-  fallback: z.array(z.union([z.literal('offline'), ProviderChoice])).default([]),
-  timeouts: ModelTimeouts.prefault({}),
+  fallback: z
+    .array(z.union([z.literal('offline'), ProviderChoice]))
+    .default([])
+    .meta({ title: 'Fallback models' }),
+  timeouts: ModelTimeouts.prefault({}).meta({ title: 'Model time limits' }),
 };
 
 /** As people write it: one word, or a block that names its provider. */
@@ -101,8 +121,8 @@ const WrittenModel = z.union([
   z.discriminatedUnion('provider', [
     // `auto` and `offline` always answer, so there is nothing to fall back to.
     z.strictObject({
-      provider: z.enum(['auto', 'offline']),
-      contextTokens: ContextTokens,
+      provider: z.enum(['auto', 'offline']).meta({ title: 'Model provider' }),
+      contextTokens: ContextTokens.meta({ title: 'Context window (tokens)' }),
       timeouts: Extras.timeouts,
     }),
     Compatible.extend(Extras),

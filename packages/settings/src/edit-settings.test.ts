@@ -1,7 +1,13 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { changeText } from './change-text.ts';
-import { accountPath, editSettings, type SettingsChange } from './edit-settings.ts';
+import {
+  accountPath,
+  editSettings,
+  lastCopy,
+  type SettingsChange,
+  undoSettings,
+} from './edit-settings.ts';
 import { settingsTemplate } from './load-settings.ts';
 import { describeProblem } from './source.ts';
 import { okay, settingsFolder } from './testing/settings-folder.ts';
@@ -58,6 +64,23 @@ beforeEach(() => {
 });
 
 describe('changing the settings file', () => {
+  it('[U03] [D12] is undone with the copy that it left, and restored by undoing twice', () => {
+    const file = path('parley.yaml');
+    const undo = (now: Date) => undoSettings({ file, check: (one) => loadFile(one, ENV), now });
+    writeFileSync(file, FILE);
+    // A copy that a person made is none of its own.
+    writeFileSync(`${file}.before-upgrade`, 'nothing: true');
+    expect(lastCopy(file)).toBeUndefined();
+    expect(undo(NOW)).toEqual({ kind: 'unchanged' });
+    edit([{ kind: 'set', path: ['log', 'level'], value: 'warn' }]);
+    const changedText = readFileSync(file, 'utf8');
+    expect(lastCopy(file)?.keptAt).toBe(NOW.toISOString());
+    expect(undo(new Date(NOW.getTime() + 1)).kind).toBe('written');
+    expect(readFileSync(file, 'utf8')).toBe(FILE);
+    expect(undo(new Date(NOW.getTime() + 2)).kind).toBe('written');
+    expect(readFileSync(file, 'utf8')).toBe(changedText);
+  });
+
   it('[D12] adds to a list and leaves every other line as it is written', () => {
     load(FILE);
     chmodSync(path('parley.yaml'), 0o600);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isMissingFile } from '@parley/core';
 import { type Document, isScalar, parseDocument, visit } from 'yaml';
 import { changeText, type SettingsChange } from './change-text.ts';
 import { parseSettings } from './document.ts';
@@ -104,6 +105,33 @@ export function replaceSettings(
   return whole.kind === 'refused' ? whole : writeSettings(whole.text, options);
 }
 
+/** A copy of the file that a change left. */
+interface SettingsCopy {
+  readonly path: string;
+  /** The moment of that change. */
+  readonly keptAt: string;
+}
+
+/** The youngest copy; undefined where nothing was changed yet. */
+export function lastCopy(file: string): SettingsCopy | undefined {
+  const name = copyNames(file).at(-1);
+  if (name === undefined) return undefined;
+  const stamp = name.slice(`${basename(file)}.before-`.length);
+  const keptAt = stamp.replace(STAMP, '$1$2:$3:$4.$5');
+  return { path: join(dirname(file), name), keptAt };
+}
+
+/**
+ * Puts the youngest copy in the place of the file, as `editSettings` does it with changes: it is checked, and the file
+ * that it replaces becomes a copy, so that undoing twice restores it. Without a copy nothing changes.
+ */
+export function undoSettings(options: EditSettingsOptions): SettingsEdited {
+  const copy = lastCopy(options.file);
+  if (copy === undefined) return { kind: 'unchanged' };
+  const read = readTextFile(copy.path, LARGEST_SETTINGS_BYTES);
+  return read.kind === 'text' ? writeSettings(read.text, options) : { kind: 'unchanged' };
+}
+
 function writeSettings(text: string, { file, check, now }: EditSettingsOptions): SettingsEdited {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   if (read.kind === 'text' && read.text === text) return { kind: 'unchanged' };
@@ -162,13 +190,28 @@ function stampOf(now: Date): string {
   return now.toISOString().replaceAll(/[:.]/g, '-');
 }
 
+/** As `stampOf` writes it: a copy that a person made has a name of its own. */
+const STAMP = /^(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d)-(\d{3}Z)$/;
+
 function dropOldCopies(file: string): void {
-  const copies = readdirSync(dirname(file)).filter((name) =>
-    name.startsWith(`${basename(file)}.before-`),
-  );
-  for (const name of copies.toSorted().slice(0, -MAX_COPIES)) {
+  for (const name of copyNames(file).slice(0, -MAX_COPIES)) {
     rmSync(join(dirname(file), name), { force: true });
   }
+}
+
+/** The names of the copies, the youngest last. */
+function copyNames(file: string): readonly string[] {
+  let names: readonly string[];
+  try {
+    names = readdirSync(dirname(file));
+  } catch (error) {
+    if (isMissingFile(error)) return [];
+    throw error;
+  }
+  const start = `${basename(file)}.before-`;
+  return names
+    .filter((name) => name.startsWith(start) && STAMP.test(name.slice(start.length)))
+    .toSorted();
 }
 
 type Path = (string | number)[];

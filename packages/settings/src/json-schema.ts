@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ACCOUNT_NAME, CommonAccountSettings } from './channels.ts';
 import { CoreSettings } from './core-schema.ts';
+import { labelOfSetting } from './labels.ts';
 import type { Allowed, SettingsPath } from './source.ts';
 
 /** A JSON Schema of draft 7, which every YAML editor understands. */
@@ -19,7 +20,7 @@ export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchema
   const core = toJson(CoreSettings);
   const model = toJson(modelSchema);
   const channels = Object.entries(channelSchemas).map(([id, schema]) => [id, channelShape(schema)]);
-  return {
+  return withLabels({
     ...core,
     properties: {
       ...core.properties,
@@ -32,7 +33,19 @@ export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchema
         additionalProperties: false,
       },
     },
-  };
+  });
+}
+
+/** The schema with the name of each setting in plain words as its title; one that it brings itself stays. */
+function withLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
+  return mapInnerSchemas(schema, (inner, step) => {
+    if (typeof inner === 'boolean') return inner;
+    const below = step === undefined ? path : [...path, step];
+    const named = withLabels(inner, below);
+    const isNamed = named.title !== undefined || step === undefined || step === '*';
+    const title = isNamed ? undefined : labelOfSetting(below);
+    return title === undefined ? named : { title, ...named };
+  });
 }
 
 /** Each agent may have a model of its own, or name one of `model.choices`. */
@@ -53,7 +66,7 @@ export function profileJsonSchema(profileSchema: z.ZodType, modelSchema: z.ZodTy
 }
 
 function channelShape(schema: z.ZodType): JsonSchema {
-  const own = toJson(schema);
+  const { title, description, ...own } = toJson(schema);
   const common = toJson(CommonAccountSettings);
   const account: JsonSchema = {
     ...own,
@@ -73,7 +86,14 @@ function channelShape(schema: z.ZodType): JsonSchema {
     required: ['accounts'],
     additionalProperties: false,
   };
-  return { anyOf: [account, several] };
+  return {
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    anyOf: [
+      { ...account, title: 'One account' },
+      { ...several, title: 'Several accounts' },
+    ],
+  };
 }
 
 function toJson(schema: z.ZodType): JsonSchema {
@@ -111,23 +131,30 @@ export function settingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
 }
 
 function forEditors(schema: JsonSchema): JsonSchema {
-  const inner = mapInnerSchemas(schema);
+  const inner = mapInnerSchemas(schema, (one) =>
+    typeof one === 'boolean' ? one : forEditors(one),
+  );
   if (schema.type === 'object') return { ...inner, type: ['object', 'null'] } as JsonSchema;
   return needsAlternative(schema) ? withReference(inner) : inner;
 }
 
-function mapInnerSchemas(schema: JsonSchema): JsonSchema {
-  const one = (inner: Schema): Schema => (typeof inner === 'boolean' ? inner : forEditors(inner));
+/** `step` is the key of an inner schema, or `*` where people choose it; undefined for an alternative of the same value. */
+function mapInnerSchemas(
+  schema: JsonSchema,
+  one: (inner: Schema, step?: string) => Schema,
+): JsonSchema {
   const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
   const entries = Object.entries(properties ?? {});
   return {
     ...schema,
-    ...(properties && { properties: Object.fromEntries(entries.map(([k, s]) => [k, one(s)])) }),
-    ...(items !== undefined && !Array.isArray(items) && { items: one(items) }),
-    ...(additionalProperties !== undefined && { additionalProperties: one(additionalProperties) }),
-    ...(anyOf && { anyOf: anyOf.map(one) }),
-    ...(oneOf && { oneOf: oneOf.map(one) }),
-    ...(allOf && { allOf: allOf.map(one) }),
+    ...(properties && { properties: Object.fromEntries(entries.map(([k, s]) => [k, one(s, k)])) }),
+    ...(items !== undefined && !Array.isArray(items) && { items: one(items, '*') }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties: one(additionalProperties, '*'),
+    }),
+    ...(anyOf && { anyOf: anyOf.map((inner) => one(inner)) }),
+    ...(oneOf && { oneOf: oneOf.map((inner) => one(inner)) }),
+    ...(allOf && { allOf: allOf.map((inner) => one(inner)) }),
   } as JsonSchema;
 }
 
@@ -138,8 +165,9 @@ function needsAlternative(schema: JsonSchema): boolean {
   return schema.type === 'number' || schema.type === 'integer' || schema.type === 'boolean';
 }
 
-function withReference({ description, default: fallback, ...rest }: JsonSchema): JsonSchema {
+function withReference({ title, description, default: fallback, ...rest }: JsonSchema): JsonSchema {
   return {
+    ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     ...(fallback === undefined ? {} : { default: fallback }),
     anyOf: [withoutIntegerLimits(rest), REFERENCE],

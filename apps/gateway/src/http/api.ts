@@ -148,6 +148,8 @@ export interface ShownSettings {
   readonly values: object | null;
   readonly problems: readonly ShownProblem[];
   readonly state: SettingsState;
+  /** The moment of the last change that can be undone; null: there is none. */
+  readonly savedAt: string | null;
 }
 
 /** What is wrong at one place of the settings. */

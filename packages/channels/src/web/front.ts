@@ -4,6 +4,8 @@ import { z } from 'zod';
 /** One of our own places to chat: the web page or the terminal. They differ in how text is shown. */
 export interface WebFront {
   readonly channel: 'web' | 'terminal';
+  /** Its name in the form of the settings. */
+  readonly title: string;
   /** Named in the start banner. */
   readonly as: string;
   readonly target: RenderTarget;
@@ -29,6 +31,7 @@ const NO_LIMIT = 4_000_000;
 /** The web page: HTML made by our own printer, safe to show. */
 export const WEB: WebFront = {
   channel: 'web',
+  title: 'Chat on the web page',
   as: 'the web page',
   target: { dialect: 'html', maxLength: NO_LIMIT, unit: 'utf16' },
   buttons: true,
@@ -37,6 +40,7 @@ export const WEB: WebFront = {
 /** `parley chat`: plain text. */
 export const TERMINAL: WebFront = {
   channel: 'terminal',
+  title: 'Chat in the terminal',
   as: 'parley chat',
   target: { dialect: 'plain', maxLength: NO_LIMIT, unit: 'utf16' },
   buttons: false,

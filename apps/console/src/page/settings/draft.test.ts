@@ -33,7 +33,11 @@ describe('a draft of the settings', () => {
       withValue(BEFORE, ['spend', 'totalDaily', 'usd'], 1),
       [{ path: ['spend'], value: { totalDaily: { usd: 1 } } }],
     ],
-    ['a new entry that is still empty', withValue(BEFORE, ['mcp', 'next'], {}), []],
+    [
+      'a new entry that is still empty',
+      withValue(BEFORE, ['mcp', 'next'], {}),
+      [{ path: ['mcp', 'next'], value: {} }],
+    ],
     [
       'an entry that is gone',
       withValue(BEFORE, ['mcp', 'desk'], undefined),

@@ -1,5 +1,5 @@
 import type { InputOf } from '@parley/gateway/operations';
-import { isBlock } from './fields.ts';
+import { isBlock, type Schema, schemaAt } from './fields.ts';
 
 /** Keys, and numbers of list entries from 0. */
 export type Path = readonly (string | number)[];
@@ -57,13 +57,26 @@ export function changesBetween(
 ): readonly ValueChange[] {
   if (isBlock(after) && (isBlock(before) || before === undefined || before === null)) {
     if (isBlock(before) || path.length === 0) return changesOfBlock(before ?? {}, after, path);
-    return Object.keys(after).length === 0 ? [] : [{ path, value: after }];
+    return [{ path, value: after }];
   }
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
     return after.flatMap((one, at) => changesBetween(before[at], one, [...path, at]));
   }
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   return [after === undefined ? { path } : { path, value: after }];
+}
+
+/** The changes to write: a section that was only opened on the way says nothing, one that may be absent does. */
+export function changesToWrite(
+  before: unknown,
+  after: unknown,
+  schema: Schema,
+): readonly ValueChange[] {
+  return changesBetween(before, after).filter(
+    ({ path, value }) =>
+      !(isBlock(value) && Object.keys(value).length === 0) ||
+      (path.length > 1 && schemaAt(schema, path).default === undefined),
+  );
 }
 
 function changesOfBlock(

@@ -1,11 +1,14 @@
 /** As much of JSON Schema as the schema of the settings uses. */
 export interface Schema {
+  /** The name of the setting in plain words. */
+  readonly title?: string;
   readonly description?: string;
   readonly default?: unknown;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly pattern?: string;
+  readonly maxLength?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   /** The schema of every entry of a record; false where all keys are known. */
@@ -28,9 +31,18 @@ export type Field =
   | { readonly kind: 'switch' }
   /** One entry a line. */
   | { readonly kind: 'list'; readonly numbers: boolean }
-  | { readonly kind: 'text'; readonly numbers: boolean; readonly isSecret: boolean }
+  | TextField
   /** Any value, as JSON. */
   | { readonly kind: 'json' };
+
+/** One line, or several where the text is long. Only where the schema has them, numbers and flags are read as such. */
+export interface TextField {
+  readonly kind: 'text';
+  readonly numbers: boolean;
+  readonly flags: boolean;
+  readonly isSecret: boolean;
+  readonly isLong: boolean;
+}
 
 /** A field that a person types into, or chooses a word of. */
 export type ValueField = Exclude<Field, { readonly kind: 'block' | 'record' | 'items' | 'union' }>;
@@ -45,23 +57,37 @@ const REFERENCE = '\\$\\{.+\\}';
 const SECRET = /token|secret|password|api_?key|headers$/i;
 const LONG_REFERENCE = /\$\{.+\}/;
 
-/** Decides by the schema alone, except that a reference is shown as text wherever it is written. */
+/** A text that may be longer than this, in characters, gets several lines. */
+const ONE_LINE = 400;
+
+/** Decides by the schema alone, except that what does not fit it, such as a reference, is shown as it is written. */
 export function fieldOf(name: string, schema: Schema, written: unknown): Field {
-  if (typeof written === 'string' && LONG_REFERENCE.test(written)) {
-    return { kind: 'text', numbers: false, isSecret: false };
-  }
+  if (typeof written === 'string' && LONG_REFERENCE.test(written)) return REFERENCE_FIELD;
+  const field = fieldOfSchema(name, schema, written);
+  return canShow(field, written) ? field : { kind: 'json' };
+}
+
+const REFERENCE_FIELD: TextField = {
+  kind: 'text',
+  numbers: false,
+  flags: false,
+  isSecret: false,
+  isLong: false,
+};
+
+function fieldOfSchema(name: string, schema: Schema, written: unknown): Field {
   const forms = valueSchemas(schema);
   const [first] = forms;
-  if (forms.length === 1 && first !== undefined) return fieldOfForm(name, first);
+  if (forms.length === 1 && first !== undefined) return fieldOfForm(name, first, written);
   if (forms.some(isCompound)) return { kind: 'union', forms: unionOf(forms) };
   const words = allowedWords(forms);
   if (words.length > 0 && forms.every(hasWords)) {
     return { kind: 'choice', options: words.map(String) };
   }
-  return { kind: 'text', numbers: forms.some(isNumeric), isSecret: SECRET.test(name) };
+  return textField(name, forms, written);
 }
 
-function fieldOfForm(name: string, form: Schema): Field {
+function fieldOfForm(name: string, form: Schema, written: unknown): Field {
   if (form.properties !== undefined) {
     // A union has chosen the form that has this word; else there is nothing to choose.
     const fields = Object.entries(form.properties).filter(([, one]) => one.const === undefined);
@@ -75,12 +101,54 @@ function fieldOfForm(name: string, form: Schema): Field {
     const items = valueSchemas(form.items ?? {});
     return items.some(isCompound)
       ? { kind: 'items', item: form.items ?? {} }
-      : { kind: 'list', numbers: items.every(isNumeric) };
+      : { kind: 'list', numbers: items.some(isNumeric) };
   }
   if (hasWords(form)) return { kind: 'choice', options: allowedWords([form]).map(String) };
   if (hasType(form, 'boolean')) return { kind: 'switch' };
   if (form.type === undefined) return { kind: 'json' };
-  return { kind: 'text', numbers: isNumeric(form), isSecret: SECRET.test(name) };
+  return textField(name, [form], written);
+}
+
+function textField(name: string, forms: readonly Schema[], written: unknown): TextField {
+  const isSecret = SECRET.test(name);
+  const mayBeLong = forms.some(({ maxLength = 0 }) => maxLength > ONE_LINE);
+  const hasLines = typeof written === 'string' && written.includes('\n');
+  return {
+    kind: 'text',
+    numbers: forms.some(isNumeric),
+    flags: forms.some((form) => hasType(form, 'boolean')),
+    isSecret,
+    isLong: hasLines || (mayBeLong && !isSecret),
+  };
+}
+
+/** Whether a field can show what is written; nothing is shown by every one. */
+function canShow(field: Field, written: unknown): boolean {
+  if (written === undefined || written === null) return true;
+  switch (field.kind) {
+    case 'block':
+    case 'record':
+      return isBlock(written);
+    case 'items':
+      return Array.isArray(written);
+    case 'list':
+      return Array.isArray(written) && written.every((one) => isScalar(one, field.numbers, false));
+    case 'union':
+      return formWritten(field.forms, written) >= 0;
+    case 'switch':
+      return typeof written === 'boolean' || written === '';
+    case 'choice':
+      return written === '' || field.options.some((option) => option === written);
+    case 'text':
+      return isScalar(written, field.numbers, field.flags);
+    case 'json':
+      return true;
+  }
+}
+
+function isScalar(value: unknown, numbers: boolean, flags: boolean): boolean {
+  if (typeof value === 'number') return numbers;
+  return typeof value === 'boolean' ? flags : typeof value === 'string';
 }
 
 function unionOf(forms: readonly Schema[]): readonly Form[] {
@@ -89,21 +157,30 @@ function unionOf(forms: readonly Schema[]): readonly Form[] {
     ...allowedWords(forms).map((word): Form => ({ kind: 'word', label: String(word), word })),
     ...(plain.length === 0
       ? []
-      : [{ kind: 'schema', label: 'a value', schema: { anyOf: plain } } as const]),
+      : [{ kind: 'schema', label: 'Another value', schema: { anyOf: plain } } as const]),
     ...forms
       .filter(isCompound)
       .map((schema): Form => ({ kind: 'schema', label: labelOf(schema), schema })),
   ];
 }
 
-/** The label that distinguishes a block: the word that it holds, else its required key, else its first one. */
-function labelOf({ properties = {}, required = [], type }: Schema): string {
+/** The label that distinguishes a block: the word that it holds, its title, or the names of its required or first keys. */
+function labelOf({ title, properties = {}, required = [], type }: Schema): string {
   const words = Object.values(properties).flatMap(({ const: word }) => word ?? []);
   if (words.length > 0) return words.map(String).join(', ');
+  if (title !== undefined) return title;
   const keys = Object.keys(properties);
-  if (keys.length === 0) return String(type);
+  if (keys.length === 0) return hasType({ type: type ?? '' }, 'array') ? 'A list' : 'A block';
   const named = required.length > 0 ? required : keys.slice(0, 2);
-  return `${named.join(', ')}${keys.length > named.length ? ' …' : ''}`;
+  const names = named.map((key) => nameOf(key, properties[key] ?? {}));
+  return `${names.join(', ')}${keys.length > named.length ? ' …' : ''}`;
+}
+
+/** The name of a setting in plain words; one of a plugin that brings none gets the words of its key. */
+export function nameOf(key: string, { title }: Schema): string {
+  if (title !== undefined) return title;
+  const words = key.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/[_-]+/g, ' ');
+  return words.slice(0, 1).toUpperCase() + words.slice(1).toLowerCase();
 }
 
 /** The form of a union that is written; -1 where none is. */
@@ -171,7 +248,7 @@ export function keysOf(schema: Schema): {
 }
 
 /** The forms that are allowed there, besides a reference. */
-function valueSchemas(schema: Schema): readonly Schema[] {
+export function valueSchemas(schema: Schema): readonly Schema[] {
   const forms = schema.anyOf ?? schema.oneOf;
   if (forms === undefined) return [schema];
   return forms.filter(({ pattern }) => pattern !== REFERENCE).flatMap(valueSchemas);
@@ -197,45 +274,14 @@ export function isBlock(value: unknown): value is Readonly<Record<string, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Reads a typed text as a value of the settings; undefined: the default counts. */
-export function readTyped(field: ValueField, typed: string): unknown {
-  if (typed.trim() === '') return undefined;
-  switch (field.kind) {
-    case 'switch':
-      return typed === 'true';
-    case 'list': {
-      const entries = typed
-        .split('\n')
-        .map((line) => line.trim())
-        .filter((line) => line !== '');
-      return entries.map((entry) => (field.numbers ? numberOr(entry) : entry));
-    }
-    case 'text':
-      return field.numbers ? numberOr(typed.trim()) : typed;
-    case 'json':
-      return jsonOr(typed);
-    default:
-      return typed;
+/** The schema of the setting at a path; empty where the schema says nothing about it. */
+export function schemaAt(schema: Schema, path: readonly (string | number)[]): Schema {
+  let here = schema;
+  for (const step of path) {
+    const { keys, entry } = keysOf(here);
+    const item = valueSchemas(here).find(({ items }) => items !== undefined)?.items;
+    here =
+      (typeof step === 'number' ? item : (keys.find(([key]) => key === step)?.[1] ?? entry)) ?? {};
   }
-}
-
-/** A word or a reference stays what it is. */
-function numberOr(typed: string): string | number {
-  return /^-?\d+(\.\d+)?$/.test(typed) && Number.isFinite(Number(typed)) ? Number(typed) : typed;
-}
-
-/** Text that is no JSON is that text. */
-function jsonOr(typed: string): unknown {
-  try {
-    return JSON.parse(typed);
-  } catch {
-    return typed;
-  }
-}
-
-/** A value of the settings as it stands in a field. */
-export function writeTyped(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (isBlock(value)) return JSON.stringify(value, null, 2);
-  return Array.isArray(value) ? value.map(writeTyped).join('\n') : String(value);
+  return here;
 }

@@ -1,72 +1,196 @@
 import type { ShownProblem, ShownSettings } from '@parley/gateway/api';
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
+import { hrefOf } from '../route.ts';
 import { counted } from '../ui/format.ts';
 import { ActionButton } from '../ui/widgets.tsx';
-import { changesBetween, type Path, withValue } from './draft.ts';
-import { fieldOf, type Schema } from './fields.ts';
-import { isWithin, type SettingContext, SettingField } from './setting-field.tsx';
+import { changesToWrite, type Path, valueAt, withValue } from './draft.ts';
+import { type Schema, schemaAt } from './fields.ts';
+import { countChanged, type Filter, filterOf, isAll, isShown } from './filter.ts';
+import { groupOf, SETTINGS_GROUPS, type SettingsGroup } from './groups.ts';
+import type { SettingContext } from './setting-context.ts';
+import { SettingField } from './setting-field.tsx';
 import type { Save } from './settings-view.tsx';
+
+/** Values that were edited from the file with this print. */
+export interface Edited {
+  readonly print: string;
+  readonly values: unknown;
+}
 
 interface FormProps {
   readonly settings: ShownSettings;
   readonly schema: Schema;
   readonly problems: readonly ShownProblem[];
   readonly save: Save;
+  /** The id of the group in the address. */
+  readonly chosen: string;
+  /** What was edited and not saved yet; it outlives a look at the file. */
+  readonly edited: Edited | undefined;
+  readonly setEdited: (edit: (now: Edited | undefined) => Edited | undefined) => void;
 }
 
-/** Values that were edited from the file with this print. */
-interface Edited {
-  readonly print: string;
-  readonly values: unknown;
-}
-
-/** All settings by section, with their descriptions and defaults. Only what was changed is written. */
-export function SettingsForm({ settings, schema, problems, save }: FormProps): VNode {
+/** All settings by task, with a search. Only what was changed is written. */
+export function SettingsForm(props: FormProps): VNode {
+  const { settings, schema, problems, save, chosen, edited, setEdited } = props;
   const { values, print } = settings;
-  // Of this text of the file; sections that are open stay so over a save.
-  const start: Edited = { print, values: values ?? {} };
-  const [edited, setEdited] = useState(start);
-  const ofThis = (one: Edited): Edited => (one.print === print ? one : start);
-  const draft = ofThis(edited).values;
-  const root = fieldOf('', schema, {});
-  if (values === null || root.kind !== 'block') {
-    return <p class="nothing">The file is no valid YAML. Correct it in the tab File.</p>;
+  const [query, setQuery] = useState('');
+  const [isChangedOnly, setChangedOnly] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  if (values === null) {
+    return <p class="nothing">The file is not valid YAML. Correct it in the tab File.</p>;
   }
-  const changes = changesBetween(values, draft);
+  // An edit counts for the text of the file that it was made from.
+  const ofThis = (one: Edited | undefined): unknown => (one?.print === print ? one.values : values);
+  const draft = ofThis(edited);
+  const changes = changesToWrite(values, draft, schema);
+  const filter = filterOf(query, isChangedOnly);
   const form: SettingContext = {
     draft,
     problems,
+    filter,
+    marked: filter.words,
     set: (path: Path, value: unknown) =>
-      setEdited((now) => ({ print, values: withValue(ofThis(now).values, path, value) })),
+      setEdited((now) => ({ print, values: withValue(ofThis(now), path, value) })),
   };
   const onSubmit = (event: Event): void => {
     event.preventDefault();
     if (changes.length > 0) save({ changes });
   };
+  const group = SETTINGS_GROUPS.find(({ id }) => id === chosen) ?? SETTINGS_GROUPS[0];
+  const shown = isAll(filter) && group !== undefined ? [group] : SETTINGS_GROUPS;
   return (
-    <form class="settings" onSubmit={onSubmit}>
-      {root.fields
-        .filter(([name]) => name !== 'version')
-        .map(([name, section]) => (
-          <details key={name} open={problems.some(({ path }) => isWithin(path, [name]))}>
-            <summary>
-              <h3>{name}</h3>
-              <span class="hint">{section.description}</span>
-            </summary>
-            <SettingField name={name} path={[name]} schema={section} form={form} isSection />
-          </details>
-        ))}
-      <div class="settings-save">
-        <ActionButton
-          label={
-            changes.length === 0 ? 'Nothing to save' : `Save ${counted(changes.length, 'change')}`
-          }
-          look="is-main"
-          isBusy={changes.length === 0}
-          isSubmit
-        />
-      </div>
-    </form>
+    <div class="settings" ref={box}>
+      <Search query={query} setQuery={setQuery} filter={filter} setChangedOnly={setChangedOnly} />
+      <Groups
+        form={form}
+        schema={schema}
+        chosen={isAll(filter) ? group?.id : undefined}
+        onChoose={() => {
+          setQuery('');
+          setChangedOnly(false);
+          // Another group begins at its start.
+          box.current?.scrollIntoView({ block: 'start' });
+        }}
+      />
+      <form onSubmit={onSubmit}>
+        <Hits form={form} schema={schema} groups={shown} />
+        <div class="settings-save">
+          <ActionButton
+            label={
+              changes.length === 0 ? 'Nothing to save' : `Save ${counted(changes.length, 'change')}`
+            }
+            look="is-main"
+            isBusy={changes.length === 0}
+            isSubmit
+          />
+          {changes.length > 0 && (
+            <ActionButton label="Discard" onPress={() => setEdited(() => undefined)} />
+          )}
+        </div>
+      </form>
+    </div>
   );
 }
+
+interface SearchProps {
+  readonly query: string;
+  readonly setQuery: (query: string) => void;
+  readonly filter: Filter;
+  readonly setChangedOnly: (isChangedOnly: boolean) => void;
+}
+
+function Search({ query, setQuery, filter, setChangedOnly }: SearchProps): VNode {
+  return (
+    <div class="settings-search" role="search">
+      <input
+        type="search"
+        class="field"
+        aria-label="Search settings"
+        placeholder="Search settings"
+        value={query}
+        onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+      />
+      <label>
+        <input
+          type="checkbox"
+          checked={filter.isChangedOnly}
+          onChange={({ currentTarget }) => setChangedOnly(currentTarget.checked)}
+        />{' '}
+        Only changed
+      </label>
+    </div>
+  );
+}
+
+interface GroupsProps {
+  readonly form: SettingContext;
+  readonly schema: Schema;
+  readonly chosen: string | undefined;
+  readonly onChoose: () => void;
+}
+
+/** The groups, with how much of each was changed and whether something in it is wrong. */
+function Groups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
+  return (
+    <nav class="settings-groups" aria-label="Groups of settings">
+      {SETTINGS_GROUPS.map((group) => {
+        const counts = group.parts.map((part) => {
+          const { path, schema: own } = settingOf(part, schema);
+          return countChanged(own, valueAt(form.draft, path), path);
+        });
+        const changed = counts.reduce((all, count) => all + count, 0);
+        const isWrong = form.problems.some(({ path }) => groupOf(keysIn(path)) === group);
+        return (
+          <a
+            key={group.id}
+            href={hrefOf('settings', group.id)}
+            aria-current={group.id === chosen ? 'page' : undefined}
+            onClick={onChoose}
+          >
+            {group.title}
+            {isWrong && <span class="settings-wrong">Problem</span>}
+            {changed > 0 && !isWrong && <span class="settings-count">{changed} set</span>}
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+interface HitsProps {
+  readonly form: SettingContext;
+  readonly schema: Schema;
+  readonly groups: readonly SettingsGroup[];
+}
+
+/** The settings of groups; of several groups those that have any. */
+function Hits({ form, schema, groups }: HitsProps): VNode {
+  const shown = groups.flatMap((group) => {
+    const parts = group.parts
+      .map((part) => settingOf(part, schema))
+      .filter((one) => isShown(form.filter, { ...one, written: valueAt(form.draft, one.path) }));
+    return parts.length === 0 ? [] : [{ group, parts }];
+  });
+  if (shown.length === 0) return <p class="nothing">No settings found.</p>;
+  return (
+    <>
+      {shown.map(({ group, parts }) => (
+        <section key={group.id} class="settings-group" aria-label={group.title}>
+          <h3>{group.title}</h3>
+          {parts.map(({ name, path, schema: one }) => (
+            <SettingField key={path.join('.')} name={name} path={path} schema={one} form={form} />
+          ))}
+        </section>
+      ))}
+    </>
+  );
+}
+
+function settingOf(part: string, schema: Schema) {
+  const path = part.split('.');
+  return { name: path.at(-1) ?? part, path, schema: schemaAt(schema, path) };
+}
+
+/** The keys of a path as problems name it. */
+const keysIn = (path: string): Path => path.split(/[.[\]]+/).filter((key) => key !== '');

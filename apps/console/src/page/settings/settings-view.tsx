@@ -4,12 +4,13 @@ import { useState } from 'preact/hooks';
 import { type Outcome, order, perform, readPath } from '../gateway.ts';
 import { hrefOf, type Route } from '../route.ts';
 import { useData, useOperation, useWork, type Work } from '../ui/data.tsx';
+import { momentOf } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
 import { ConfirmButton, OutcomeNote, Said, Show } from '../ui/widgets.tsx';
 import type { ValueChange } from './draft.ts';
 import type { Schema } from './fields.ts';
 import { SettingsFile } from './settings-file.tsx';
-import { SettingsForm } from './settings-form.tsx';
+import { type Edited, SettingsForm } from './settings-form.tsx';
 
 /** The change to write: values, or the whole text. */
 export type Change = { readonly changes: readonly ValueChange[] } | { readonly text: string };
@@ -18,11 +19,21 @@ export type Change = { readonly changes: readonly ValueChange[] } | { readonly t
 export type Save = (change: Change) => void;
 
 /** The settings: a form made from their schema, or the file itself (U03, D12). Both refuse what would not start. */
-export function SettingsView({ args: [part = 'form'] }: Route): VNode {
+export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
   const settings = useOperation('settings/show', {});
   const schema = useData<Schema>(readPath('settings/schema', {}));
   const work = useWork();
   const [refused, setRefused] = useState<readonly ShownProblem[]>([]);
+  const [edited, setEdited] = useState<Edited>();
+  const take = (value: SettingsWritten, outcomes: Outcomes): Outcome => {
+    setRefused(value.kind === 'refused' ? value.problems : []);
+    return outcomes[value.kind];
+  };
+  const undo = ({ print }: ShownSettings) =>
+    work.run(async () => {
+      const answer = await perform('settings/undo', { print });
+      return answer.kind === 'failed' ? failed(answer.reason) : take(answer.value, UNDONE);
+    });
   const save =
     ({ print }: ShownSettings): Save =>
     (change) =>
@@ -31,15 +42,12 @@ export function SettingsView({ args: [part = 'form'] }: Route): VNode {
           'text' in change
             ? await perform('settings/replace', { ...change, print })
             : await perform('settings/change', { ...change, print });
-        if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-        const { value } = answer;
-        setRefused(value.kind === 'refused' ? value.problems : []);
-        return OUTCOMES[value.kind];
+        return answer.kind === 'failed' ? failed(answer.reason) : take(answer.value, OUTCOMES);
       });
   return (
     <ColumnView name="settings-view" title="Settings">
       <nav class="tabs" aria-label="Settings as">
-        <a href={hrefOf('settings')} aria-current={part === 'form' ? 'page' : undefined}>
+        <a href={hrefOf('settings')} aria-current={part === 'file' ? undefined : 'page'}>
           Form
         </a>
         <a href={hrefOf('settings', 'file')} aria-current={part === 'file' ? 'page' : undefined}>
@@ -50,6 +58,7 @@ export function SettingsView({ args: [part = 'form'] }: Route): VNode {
         {(shown) => (
           <>
             <State settings={shown} refused={refused} work={work} />
+            <Undo settings={shown} onUndo={() => undo(shown)} />
             <Show data={schema}>
               {(known) =>
                 part === 'file' ? (
@@ -64,8 +73,11 @@ export function SettingsView({ args: [part = 'form'] }: Route): VNode {
                   <SettingsForm
                     settings={shown}
                     schema={known}
-                    problems={refused}
+                    problems={refused.length > 0 ? refused : shown.problems}
                     save={save(shown)}
+                    chosen={part}
+                    edited={edited}
+                    setEdited={setEdited}
                   />
                 )
               }
@@ -77,18 +89,44 @@ export function SettingsView({ args: [part = 'form'] }: Route): VNode {
   );
 }
 
-const OUTCOMES: Readonly<Record<SettingsWritten['kind'], Outcome>> = {
-  written: { text: 'Saved. The file as it was lies beside it.', isTrouble: false },
-  unchanged: { text: 'The file says so already.', isTrouble: false },
-  refused: {
-    text: 'Nothing was saved: Parley could not use these settings.',
-    isTrouble: true,
-  },
-  outdated: {
-    text: 'Nothing was saved: the file has changed since it was shown here. Look at it again.',
-    isTrouble: true,
-  },
+type Outcomes = Readonly<Record<SettingsWritten['kind'], Outcome>>;
+
+const failed = (text: string): Outcome => ({ text, isTrouble: true });
+
+const OUTCOMES: Outcomes = {
+  written: { text: 'Saved. A copy of the previous file was kept.', isTrouble: false },
+  unchanged: { text: 'Nothing to save: the file already says this.', isTrouble: false },
+  refused: failed('Nothing was saved: Parley could not use these settings.'),
+  outdated: failed('Not saved: the file changed in the meantime. Look at it again.'),
 };
+
+const UNDONE: Outcomes = {
+  written: { text: 'The last change was undone. Undo again to restore it.', isTrouble: false },
+  unchanged: { text: 'Nothing to undo: the copy is the same as the file.', isTrouble: false },
+  refused: failed('Nothing was undone: Parley could not use the settings as they were.'),
+  outdated: failed('Not undone: the file changed in the meantime. Look at it again.'),
+};
+
+/** The way back to the file as it was before the last change that was saved here or in a chat. */
+function Undo({
+  settings: { savedAt },
+  onUndo,
+}: {
+  readonly settings: ShownSettings;
+  readonly onUndo: () => void;
+}): VNode | null {
+  if (savedAt === null) return null;
+  return (
+    <div class="actions">
+      <ConfirmButton
+        label="Undo the last change"
+        confirm="Undo"
+        question={`Restore the file as it was before ${momentOf(Date.parse(savedAt))}? Edits made by hand since then are undone too.`}
+        onPress={onUndo}
+      />
+    </div>
+  );
+}
 
 interface StateProps {
   readonly settings: ShownSettings;
@@ -113,14 +151,14 @@ function State({ settings, refused, work }: StateProps): VNode {
       {state.afterRestart.length > 0 && (
         <section class="card" aria-label="Waits for a start">
           <p>
-            {state.afterRestart.join(', ')}: saved, but used from the next start only. Everything
-            else counts already.
+            Saved, but used after the next start: {state.afterRestart.join(', ')}. Everything else
+            already applies.
           </p>
           <div class="actions">
             <ConfirmButton
               label="Start again"
               confirm="Start again"
-              question="Turns that are under way begin again afterwards. Start again now?"
+              question="Turns in progress start over afterwards. Start again now?"
               onPress={() => work.run(restart)}
             />
           </div>

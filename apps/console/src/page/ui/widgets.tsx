@@ -40,10 +40,18 @@ export function ActionButton(props: ActionProps): VNode {
 }
 
 /** A button that looks like a part of the text around it. */
-export function TextButton(props: Pick<ActionProps, 'label' | 'onPress' | 'isExpanded'>): VNode {
-  const { label, onPress, isExpanded } = props;
+export function TextButton(
+  props: Pick<ActionProps, 'label' | 'name' | 'onPress' | 'isExpanded'>,
+): VNode {
+  const { label, name, onPress, isExpanded } = props;
   return (
-    <button type="button" class="text-button" aria-expanded={isExpanded} onClick={onPress}>
+    <button
+      type="button"
+      class="text-button"
+      aria-label={name}
+      aria-expanded={isExpanded}
+      onClick={onPress}
+    >
       {label}
     </button>
   );

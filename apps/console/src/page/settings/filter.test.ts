@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { configPath } from '@parley/core/installation';
+import { describe, expect, it } from 'vitest';
+import { type Path, valueAt } from './draft.ts';
+import { type Schema, schemaAt } from './fields.ts';
+import { countChanged, filterOf, isShown } from './filter.ts';
+
+const schema: Schema = JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8'));
+const WRITTEN = {
+  heartbeat: { enabled: false, everyMinutes: 30 },
+  mcp: { desk: { url: 'http://127.0.0.1:1/mcp' } },
+  queue: { cluster: {} },
+};
+
+function shows(query: string, path: string, isChangedOnly = false): boolean {
+  const keys: Path = path.split('.');
+  const written = valueAt(WRITTEN, keys);
+  return isShown(filterOf(query, isChangedOnly), {
+    path: keys,
+    schema: schemaAt(schema, keys),
+    written,
+  });
+}
+
+describe('the search in the settings', () => {
+  it.each<[string, string, boolean]>([
+    ['', 'limits', true],
+    ['quiet HOURS', 'heartbeat.quietHours', true],
+    ['quietHours', 'heartbeat.quietHours', true],
+    ['time zone of the agent', 'heartbeat.quietHours', true],
+    ['heartbeat.quiet', 'heartbeat.quietHours', true],
+    ['quiet hours', 'heartbeat', true],
+    ['quiet hours', 'heartbeat.steps', false],
+    ['quiet hours', 'limits', false],
+    ['oauth', 'mcp', true],
+    ['webhook secret', 'channels', true],
+    ['no such words', 'channels', false],
+    // It is shown under "Memory", at a place of its own.
+    ['trim memory.md', 'heartbeat', false],
+  ])('[U03] for %j shows %s: %s', (query, path, isFound) => {
+    expect(shows(query, path)).toBe(isFound);
+  });
+
+  it.each<[string, boolean]>([
+    ['heartbeat', true],
+    ['heartbeat.enabled', true],
+    ['heartbeat.everyMinutes', false],
+    ['limits', false],
+    ['mcp', true],
+    ['queue', true],
+  ])('[U03] for what differs from its default shows %s: %s', (path, isFound) => {
+    expect(shows('', path, true)).toBe(isFound);
+  });
+
+  it('[U03] counts what differs from its default', () => {
+    const count = (path: string) =>
+      countChanged(schemaAt(schema, [path]), valueAt(WRITTEN, [path]), [path]);
+    expect(['heartbeat', 'mcp', 'queue', 'limits'].map(count)).toEqual([1, 1, 1, 0]);
+  });
+});

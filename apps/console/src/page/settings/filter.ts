@@ -1,0 +1,91 @@
+import type { Path } from './draft.ts';
+import { isBlock, keysOf, nameOf, type Schema, valueSchemas } from './fields.ts';
+import { isPart } from './groups.ts';
+
+/** The settings that the form shows. */
+export interface Filter {
+  /** The words that a person searches for, in lower case; none: all settings. */
+  readonly words: readonly string[];
+  readonly isChangedOnly: boolean;
+}
+
+export const ALL: Filter = { words: [], isChangedOnly: false };
+
+/** Levels below a section that are searched. */
+const MAX_DEPTH = 8;
+
+export function filterOf(query: string, isChangedOnly: boolean): Filter {
+  const words = query.toLowerCase().split(/\s+/);
+  return { words: words.filter((word) => word !== ''), isChangedOnly };
+}
+
+export const isAll = ({ words, isChangedOnly }: Filter): boolean =>
+  words.length === 0 && !isChangedOnly;
+
+/** A setting and its value in the file or draft. */
+interface Setting {
+  readonly path: Path;
+  readonly schema: Schema;
+  readonly written: unknown;
+}
+
+/** Whether the label, the help or the key of a setting has all of the words. A word with a dot is looked for in the path. */
+export function isHit({ words }: Filter, { path, schema }: Omit<Setting, 'written'>): boolean {
+  const key = String(path.at(-1) ?? '');
+  const own = `${nameOf(key, schema)} ${schema.description ?? ''} ${key}`.toLowerCase();
+  const whole = path.join('.').toLowerCase();
+  return words.every((word) => own.includes(word) || (word.includes('.') && whole.includes(word)));
+}
+
+/** Whether the form shows a setting, or anything in it. */
+export function isShown(filter: Filter, setting: Setting, depth = MAX_DEPTH): boolean {
+  const { path, schema, written } = setting;
+  if (filter.isChangedOnly && countChanged(schema, written, path) === 0) return false;
+  if (isHit(filter, setting)) return true;
+  return depth > 0 && innerOf(setting).some((inner) => isShown(filter, inner, depth - 1));
+}
+
+/** The settings in a setting: known keys, and entries that are written or could be. */
+function innerOf({ path, schema, written }: Setting): readonly Setting[] {
+  const { keys, entry } = keysOf(schema);
+  const block = isBlock(written) ? written : {};
+  const known = keys.map(([key, one]) => ({
+    path: [...path, key],
+    schema: one,
+    written: block[key],
+  }));
+  const inner = known.filter((one) => !isPart(one.path));
+  const item = entry ?? valueSchemas(schema).find(({ items }) => items !== undefined)?.items;
+  if (item === undefined) return inner;
+  // One that is not written yet, so that what could be added is found.
+  const entries = [...entriesOf(written), ['*', undefined] as const];
+  const others = entries.filter(([key]) => !keys.some(([one]) => one === key));
+  return [
+    ...inner,
+    ...others.map(([key, one]) => ({ path: [...path, key], schema: item, written: one })),
+  ];
+}
+
+function entriesOf(written: unknown): readonly (readonly [string | number, unknown])[] {
+  if (Array.isArray(written)) return written.map((one, at) => [at, one] as const);
+  return isBlock(written) ? Object.entries(written) : [];
+}
+
+/** How many settings differ from their defaults; an entry that has no default counts as one. */
+export function countChanged(schema: Schema, written: unknown, path: Path): number {
+  if (written === undefined || written === null) return 0;
+  const { keys, entry } = keysOf(schema);
+  if (!isBlock(written) || entry !== undefined || keys.length === 0) {
+    return JSON.stringify(written) === JSON.stringify(schema.default) ? 0 : sizeOf(written);
+  }
+  const known = new Map(keys);
+  const counts = Object.entries(written).map(([key, one]) => {
+    const inner = [...path, key];
+    return isPart(inner) ? 0 : countChanged(known.get(key) ?? {}, one, inner);
+  });
+  const sum = counts.reduce((all, count) => all + count, 0);
+  // A block that may be absent is switched on by being there.
+  return sum === 0 && schema.default === undefined && counts.length === 0 ? 1 : sum;
+}
+
+const sizeOf = (written: unknown): number => (isBlock(written) ? Object.keys(written).length : 1);

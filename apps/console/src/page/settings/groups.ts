@@ -1,0 +1,60 @@
+import type { Path } from './draft.ts';
+
+/** Settings that people look for together. */
+export interface SettingsGroup {
+  /** Its name in the address. */
+  readonly id: string;
+  readonly title: string;
+  /** Sections of the file, or single settings of one that belongs to another group. */
+  readonly parts: readonly string[];
+}
+
+/** All settings by task, in the order in which an installation needs them. The version is Parley's own business. */
+export const SETTINGS_GROUPS: readonly SettingsGroup[] = [
+  { id: 'agent', title: 'Agent and model', parts: ['model', 'agent', 'identity', 'soul'] },
+  { id: 'channels', title: 'Channels', parts: ['channels', 'lanes'] },
+  {
+    id: 'people',
+    title: 'People and access',
+    parts: ['owners', 'approvals.approvers', 'cron.who', 'limits.groupContextMessages'],
+  },
+  { id: 'agents', title: 'Several agents', parts: ['agents', 'routes', 'agent.delegates'] },
+  {
+    id: 'memory',
+    title: 'Memory',
+    parts: [
+      'agent.memory',
+      'agent.prompt',
+      'agent.context',
+      'heartbeat.memoryUpkeepDays',
+      'heartbeat.memoryTokens',
+      'retention.historyDays',
+    ],
+  },
+  { id: 'tasks', title: 'Heartbeat and jobs', parts: ['heartbeat', 'cron', 'hooks'] },
+  {
+    id: 'tools',
+    title: 'Tools and approvals',
+    parts: ['tools', 'approvals', 'web', 'exec', 'skills', 'mcp', 'plugins'],
+  },
+  { id: 'limits', title: 'Limits and money', parts: ['spend', 'limits'] },
+  { id: 'media', title: 'Files and voice', parts: ['media'] },
+  { id: 'page', title: 'Web page and API', parts: ['http', 'api'] },
+  { id: 'storage', title: 'Storage and servers', parts: ['store', 'queue', 'retention'] },
+  { id: 'privacy', title: 'Logs and privacy', parts: ['log', 'inspector', 'telemetry'] },
+];
+
+const PARTS: ReadonlySet<string> = new Set(SETTINGS_GROUPS.flatMap(({ parts }) => parts));
+
+/** Whether a setting is shown at a place of its own instead of in the block that it is written in. */
+export const isPart = (path: Path): boolean => PARTS.has(path.join('.'));
+
+/** The group that shows a setting: of the parts that contain it the most precise one decides. */
+export function groupOf(path: Path): SettingsGroup | undefined {
+  for (let length = path.length; length > 0; length -= 1) {
+    const part = path.slice(0, length).join('.');
+    const group = SETTINGS_GROUPS.find(({ parts }) => parts.includes(part));
+    if (group !== undefined) return group;
+  }
+  return undefined;
+}

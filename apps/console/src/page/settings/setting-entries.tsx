@@ -1,0 +1,141 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { pathText, valueAt, withMoved, withName } from './draft.ts';
+import { isBlock, type Schema, startOfEntry } from './fields.ts';
+import type { SettingProps } from './setting-context.ts';
+import { Press } from './setting-parts.tsx';
+
+/** Draws one setting with all that it contains. */
+export type SettingElement = (props: SettingProps) => VNode | null;
+
+interface RecordProps extends SettingProps {
+  readonly entry: Schema;
+  readonly Setting: SettingElement;
+}
+
+/** Entries whose names people choose, each with its name, and a place for the next. */
+export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNode {
+  const record = valueAt(form.draft, path);
+  const keys = isBlock(record) ? Object.keys(record) : [];
+  const [next, setNext] = useState('');
+  const add = (): void => {
+    const key = next.trim();
+    if (key === '' || keys.includes(key)) return;
+    form.set([...path, key], startOfEntry(entry));
+    setNext('');
+  };
+  const where = pathText(path);
+  return (
+    <>
+      {keys.map((key, at) => (
+        // The name itself can change.
+        <div class="settings-entry" key={at}>
+          <div class="settings-add">
+            <NameInput
+              label={`Name of ${where}.${key}`}
+              name={key}
+              onName={(to) => form.set(path, withName(record, key, to))}
+            />
+            <Press label="Remove" about={key} onPress={() => form.set([...path, key], undefined)} />
+          </div>
+          <Setting
+            name={key}
+            path={[...path, key]}
+            schema={{ ...entry, title: key }}
+            form={form}
+            isEntry
+            isSection
+          />
+        </div>
+      ))}
+      <div class="settings-add">
+        <input
+          class="field"
+          aria-label={`New name in ${where}`}
+          placeholder="New name"
+          value={next}
+          onInput={({ currentTarget }) => setNext(currentTarget.value)}
+          onKeyDown={(event) => onEnter(event, add)}
+        />
+        <Press label="Add" about={`to ${where}`} onPress={add} />
+      </div>
+    </>
+  );
+}
+
+/** A name that counts once it is whole. */
+function NameInput({
+  label,
+  name,
+  onName,
+}: {
+  readonly label: string;
+  readonly name: string;
+  readonly onName: (name: string) => void;
+}): VNode {
+  return (
+    <input
+      class="field"
+      aria-label={label}
+      value={name}
+      onChange={({ currentTarget }) => onName(currentTarget.value.trim())}
+      onKeyDown={(event) => onEnter(event, () => event.currentTarget.blur())}
+    />
+  );
+}
+
+/** Without sending the form. */
+function onEnter(event: KeyboardEvent, act: () => void): void {
+  if (event.key !== 'Enter') return;
+  event.preventDefault();
+  act();
+}
+
+interface ListProps extends SettingProps {
+  readonly item: Schema;
+  readonly Setting: SettingElement;
+}
+
+/** Entries in their order: each can be moved or removed. */
+export function ListItems({ name, path, form, item, Setting }: ListProps): VNode {
+  const written = valueAt(form.draft, path);
+  const list: readonly unknown[] = Array.isArray(written) ? written : [];
+  const move = (from: number, to: number) => () => form.set(path, withMoved(list, from, to));
+  return (
+    <>
+      {list.map((_one, at) => {
+        const about = `${name} ${at + 1}`;
+        const without = list.toSpliced(at, 1);
+        return (
+          <div class="settings-entry" key={at}>
+            <Setting
+              name={about}
+              path={[...path, at]}
+              schema={{ ...item, title: `Entry ${at + 1}` }}
+              form={form}
+              isEntry
+            />
+            <div class="actions">
+              {at > 0 && <Press label="Up" about={about} onPress={move(at, at - 1)} />}
+              {at < list.length - 1 && (
+                <Press label="Down" about={about} onPress={move(at, at + 1)} />
+              )}
+              <Press
+                label="Remove"
+                about={about}
+                onPress={() => form.set(path, without.length === 0 ? undefined : without)}
+              />
+            </div>
+          </div>
+        );
+      })}
+      <div class="actions">
+        <Press
+          label="Add"
+          about={`to ${pathText(path)}`}
+          onPress={() => form.set(path, [...list, startOfEntry(item)])}
+        />
+      </div>
+    </>
+  );
+}

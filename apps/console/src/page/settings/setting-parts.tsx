@@ -1,0 +1,209 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { ActionButton, TextButton } from '../ui/widgets.tsx';
+import { type Path, pathText } from './draft.ts';
+import { nameOf, type Schema } from './fields.ts';
+import { countChanged } from './filter.ts';
+import { fieldId, isWithin, type SettingProps } from './setting-context.ts';
+
+/** A text with the words of the search marked in it. */
+function Marked({
+  text,
+  words,
+}: {
+  readonly text: string;
+  readonly words: readonly string[];
+}): VNode {
+  if (words.length === 0) return <>{text}</>;
+  const escaped = words.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = text.split(new RegExp(`(${escaped.join('|')})`, 'i'));
+  return <>{parts.map((part, at) => (at % 2 === 1 ? <mark key={at}>{part}</mark> : part))}</>;
+}
+
+interface HeadProps extends SettingProps {
+  readonly written: unknown;
+}
+
+/** The name of a field in plain words, its key for people who edit the file, and whether it differs from its default. */
+export function FieldHead(props: HeadProps & { readonly labels: string }): VNode {
+  const { name, path, schema, form, isSection, labels } = props;
+  if (isSection) {
+    return (
+      <label class="visually-hidden" for={labels}>
+        {nameOf(name, schema)}
+      </label>
+    );
+  }
+  return (
+    <div class="setting-head">
+      <label class="setting-label" for={labels}>
+        <Marked text={nameOf(name, schema)} words={form.marked} />
+      </label>
+      <Key path={path} words={form.marked} />
+      <Difference {...props} />
+      <Reset {...props} />
+    </div>
+  );
+}
+
+/** The same for what can be opened; a section of the file is a heading. */
+export function GroupHead(props: HeadProps): VNode {
+  const { name, path, schema, form } = props;
+  const label = <Marked text={nameOf(name, schema)} words={form.marked} />;
+  return (
+    <span class="setting-head">
+      {path.length === 1 ? (
+        <h4 class="setting-label">{label}</h4>
+      ) : (
+        <span class="setting-label">{label}</span>
+      )}
+      <Key path={path} words={form.marked} />
+      <Difference {...props} />
+    </span>
+  );
+}
+
+function Key({ path, words }: { readonly path: Path; readonly words: readonly string[] }) {
+  const key = path.at(-1);
+  return typeof key === 'number' ? null : (
+    <code class="setting-key" title={pathText(path)}>
+      <Marked text={key ?? ''} words={words} />
+    </code>
+  );
+}
+
+function Difference({ path, schema, written }: HeadProps): VNode | null {
+  if (countChanged(schema, written, path) === 0) return null;
+  return <span class="setting-changed">{schema.default === undefined ? 'Set' : 'Changed'}</span>;
+}
+
+/** The way back to the default, for what the file says. */
+function Reset({ name, path, schema, form, written, isEntry }: HeadProps): VNode | null {
+  if (written === undefined || written === null || isEntry) return null;
+  const label = schema.default === undefined ? 'Remove' : 'Reset to default';
+  return (
+    <TextButton
+      label={label}
+      name={`${label}: ${nameOf(name, schema)} (${pathText(path)})`}
+      onPress={() => form.set(path, undefined)}
+    />
+  );
+}
+
+/** The help of a setting, and what is wrong with it. */
+export function Help({
+  path,
+  schema,
+  form,
+  isWhole = false,
+}: Pick<SettingProps, 'path' | 'schema' | 'form'> & {
+  /** Problems of what is in it are shown here, too: it has no fields of its own. */
+  readonly isWhole?: boolean;
+}): VNode {
+  const wrong = form.problems.filter(({ path: at }) =>
+    isWhole ? isWithin(at, path) : at === pathText(path),
+  );
+  return (
+    <div id={`${fieldId(path)}-about`} class="setting-help">
+      {wrong.map(({ text }) => (
+        <p key={text} class="hint is-wrong">
+          {text}
+        </p>
+      ))}
+      {schema.description && (
+        <p class="hint">
+          <Marked text={schema.description} words={form.marked} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A button for a part of a setting, with a name that says which. */
+export function Press({
+  label,
+  about,
+  onPress,
+}: {
+  readonly label: string;
+  readonly about: string;
+  readonly onPress: () => void;
+}): VNode {
+  return <ActionButton label={label} name={`${label} ${about}`} onPress={onPress} />;
+}
+
+interface AsTextProps extends HeadProps {
+  readonly children: ComponentChildren;
+}
+
+/** The fields of a block or list, or the same as JSON: so whatever the file can say can be written here. */
+export function FieldsOrText({ children, ...props }: AsTextProps): VNode {
+  const [isText, setText] = useState(false);
+  const label = isText ? 'Edit as fields' : 'Edit as text';
+  return (
+    <>
+      {isText ? <JsonText {...props} /> : children}
+      <div class="setting-head">
+        <TextButton
+          label={label}
+          name={`${label}: ${pathText(props.path)}`}
+          onPress={() => setText(!isText)}
+        />
+        <Reset {...props} />
+      </div>
+    </>
+  );
+}
+
+function JsonText({ path, form, written }: HeadProps): VNode {
+  const [typed, setTyped] = useState(written === undefined ? '' : JSON.stringify(written, null, 2));
+  const [isBroken, setBroken] = useState(false);
+  const take = (text: string): void => {
+    setTyped(text);
+    const value = jsonIn(text);
+    setBroken(value === BROKEN);
+    if (value !== BROKEN) form.set(path, value);
+  };
+  const id = `${fieldId(path)}-text`;
+  return (
+    <div class="setting">
+      <textarea
+        id={id}
+        class="field is-code"
+        aria-label={`${pathText(path)} as JSON`}
+        aria-invalid={isBroken}
+        aria-describedby={`${id}-about`}
+        rows={Math.min(16, Math.max(4, typed.split('\n').length + 1))}
+        value={typed}
+        onInput={({ currentTarget }) => take(currentTarget.value)}
+      />
+      <p id={`${id}-about`} class={isBroken ? 'hint is-wrong' : 'hint'}>
+        {isBroken
+          ? 'This is not valid JSON yet, so it is not used.'
+          : 'As JSON, which is YAML as well. Empty: the default applies.'}
+      </p>
+    </div>
+  );
+}
+
+const BROKEN = Symbol('no JSON');
+
+function jsonIn(text: string): unknown {
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return BROKEN;
+  }
+}
+
+/** A text for a field that has nothing in it. */
+export function usualText(schema: Schema): string {
+  const usual = usualOf(schema);
+  return usual === '' ? 'Not set' : `Default: ${usual}`;
+}
+
+/** The default, where it is short. */
+export function usualOf({ default: usual }: Schema): string {
+  return usual === undefined || usual === null || typeof usual === 'object' ? '' : String(usual);
+}

@@ -1,0 +1,121 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Schema, ValueField } from './fields.ts';
+import { fieldId, isWithin, type SettingProps } from './setting-context.ts';
+import { FieldHead, Help, usualOf, usualText } from './setting-parts.tsx';
+import { readTyped, writeTyped } from './typed.ts';
+
+interface ValueProps extends SettingProps {
+  readonly field: ValueField;
+  readonly written: unknown;
+}
+
+type OnInput = (event: { readonly currentTarget: { readonly value: string } }) => void;
+
+/** A setting that a person types, or chooses a word for. */
+export function SettingValue(props: ValueProps): VNode {
+  const { path, schema, form, isEntry, isSection, field, written } = props;
+  const id = fieldId(path);
+  const [typed, setTyped] = useState(writeTyped(field, written));
+  // What was typed stays as it is (1.0) as long as it means what the draft has.
+  const isSame = JSON.stringify(readTyped(field, typed)) === JSON.stringify(written);
+  const isWrong = form.problems.some(({ path: at }) => isWithin(at, path));
+  const take: OnInput = ({ currentTarget: { value } }) => {
+    setTyped(value);
+    form.set(path, readTyped(field, value) ?? (isEntry ? '' : undefined));
+  };
+  return (
+    <div class="setting">
+      <FieldHead {...props} labels={id} />
+      <Input
+        field={field}
+        schema={schema}
+        onInput={take}
+        shared={{
+          id,
+          class: 'field',
+          value: isSame ? typed : writeTyped(field, written),
+          'aria-invalid': isWrong,
+          'aria-describedby': `${id}-about`,
+        }}
+      />
+      <Help path={path} schema={isSection ? {} : schema} form={form} isWhole />
+    </div>
+  );
+}
+
+interface InputProps {
+  readonly field: ValueField;
+  readonly shared: {
+    readonly id: string;
+    readonly class: string;
+    readonly value: string;
+    readonly 'aria-invalid': boolean;
+    readonly 'aria-describedby': string;
+  };
+  readonly schema: Schema;
+  readonly onInput: OnInput;
+}
+
+/** Where a word is chosen, a reference may stand as well: the field shows it as text from then on. */
+const A_REFERENCE = `\${NAME}`;
+
+function Input({ field, shared, schema, onInput }: InputProps): VNode {
+  switch (field.kind) {
+    case 'switch':
+    case 'choice': {
+      const options = field.kind === 'switch' ? ['true', 'false'] : field.options;
+      return (
+        <select {...shared} onChange={onInput}>
+          <option value="">{usualText(schema)}</option>
+          {options.map((option) => (
+            <option key={option} value={option}>
+              {field.kind === 'switch' ? SWITCH[option] : option}
+            </option>
+          ))}
+          <option value={A_REFERENCE}>A variable or file …</option>
+        </select>
+      );
+    }
+    case 'list':
+      return (
+        <textarea
+          {...shared}
+          rows={rowsOf(shared.value)}
+          placeholder="One per line; [] for an empty list"
+          onInput={onInput}
+        />
+      );
+    case 'json':
+      return (
+        <textarea
+          {...shared}
+          class="field is-code"
+          rows={rowsOf(shared.value)}
+          placeholder="JSON, or text"
+          onInput={onInput}
+        />
+      );
+    case 'text':
+      return field.isLong ? (
+        <textarea
+          {...shared}
+          rows={rowsOf(shared.value)}
+          placeholder={usualOf(schema)}
+          onInput={onInput}
+        />
+      ) : (
+        <input
+          {...shared}
+          type={field.isSecret ? 'password' : 'text'}
+          autoComplete="off"
+          placeholder={usualOf(schema)}
+          onInput={onInput}
+        />
+      );
+  }
+}
+
+const SWITCH: Readonly<Record<string, string>> = { true: 'Yes (true)', false: 'No (false)' };
+
+const rowsOf = (text: string): number => Math.min(12, Math.max(2, text.split('\n').length));

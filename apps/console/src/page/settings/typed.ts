@@ -1,0 +1,84 @@
+import { isBlock, type TextField, type ValueField } from './fields.ts';
+
+/** A list without entries, which is not the same as no list: `allow: []` allows nothing. */
+const EMPTY_LIST = '[]';
+
+/**
+ * Reads a typed text as a value of the settings; undefined: the default applies. As in the file, a text in double
+ * quotes is that text, whatever is in it: "5" is no number, "" is empty.
+ */
+export function readTyped(field: ValueField, typed: string): unknown {
+  if (typed.trim() === '') return undefined;
+  switch (field.kind) {
+    case 'switch':
+      return typed === 'true' || typed === 'false' ? typed === 'true' : typed;
+    case 'list':
+      return typed.trim() === EMPTY_LIST ? [] : linesOf(typed).map((line) => readLine(field, line));
+    case 'text':
+      return readText(field, typed);
+    case 'json':
+      return jsonOr(typed);
+    case 'choice':
+      return typed;
+  }
+}
+
+function linesOf(typed: string): readonly string[] {
+  return typed
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+function readLine({ numbers }: { readonly numbers: boolean }, line: string): unknown {
+  return quotedText(line) ?? (numbers ? numberOr(line) : line);
+}
+
+function readText({ numbers, flags }: TextField, typed: string): unknown {
+  const quoted = quotedText(typed);
+  const word = typed.trim();
+  if (quoted !== undefined) return quoted;
+  if (flags && (word === 'true' || word === 'false')) return word === 'true';
+  return numbers ? numberOr(word) : typed;
+}
+
+/** The text in double quotes; undefined where there are none, or it is no JSON text. */
+function quotedText(typed: string): string | undefined {
+  const text = typed.trim();
+  if (!/^".*"$/s.test(text)) return undefined;
+  const value = jsonOr(text);
+  return typeof value === 'string' && value !== text ? value : undefined;
+}
+
+/** A word or a reference stays what it is, as does a number that a computer would round. */
+function numberOr(typed: string): string | number {
+  const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?$/.test(typed) && String(Number(typed)) === typed;
+  const isRounded = /^-?\d*\.\d*0+$/.test(typed) && Number.isFinite(Number(typed));
+  return isNumber || isRounded ? Number(typed) : typed;
+}
+
+/** Text that is no JSON is that text. */
+function jsonOr(typed: string): unknown {
+  try {
+    return JSON.parse(typed);
+  } catch {
+    return typed;
+  }
+}
+
+/** A value of the settings as it stands in a field; `readTyped` reads the same value from it. */
+export function writeTyped(field: ValueField, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value) && field.kind === 'list') {
+    return value.length === 0 ? EMPTY_LIST : value.map((one) => writeLine(field, one)).join('\n');
+  }
+  if (isBlock(value) || Array.isArray(value)) return JSON.stringify(value, null, 2);
+  const plain = String(value);
+  return readTyped(field, plain) === value ? plain : JSON.stringify(value);
+}
+
+function writeLine(field: { readonly numbers: boolean }, value: unknown): string {
+  const plain = String(value);
+  const isLine = linesOf(plain)[0] === plain && plain !== EMPTY_LIST;
+  return isLine && readLine(field, plain) === value ? plain : JSON.stringify(value);
+}

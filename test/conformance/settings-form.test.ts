@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import { ModelSettings } from '@parley/models';
+import { settingsJsonSchema } from '@parley/settings';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import {
+  changesToWrite,
+  type Path,
+  valueAt,
+  withValue,
+} from '../../apps/console/src/page/settings/draft.ts';
+import {
+  type Field,
+  fieldOf,
+  isBlock,
+  keysOf,
+  type Schema,
+  schemaAt,
+  valueSchemas,
+} from '../../apps/console/src/page/settings/fields.ts';
+import { readTyped, writeTyped } from '../../apps/console/src/page/settings/typed.ts';
+import { changeText } from '../../packages/settings/src/change-text.ts';
+
+const schema = settingsJsonSchema({
+  modelSchema: ModelSettings,
+  channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
+}) as Schema;
+
+interface Setting {
+  readonly path: Path;
+  readonly schema: Schema;
+}
+
+/** All settings; `entry` and 0 stand for entries that people name or add. */
+function settingsIn(one: Schema, path: Path): readonly Setting[] {
+  const { keys, entry } = keysOf(one);
+  const item = valueSchemas(one).find(({ items }) => items !== undefined)?.items;
+  const inner: (readonly [string | number, Schema])[] = [...keys];
+  if (entry !== undefined) inner.push(['entry', entry]);
+  if (item !== undefined) inner.push([0, item]);
+  return inner.flatMap(([key, schemaOfKey]) => {
+    const below = [...path, key];
+    return [{ path: below, schema: schemaOfKey }, ...settingsIn(schemaOfKey, below)];
+  });
+}
+
+const SETTINGS = settingsIn(schema, []).filter(({ path }) => path[0] !== 'version');
+
+/** What the form sets for a value: that of a field as its text is read, of a block or list that of its text. */
+function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
+  const field = fieldOf(String(path.at(-1)), one, value);
+  return isTyped(field)
+    ? readTyped(field, writeTyped(field, value))
+    : JSON.parse(JSON.stringify(value));
+}
+
+const isChosen = ({ path, schema: one }: Setting): boolean =>
+  ['switch', 'choice'].includes(fieldOf(String(path.at(-1)), one, '').kind);
+
+function isTyped(
+  field: Field,
+): field is Exclude<Field, { kind: 'block' | 'record' | 'items' | 'union' }> {
+  return !['block', 'record', 'items', 'union'].includes(field.kind);
+}
+
+/** The file after the form has saved a value. */
+function savedBy(path: Path, value: unknown): unknown {
+  const changes = changesToWrite({ version: 2 }, withValue({ version: 2 }, path, value), schema);
+  const result = changeText(
+    'version: 2\n# mine\n',
+    changes.map((change) => ({ kind: 'set', path: change.path, value: change.value as never })),
+  );
+  if (result.kind === 'refused') throw new Error(JSON.stringify(result.problems));
+  expect(result.text).toContain('# mine');
+  return parse(result.text);
+}
+
+/** The form sets an entry of a list that is there: of one that is not, the list with it. */
+function withLists(path: Path, value: unknown): readonly [Path, unknown] {
+  const at = path.indexOf(0);
+  if (at < 0) return [path, value];
+  const whole = path
+    .slice(at)
+    .reduceRight<unknown>((inner, step) => (step === 0 ? [inner] : { [step]: inner }), value);
+  return [path.slice(0, at), whole];
+}
+
+describe('every setting', () => {
+  it('[U03] has a name in plain words that is not its key', () => {
+    const named = SETTINGS.filter(({ path }) => !['entry', 0].includes(path.at(-1) ?? 0)).filter(
+      ({ path }) => !path.includes('options') && !path.includes('responseFormat'),
+    );
+    expect(named.length).toBeGreaterThan(500);
+    const wrong = named.filter(
+      ({ path, schema: { title = '' } }) => !/^\p{Lu}/u.test(title) || title === path.at(-1),
+    );
+    expect(wrong.map(({ path }) => path.join('.'))).toEqual([]);
+  });
+
+  it('[U03] has a name that no other one beside it has', () => {
+    const names = new Map<string, string>();
+    const same = SETTINGS.flatMap(({ path, schema: { title } }) => {
+      const key = `${path.slice(0, -1).join('.')} ${title}`;
+      const other = names.get(key);
+      names.set(key, path.join('.'));
+      return title === undefined || other === undefined ? [] : [`${other} ${path.join('.')}`];
+    });
+    expect(same).toEqual([]);
+  });
+
+  it('[D12] is in the file as the form wrote it, whatever value it has', () => {
+    const text = fc.oneof(fc.string(), fc.constantFrom('', '5', 'true', '"a"', '[]', 'a\nb', ' a'));
+    const { value } = fc.letrec((tie) => ({
+      scalar: fc.oneof(text, fc.integer(), fc.boolean()),
+      value: fc.oneof(
+        { depthSize: 'small' },
+        tie('scalar'),
+        fc.array(tie('scalar'), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom('a', 'b', 'token'), tie('scalar'), {
+          minKeys: 1,
+          noNullPrototype: true,
+        }),
+      ),
+    }));
+    // A list or a block is there once it has something in it.
+    const run = fc.property(fc.constantFrom(...SETTINGS), value, (setting, one) => {
+      // A new entry where a word is chosen is empty until then; the file never says so.
+      fc.pre(one !== '' || !isChosen(setting));
+      const set = throughForm(setting, one);
+      expect(set).toEqual(one);
+      const [path, whole] = withLists(setting.path, set);
+      expect(valueAt(savedBy(path, whole), path)).toEqual(whole);
+    });
+    fc.assert(run, { numRuns: 400 });
+  });
+
+  it('[D12] that may be absent can be switched on by an empty block', () => {
+    expect(savedBy(['queue', 'cluster'], {})).toEqual({ version: 2, queue: { cluster: {} } });
+    expect(savedBy(['heartbeat'], {})).toEqual({ version: 2 });
+  });
+});
+
+describe('the example of a settings file', () => {
+  const text = readFileSync(new URL('../../config/parley.example.yaml', import.meta.url), 'utf8');
+  const values: unknown = parse(text.replaceAll(/^#(?=\w| {2,}\S)/gm, ''));
+
+  /** Every value in it, blocks and lists as well as what is in them. */
+  function written(value: unknown, path: Path): readonly Path[] {
+    if (Array.isArray(value))
+      return [path, ...value.flatMap((one, at) => written(one, [...path, at]))];
+    if (!isBlock(value)) return [path];
+    return [path, ...Object.entries(value).flatMap(([key, one]) => written(one, [...path, key]))];
+  }
+
+  it('[D12] is shown by the form with a field for each value, and written back unchanged', () => {
+    const paths = written(values, []).filter((path) => path.length > 0);
+    expect(paths.length).toBeGreaterThan(150);
+    let draft = values;
+    for (const path of paths) {
+      const one = schemaAt(schema, path);
+      const value = valueAt(values, path);
+      const { kind } = fieldOf(String(path.at(-1)), one, value);
+      // The form of the model is chosen, and with it the provider.
+      if (path.at(-1) !== 'provider') expect(kind, path.join('.')).not.toBe('json');
+      draft = withValue(draft, path, throughForm({ path, schema: one }, value));
+    }
+    expect(draft).toEqual(values);
+    expect(changesToWrite(values, draft, schema)).toEqual([]);
+  });
+});
