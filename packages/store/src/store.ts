@@ -110,12 +110,7 @@ export function storeOn(
     pageSessions: pageSessionRepository(database),
     signIns: signInRepository(database),
     audit: auditRepository(database),
-    usage: {
-      sums: async (query) => (await import('./usage.ts')).usageSums(database, query),
-      hours: async (until, hours) =>
-        (await import('./usage.ts')).usageHours(database, until, hours),
-      highest: async (day) => (await import('./usage.ts')).highestSpend(database, day),
-    } satisfies UsageRepository,
+    usage: usageRepository(database),
     retention: retentionOf(database, folder, sharedClock),
     pairing: pairingRepository(database, newId),
     seenGroups: seenGroupRepository(database),
@@ -131,6 +126,15 @@ export function storeOn(
     /** The fault of the database as a whole that queries have found; null: none. Runs no query. */
     trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
+  };
+}
+
+/** Loaded when it is used: no message needs it. */
+function usageRepository(database: WatchedDatabase): UsageRepository {
+  return {
+    sums: async (query) => (await import('./usage.ts')).usageSums(database, query),
+    hours: async (until, hours) => (await import('./usage.ts')).usageHours(database, until, hours),
+    highest: async (day) => (await import('./usage.ts')).highestSpend(database, day),
   };
 }
 

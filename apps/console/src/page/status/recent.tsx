@@ -96,7 +96,7 @@ function ChannelRow({ name, state, did }: RowProps): VNode {
 }
 
 /** Of today: `12 turns, 1 failed`. */
-export function didText(used: Pick<UsageFigures, 'turns' | 'failed'> | undefined): string {
+function didText(used: Pick<UsageFigures, 'turns' | 'failed'> | undefined): string {
   if (used === undefined || used.turns === 0) return 'nothing today';
   const failed = used.failed === 0 ? '' : `, ${used.failed} failed`;
   return `${counted(used.turns, 'turn')} today${failed}`;
