@@ -348,6 +348,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           inputTokens: 10,
           outputTokens: 5,
           costUsd: 0.25,
+          unpriced: 0,
         });
       });
 

@@ -119,6 +119,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         inputTokens: 0,
         outputTokens: 0,
         costUsd: 0,
+        unpriced: 0,
       };
       expect(await store.turns.totals(0)).toEqual(zero);
       await store.inbox.accept(message('m2'));
@@ -129,9 +130,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await claim(store, lease, 't2', 'followup');
       await store.lanes.commit(lease, { ...answer('t2', []), outcome: 'failed', usage }, 200);
 
-      const both = { answered: 1, failed: 1, inputTokens: 14, outputTokens: 4 };
+      const both = { answered: 1, failed: 1, inputTokens: 14, outputTokens: 4, unpriced: 2 };
       expect(await store.turns.totals(100)).toEqual({ ...zero, ...both });
-      const second = { failed: 1, inputTokens: 7, outputTokens: 2 };
+      const second = { failed: 1, inputTokens: 7, outputTokens: 2, unpriced: 1 };
       expect(await store.turns.totals(101)).toEqual({ ...zero, ...second });
     });
   });
