@@ -155,8 +155,8 @@ describe.runIf(chromiumUrl)('people with a role', () => {
         expect([role, path, found(answer)]).toEqual([role, path, []]);
         if (answer.startsWith('200')) opened += 1;
       }
-      // Health, page, me, status, agents, metrics, usage in three forms; operators also queue, audit and channels.
-      expect(opened).toBe(role === 'operator' ? 13 : 10);
+      // Health, page, me, status, agents, metrics, usage in four forms; operators also queue, audit and channels.
+      expect(opened).toBe(role === 'operator' ? 14 : 11);
     }
     const queue = await answerOf('/api/queue/report', tokens.get('operator'));
     expect(queue).toContain('"conversationId":"telegram:default"');
