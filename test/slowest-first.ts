@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const SLOWEST = [
   'test/crash/crash-distributed.test.ts',
+  'test/simulation/simulation.test.ts',
   'test/conformance/channels-whatsapp.test.ts',
   'packages/tools/src/documents/document-reader.test.ts',
   'test/crash/crash-embedded.test.ts',

@@ -26,7 +26,8 @@ console.log(JSON.stringify([loaded.slice(0, early), loaded.slice(early)]));
 const STARTS_AND_STOPS = `
 const [token, apiRoot, chatId] = process.argv.slice(1);
 const { discord } = await import('@parley/channel-discord');
-const { memoryValues, silentLogger } = await import('@parley/core');
+const { silentLogger } = await import('@parley/core');
+const { memoryValues } = await import('@parley/core/testing');
 const connect = await discord.load();
 const { promise: connected, resolve } = Promise.withResolvers();
 const adapter = connect({
@@ -78,7 +79,8 @@ describe('discord.js', () => {
     const ended = once(child, 'exit');
     // discord.js itself would wait half a minute for an answer.
     const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
-    await once(child.stdout, 'data');
+    const spoke = once(child.stdout, 'data').then(() => true);
+    expect(await Promise.race([spoke, ended.then(() => false)])).toBe(true);
     if (fault !== undefined) double.fault(fault);
     child.stdin.write('stop\n');
     expect(await ended).toEqual([0, null]);
