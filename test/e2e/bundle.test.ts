@@ -24,7 +24,7 @@ import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROGRAM = 'apps/parley/src/program.ts';
 /** Part of what `parley --help` prints. */
-const SHOWN = 'what is wrong with my.yaml?';
+const SHOWN = 'print the last log lines and new ones';
 let copy = '';
 beforeAll(() => {
   copy = copyOfParley();
