@@ -15,7 +15,7 @@ export default defineConfig({
     reporters: ['default', new MissingServicesReporter()],
     // Two for each core of a small machine: some wait for processes, pages and servers, and each more loads all modules
     // once more (4.5 s of processor) and makes the others late.
-    maxWorkers: 5,
+    maxWorkers: 4,
     isolate: false,
     // Node imports the sources itself, as it does where Parley runs from them: that takes a sixth less processor time.
     experimental: { viteModuleRunner: false, nodeLoader: false },

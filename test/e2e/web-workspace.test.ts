@@ -165,7 +165,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     // The line stands there before the search, too: what is pressed must belong to the answer.
     const searched = page.waitForResponse(/memory\/report\?.*plums/);
     await page.getByRole('searchbox').fill('plums');
-    await page.keyboard.press('Enter');
+    await page.getByRole('searchbox').press('Enter');
     await searched;
     await person('web:ann').getByText('Ann likes plums.').waitFor();
     await expect.poll(() => page.getByText('Ann sails.').count(), TIMEOUT).toBe(0);
