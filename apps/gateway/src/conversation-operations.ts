@@ -202,7 +202,7 @@ async function handBack(
   return { handedBack };
 }
 
-/** What is stored is done, whether a worker or a delivery learns of it now or by its next sweep. */
+/** Stored work will be done, whether a worker or a delivery hears of it now or finds it in its next sweep. */
 async function wakeIfPossible(
   { wake, log }: Pick<ConversationNeeds, 'wake' | 'log'>,
   to: DeadLetterWake,

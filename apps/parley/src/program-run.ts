@@ -115,7 +115,7 @@ export function describeSimulate(program: Command, { bare }: Runs): void {
 
 const PLATFORMS: readonly SimulatedPlatform[] = ['telegram', 'discord', 'whatsapp'];
 
-/** What to simulate: a platform, a scene, or both in any order. Returns the reason where the words are neither. */
+/** Reads a platform, a scene, or both in any order. Returns the reason if a word is neither. */
 function readSimulateWords(
   words: readonly string[],
 ): { readonly platform: SimulatedPlatform; readonly scene?: string } | string {

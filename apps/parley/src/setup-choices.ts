@@ -1,7 +1,7 @@
 import type { SetupPlatform, SetupProvider } from '@parley/gateway/api';
 import { detectLocalServers, usualServerAt } from '@parley/models/probe';
 
-/** What the forms of the page and of the terminal call a setting, for what is wrong with it. */
+/** The names of settings in the forms of the page and of the terminal, for their problems. */
 export const SETUP_FIELDS: ReadonlyMap<string, string> = new Map([
   ['baseUrl', 'Address'],
   ['apiKey', 'Key'],

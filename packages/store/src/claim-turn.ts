@@ -45,7 +45,7 @@ export interface Claim {
   readonly busy: BusyPolicy;
   readonly newTurnId: string;
   readonly now: number;
-  /** What the shared clock says. */
+  /** The time of the shared clock, in ms; null: the database's own. */
   readonly moment: number | null;
 }
 

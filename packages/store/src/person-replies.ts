@@ -16,7 +16,7 @@ import {
 import { isTakenOver, readMoment } from './taken-over.ts';
 import { appendHistory } from './turns.ts';
 
-/** What a person writes into a chat, as the agent or as themselves (U12). */
+/** A text that a person writes into a chat, as the agent or as themselves (U12). */
 export interface PersonReply {
   readonly conversationId: string;
   /** The name of a sign-in. */
@@ -30,7 +30,7 @@ export interface PersonReply {
    */
   readonly seen?: number | undefined;
   readonly parts: readonly NewPart[];
-  /** What the history keeps; the rows are the messages that this answers instead of the agent. */
+  /** The entry for the history; the rows are the messages that this answers instead of the agent. */
   readonly entries: (answered: readonly InboxRow[]) => readonly TranscriptEntry[];
 }
 

@@ -15,11 +15,11 @@ export interface Takeover {
   readonly until: number;
   /** Null: it lasts. */
   readonly endedAt: number | null;
-  /** Who handed it back, or took it over next; null: it lasts, or ended by itself. */
+  /** The person who handed it back, or took it over next; null: it lasts, or ended by itself. */
   readonly endedBy: string | null;
 }
 
-/** Who takes a conversation over, and for how long (ms). */
+/** The person who takes a conversation over, and for how long (ms). */
 export interface TakeoverOrder {
   readonly conversationId: string;
   readonly by: string;
@@ -163,7 +163,7 @@ const RECENT = statement(`
   select ${TAKEOVER_COLUMNS} from takeover where taken_at < :before
   order by taken_at desc, seq desc limit :limit`).rows<Takeover>();
 
-/** What a person wrote into a chat from the page. */
+/** A text that a person wrote into a chat from the page. */
 export interface WrittenReply {
   readonly turnId: string;
   readonly conversationId: string;

@@ -77,7 +77,7 @@ interface Highest {
 export interface UsageRepository {
   /** Throws RangeError for a day or a time zone that does not exist. */
   sums(query: UsageQuery): Promise<UsageSums>;
-  /** Of so many hours up to a moment in ms, the oldest first. */
+  /** The sums of each of the last `hours` up to a moment in ms, the oldest first. */
   hours(until: number, hours: number): Promise<readonly UsageHour[]>;
   /** The most that one person, and one group, has used on a day. */
   highest(day: string): Promise<Readonly<Record<'person' | 'group', Highest>>>;

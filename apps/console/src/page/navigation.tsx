@@ -6,16 +6,16 @@ import { Icon } from './ui/icon.tsx';
 import { PLACES, type Place, type View } from './views.ts';
 import { type Me, missingRole } from './who.ts';
 
-/** How many questions of the agent, and how many people, wait for the owner. */
+/** The number of questions of the agent, and of people, that wait for the owner. */
 export interface Waiting {
   readonly questions: number;
   readonly people: number;
 }
 
-/** What waits for the owner is asked for this often, in ms. */
+/** The poll interval for what waits for the owner, in ms. */
 const WAITING_MS = 15_000;
 
-/** What waits, as far as the role of who is signed in may read it (F05, G05). */
+/** The waiting questions and people that the role of the signed-in person may read (F05, G05). */
 export function useWaiting(me: Me | null, isOnline: boolean): Waiting {
   const pathFor = (path: string): string | null =>
     isOnline && me !== null && missingRole(me, path) === null ? path : null;
@@ -106,7 +106,7 @@ interface BadgeProps {
   readonly what: readonly [one: string, several: string];
 }
 
-/** How many wait; nothing where none does. */
+/** The badge with the number that wait; nothing where it is zero. */
 function Badge({ count, what }: BadgeProps): VNode | null {
   if (count === 0) return null;
   return (

@@ -182,7 +182,7 @@ interface NotesProps {
   readonly shown: string | undefined;
 }
 
-/** What the owner should know wherever they are: a phone to link, settings that are not used. */
+/** Notes that the owner sees in every view: a phone to link, settings that are not used. */
 function Notes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
   const { unlinked } = pairingOf((isOnline && status?.channels) || []);
   return (
@@ -241,7 +241,7 @@ function goBy(shortcut: 'new-chat' | 'search'): void {
   else field.focus();
 }
 
-/** What the parts of the inbox share, for as long as the page is open. */
+/** The shared state of the inbox, for as long as the page is open. */
 function useInbox(): InboxState {
   const marks = useSignal<RowMarks>(useState(() => readMarks(localStorage))[0]);
   const row = useSignal<InboxRow | null>(null);

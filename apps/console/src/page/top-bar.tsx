@@ -22,7 +22,7 @@ interface TopBarProps {
   readonly choice: VNode;
   readonly link: Link;
   readonly me: Me | null;
-  /** What is shown of the inbox; null: another place is shown. */
+  /** The shown part of the inbox; null: another place is shown. */
   readonly inbox: {
     readonly state: InboxState;
     /** A chat of this page is shown, no conversation of another channel. */
@@ -86,7 +86,7 @@ interface MenuProps extends NonNullable<TopBarProps['inbox']> {
   readonly row: InboxRow | null;
 }
 
-/** What can be done with the chat that is shown. */
+/** The menu of the chat that is shown. */
 function ChatMenu({ state, isChat, clearContext, row }: MenuProps): VNode | null {
   const box = useRef<HTMLDivElement>(null);
   if (!isChat && row === null) return null;

@@ -26,7 +26,7 @@ export interface PluginLine {
 export interface OwnProcess {
   readonly version: string;
   readonly uptimeMs: number;
-  /** Of RAM, the code and the database in it included. */
+  /** The resident memory of the process, including its code and the database. */
   readonly memoryBytes: number;
 }
 

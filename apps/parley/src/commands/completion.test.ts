@@ -65,7 +65,7 @@ describe.runIf(bash)('the completion of commands in bash', () => {
   });
 });
 
-/** What bash has since 4.0, and macOS therefore not. */
+/** Constructs of bash 4, which the bash 3.2 of macOS lacks. */
 const BASH_4: readonly (readonly [string, RegExp])[] = [
   ['mapfile and readarray', /\b(?:mapfile|readarray)\b/],
   ['associative arrays and references', /\b(?:declare|local|typeset)\s+-\w*[Angu]/],

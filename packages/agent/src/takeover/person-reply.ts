@@ -6,7 +6,7 @@ import { unseenMedia } from '../media/turn-media.ts';
 import { renderParts } from '../post-message.ts';
 import { messagesText, textEntry } from '../turn/turn-text.ts';
 
-/** What a person writes into a chat from the page (U12). */
+/** A text that a person writes into a chat from the page (U12). */
 export interface NewPersonReply {
   readonly conversationId: string;
   /** Markdown. */
@@ -74,7 +74,7 @@ export async function sendPersonReply(
   return { kind: stored.kind, turnId: stored.turnId, answered };
 }
 
-/** What begins a block of Markdown, in front of which nothing may stand on its line. */
+/** The start of a block of Markdown, before which nothing may stand on its line. */
 const BLOCK = /^\s*(?:[-*+>#|~`]|\d+[.)]\s|!?\[|\$\$|\t| {4})/;
 
 /** The text as the chat shows it. */

@@ -1,6 +1,6 @@
 import { parseDiscordMarkdown } from './parse-markdown.ts';
 
-/** Whom a message notifies. */
+/** Everyone whom a message notifies. */
 export interface Pings {
   readonly everyone: boolean;
   readonly users: readonly string[];

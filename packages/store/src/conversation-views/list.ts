@@ -23,7 +23,7 @@ export interface ShownConversation extends ChatKey {
   readonly waiting: number;
   /** When the running turn was started; null: none runs. */
   readonly runningSince: number | null;
-  /** Who leads it instead of the agent, and until when; null: the agent does (U12). */
+  /** The person who leads it instead of the agent, and until when; null: the agent leads (U12). */
   readonly takenOver: {
     readonly by: string;
     readonly since: number;

@@ -48,7 +48,7 @@ export interface ShownMessage {
   readonly writtenBy: { readonly name: string; readonly as: 'agent' | 'self' } | null;
   /** The question for `why/message` about it; null: it answers nothing that has a story. */
   readonly why: string | null;
-  /** Of a part: its text in the dialect of its platform, and the turn that it answers. */
+  /** The text of a part in the dialect of its platform, and the turn that it answers. */
   readonly sent?: {
     readonly text: string;
     readonly target: RenderTarget;

@@ -36,7 +36,7 @@ export const CONVERSATION_TABLES = {
     },
     kept: 'one row for each chat and each run of a sub-agent; kept',
   }),
-  /** Who took a conversation over, and how that ended (U12): the record behind `taken_over_until`. */
+  /** The record of takeovers (U12): who took a conversation over, and how that ended. */
   takeover: table({
     since: 39,
     columns: {

@@ -181,7 +181,7 @@ const TAKEOVERS = statement(`
     and (ended_at is null or ended_at > :from)
   order by seq`).rows<Takeover>();
 
-/** What a person wrote from the page without answering a message: there is a turn and its parts, and nothing came in. */
+/** A text that a person wrote from the page, answering no message: a turn with parts, without an inbound message. */
 async function readWritten(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const { messageId: turnId, at } = found;
   const place = messagePosition(found);

@@ -135,7 +135,7 @@ interface MineProps {
   readonly actions: MessageActions;
   /** The person's last one. */
   readonly isLast: boolean;
-  /** What was said after it says that it was stopped. */
+  /** A later message already carries the mark of the stop. */
   readonly isStopMarked: boolean;
 }
 

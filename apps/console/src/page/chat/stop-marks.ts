@@ -9,7 +9,7 @@ export interface StopMarks {
   readonly last: number;
 }
 
-/** How an answer ends that was stopped after it had said something. */
+/** The end of an answer that was stopped after it had said something. */
 const STOPPED_ANSWER = /<em>Stopped\.<\/em><\/p>\s*$/;
 const STOPPED_NOTICE = /^<p>Stopped\.<\/p>\s*$/;
 /** The notice and the end of the answer are stored one after the other, in either order. */

@@ -28,7 +28,7 @@ import { isNew, keepSeen, markSeen, readSeen, type Seen } from './seen.ts';
 
 /** The list is asked for again this often while the page is visible, in ms. */
 const POLL_INTERVAL_MS = 4_000;
-/** So long after the last letter a search begins, in ms. */
+/** The pause after the last letter before a search begins, in ms. */
 const TYPING_PAUSE_MS = 200;
 
 export interface ColumnProps {
@@ -131,7 +131,7 @@ function readList({ conversations: items, next }: OutputOf<'conversations/list'>
   return { items, next };
 }
 
-/** What was markSeen at; the chosen conversation is. */
+/** The conversations that were seen in this browser; the chosen one is marked as seen. */
 function useSeen(
   all: readonly ListedConversation[] | undefined,
   chosen: ListedConversation | undefined,

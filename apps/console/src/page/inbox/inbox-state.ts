@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
 import type { InboxRow, RowMarks } from './rows.ts';
 
-/** What the frame, the list and the panel of the inbox share. */
+/** The state that the frame, the list and the panel of the inbox share. */
 export interface InboxState {
   readonly marks: Signal<RowMarks>;
   /** The row of the conversation that is shown; null: it is not in the list yet, or none is shown. */

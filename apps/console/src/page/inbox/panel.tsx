@@ -11,7 +11,7 @@ import { WhySheet } from '../why.tsx';
 import type { InboxState } from './inbox-state.ts';
 import { conversationLabel } from './rows.ts';
 
-/** What is known of the conversation is asked for again this often, in ms. */
+/** The poll interval for the details of the conversation, in ms. */
 const POLL_INTERVAL_MS = 5_000;
 
 const TABS = ['Details', 'Why', 'Files'] as const;
@@ -199,7 +199,7 @@ function Files({ report: { id, files } }: { readonly report: ConversationReport 
 /** Messages among which the last one with a story is looked for. */
 const NEWEST = 10;
 
-/** What happened to the last message, with the way to its prompt. */
+/** The story of the last message, with a link to its prompt. */
 function LastWhy({ id }: { readonly id: string }): VNode {
   const newest = useOperation('conversations/messages', { id, limit: NEWEST }, POLL_INTERVAL_MS);
   const message = newest.value?.messages.findLast(({ why }) => why !== null)?.why ?? null;

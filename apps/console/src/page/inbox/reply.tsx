@@ -39,7 +39,7 @@ export function Reply({ report }: ReplyProps): VNode | null {
   );
 }
 
-/** Who leads the conversation instead of the agent, or the way to do so. */
+/** The person who leads the conversation instead of the agent, or a button to take it over. */
 function Lead({ report: { id, agent, takenOver } }: ReplyProps): VNode {
   const { outcome, run } = useWork();
   const me = useContext(Who)?.name ?? UNNAMED;

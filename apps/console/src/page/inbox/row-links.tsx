@@ -77,7 +77,7 @@ function Face({ title, channel }: { readonly title: string; readonly channel: st
   );
 }
 
-/** What a row needs most: an approval, then a failure, then what runs, waits or is new. */
+/** The most urgent state of a row: an approval, then a failure, then running, waiting or new. */
 function Mark({ row }: { readonly row: InboxRow }): VNode | null {
   const { state, waiting, hasFailed, isTakenOver, isNew } = row;
   if (state === 'asks') return <b class="mark is-asks">Approval</b>;

@@ -1,6 +1,6 @@
 import { NO_MARKS, type RowMarks } from './rows.ts';
 
-/** Of this origin alone. */
+/** The storage key, for this origin alone. */
 const KEY = 'parley.inbox';
 /** Rows of each kind that are remembered. */
 const MAX_REMEMBERED = 200;

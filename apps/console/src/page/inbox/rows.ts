@@ -30,7 +30,7 @@ export interface InboxRow {
   readonly isArchived: boolean;
 }
 
-/** What this browser knows of the rows. */
+/** The state of the rows that only this browser keeps. */
 export interface RowMarks {
   readonly pinned: readonly string[];
   readonly archived: readonly string[];
@@ -145,7 +145,7 @@ export const FILTERS: readonly (readonly [RowFilter, string])[] = [
   ['archived', 'Archived'],
 ];
 
-/** Whether a filter shows a row. What is archived is shown by its own filter alone, unless something waits in it. */
+/** Whether a filter shows a row. Only their own filter shows archived rows, unless something waits in them. */
 export function isShownBy(filter: RowFilter, row: InboxRow): boolean {
   if (filter === 'archived') return row.isArchived;
   if (row.isArchived && row.state !== 'asks') return false;

@@ -15,7 +15,7 @@ import { Reply } from './reply.tsx';
 
 type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
 
-/** What is said is asked for again this often, in ms. */
+/** The poll interval for messages, in ms. */
 const POLL_INTERVAL_MS = 3_000;
 
 interface TalkProps {
@@ -173,7 +173,7 @@ interface MessageProps {
   readonly message: ShownMessage;
 }
 
-/** What one side has said, drawn as the chat draws it. */
+/** The messages of one side, rendered as in the chat. */
 function Message({ conversation, message }: MessageProps): VNode {
   const { at, direction, state, error, why, text } = message;
   const [isAsked, setAsked] = useState(false);
@@ -202,7 +202,7 @@ function Message({ conversation, message }: MessageProps): VNode {
   );
 }
 
-/** Who a message is from: a person, the agent, a person in its place, or Parley itself. */
+/** The author of a message: a person, the agent, a person in its place, or Parley itself. */
 function writerOf({ direction, from, trigger, writtenBy }: ShownMessage): string {
   if (writtenBy !== null) {
     return writtenBy.as === 'self' ? writtenBy.name : `${writtenBy.name}, as the agent`;

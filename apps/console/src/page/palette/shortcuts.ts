@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 
-/** What a key asks for wherever one is on the page. */
+/** The action of a key, wherever the focus is on the page. */
 export type Shortcut = 'palette' | 'help' | 'new-chat' | 'search';
 
 /** The keys and what they do, as the help lists them. */

@@ -71,7 +71,7 @@ function entriesOf(written: unknown): readonly (readonly [string | number, unkno
   return isBlock(written) ? Object.entries(written) : [];
 }
 
-/** How many settings differ from their defaults; an entry that has no default counts as one. */
+/** The number of settings that differ from their defaults; an entry without a default counts as one. */
 export function countChanged(schema: Schema, written: unknown, path: Path): number {
   if (written === undefined || written === null) return 0;
   const { keys, entry } = keysOf(schema);

@@ -57,7 +57,7 @@ interface InputProps {
   readonly onInput: OnInput;
 }
 
-/** Where a word is chosen, a reference may stand as well: the field shows it as text from then on. */
+/** A choice may hold a reference as well; the field then shows it as text. */
 const A_REFERENCE = `\${NAME}`;
 
 function Input({ field, shared, schema, onInput }: InputProps): VNode {

@@ -25,7 +25,7 @@ interface FormProps {
   readonly save: Save;
   /** The id of the group in the address. */
   readonly chosen: string;
-  /** What was edited and not saved yet; it outlives a look at the file. */
+  /** The edits that are not saved yet; they survive a switch to the file. */
   readonly edited: Edited | undefined;
   readonly setEdited: (edit: (now: Edited | undefined) => Edited | undefined) => void;
 }
