@@ -20,7 +20,7 @@ export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchema
   const core = toJson(CoreSettings);
   const model = toJson(modelSchema);
   const channels = Object.entries(channelSchemas).map(([id, schema]) => [id, channelShape(schema)]);
-  return withLabels({
+  return {
     ...core,
     properties: {
       ...core.properties,
@@ -33,7 +33,7 @@ export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchema
         additionalProperties: false,
       },
     },
-  });
+  };
 }
 
 /** The schema with the name of each setting in plain words as its title; one that it brings itself stays. */
@@ -126,7 +126,7 @@ export function settingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Parley settings',
-    ...forEditors(composeJsonSchema(schemas)),
+    ...forEditors(withLabels(composeJsonSchema(schemas))),
   };
 }
 
