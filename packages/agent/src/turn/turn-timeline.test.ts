@@ -57,7 +57,7 @@ describe('the timeline of a turn', () => {
     await scene.answerNext();
     const { stages } = await told('last');
     expect(stages).toContain('tool: crow: failed');
-    expect(stages).toContain('tool: a tool that is not there: not run');
+    expect(stages).toContain('tool: unknown tool: not run');
   });
 
   it('[D03] [D08] reports a message that joined the running turn', async () => {

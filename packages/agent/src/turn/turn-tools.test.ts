@@ -232,7 +232,7 @@ describe('the bounds of a turn', () => {
     await scene.write('go');
     scene.model.next(...['a', 'b', 'c'].map((word) => ({ calls: [say('parrot', word)] })));
     await scene.answerNext();
-    expect(await scene.owed()).toEqual([expect.stringMatching(/^⚙️ I did not come to an end/)]);
+    expect(await scene.owed()).toEqual([expect.stringMatching(/^⚙️ I could not finish within/)]);
     expect(parrot.calls).toHaveLength(2);
     expect(scene.model.asked).toHaveLength(3);
   });
