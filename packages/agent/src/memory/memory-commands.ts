@@ -337,7 +337,8 @@ function forgottenLines(said: NonNullable<ForgetProof['said']>): readonly string
 }
 
 function searchLine({ found, complete }: RawSearch, samples: number, whose: Whom['whose']): string {
-  if (samples === 0) return 'none of these messages is long enough to be searched for in the database files';
+  if (samples === 0)
+    return 'none of these messages is long enough to be searched for in the database files';
   const scope = complete ? 'the database files' : 'the first half gigabyte of the database files';
   const what = `I searched ${scope} for ${countOf(samples, 'text')} of ${whose}`;
   if (found === 0) return `${what}, byte by byte: nothing is left`;

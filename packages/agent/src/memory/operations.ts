@@ -185,7 +185,11 @@ function byPerson(
   const people = new Map<string | null, ShownMemory[]>();
   for (const { name: file, entry } of memories.toReversed()) {
     const { id, text, type, scope, date, words, automatic, person } = entry;
-    const how = automatic ? 'saved automatically' : words === 'agent' ? 'a note of the agent' : null;
+    const how = automatic
+      ? 'saved automatically'
+      : words === 'agent'
+        ? 'a note of the agent'
+        : null;
     const chat = chats.get(file)?.title;
     const facts = [type, scope, date, how, chat && `in ${chat} alone`].filter(Boolean).join(', ');
     const list = people.get(person) ?? [];

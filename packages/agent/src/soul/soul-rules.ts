@@ -97,12 +97,7 @@ export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
           ];
     }),
     ...(/^---\s*$/m.test(text.split('\n', 1)[0] ?? '')
-      ? [
-          heavyFinding(
-            'front-matter',
-            'It begins with front matter; the file keeps its own.',
-          ),
-        ]
+      ? [heavyFinding('front-matter', 'It begins with front matter; the file keeps its own.')]
       : []),
     ...(/https?:\/\//i.test(text)
       ? [lightFinding('address', 15, 'It contains web addresses; a character needs none.')]
@@ -119,7 +114,9 @@ export function scoreOf(findings: readonly SoulFinding[]): number {
 function lengthFindings(text: string): readonly SoulFinding[] {
   const { length } = text;
   if (length > MAX_SOUL) {
-    return [heavyFinding('length', `It has ${length} characters; at most ${MAX_SOUL} are allowed.`)];
+    return [
+      heavyFinding('length', `It has ${length} characters; at most ${MAX_SOUL} are allowed.`),
+    ];
   }
   if (length > COMFORTABLE) {
     const finding = `It has ${length} characters; some prompts show only the first ${COMFORTABLE}.`;

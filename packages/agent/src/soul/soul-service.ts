@@ -388,6 +388,9 @@ async function syncFile(
   }
   const written = await write(applied.text, head);
   if (written.kind === 'refused') {
-    log.warn({ detail: written.detail }, 'SOUL.md could not be written; prompts use the stored text');
+    log.warn(
+      { detail: written.detail },
+      'SOUL.md could not be written; prompts use the stored text',
+    );
   } else log.info({ version: applied.number }, 'SOUL.md was restored to the version in use');
 }

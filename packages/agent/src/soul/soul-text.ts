@@ -137,7 +137,8 @@ export function nextStep(
   localTime: LocalTime,
 ): string {
   const { number, appliesAt } = version;
-  if (apply === 'never') return 'It stays a proposal, because `soul.apply` is "never" in the settings.';
+  if (apply === 'never')
+    return 'It stays a proposal, because `soul.apply` is "never" in the settings.';
   const at =
     appliesAt === null
       ? `It waits for your decision. Apply it: \`/soul apply ${number}\`.`

@@ -226,7 +226,8 @@ function upkeepRequest(
     { text: closing(memory, today, bounds.tokens), source: 'upkeep', audience },
   ];
   const { allowed, withheld } = enforceAudience(reader, parts);
-  if (withheld.length > 0) throw new Error('MEMORY.md was about to be shown to someone other than the owner.');
+  if (withheld.length > 0)
+    throw new Error('MEMORY.md was about to be shown to someone other than the owner.');
   return {
     system: [{ text: INSTRUCTIONS, stable: true }],
     messages: [{ role: 'user', content: allowed.map(({ text }) => text).join('\n\n') }],

@@ -227,8 +227,7 @@ function additionRefusal(
     tokens,
   }: { readonly count: number; readonly next: string; readonly tokens: number },
 ): string | null {
-  if (isWishOrRule(line))
-    return 'a wish or a rule, which is kept only in the person’s own words';
+  if (isWishOrRule(line)) return 'a wish or a rule, which is kept only in the person’s own words';
   if (there.some((text) => text.includes(foldWords(line))))
     return 'it is known already, or was removed before';
   if (count >= MAX_ADDED_LINES) return 'too much for one run';
