@@ -206,7 +206,7 @@ describe('another time zone', () => {
       .find(({ text }) => text.includes('My time zone is now'));
     const messageId = question?.messageId ?? 0;
     scene.telegram.press({ chat: ANN, message: messageId, label: 'Move', from: ANN });
-    await until('One job keeps the local time, now on the clock of America/New_York.');
+    await until('One job keeps its local time, now in America/New_York.');
     expect((await cli()).out).toMatch(/every 2 days at 09:00 \(America\/New_York\); next .* 09:00/);
     expect(saidBy('My time zone is now')).toHaveLength(1);
   });
