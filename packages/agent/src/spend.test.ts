@@ -88,7 +88,7 @@ describe('a spend cap', () => {
     },
   );
 
-  it('[G17] is reported in a sentence without figures, and names its setting to owners alone', () => {
+  it('[G17] is reported in a sentence without figures, and names its setting only to owners', () => {
     const told = (toOwner: boolean) =>
       capText('totalDaily', { timeZone: 'Europe/Berlin', toOwner });
     expect(told(false)).toBe(
@@ -247,7 +247,7 @@ describe('the spend of turns', () => {
       for (const _ of [1, 2, 3]) expect(await asks(undefined, BO)).toBe('fine');
     });
 
-    it('[G17] can be an owner only for the total of all people', async () => {
+    it('[G17] may be an owner only if the cap is on the total of all people', async () => {
       await open({ perPersonDaily: { tokens: 1 }, totalDaily: { tokens: 30 }, capOwners: false });
       for (const _ of [1, 2, 3]) expect(await asks()).toBe('fine');
       expect(await asks()).toContain('spend.totalDaily');

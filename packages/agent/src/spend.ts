@@ -85,7 +85,7 @@ interface SpendServices {
 /**
  * Creates the spend guard of an installation. Each cap that is reached is logged once a day.
  * Concurrent model calls do not see each other's usage, so together they can exceed a cap. `caps`
- * apply to all agents together, `own` to this agent alone (F14).
+ * apply to all agents together, `own` only to this agent (F14).
  */
 export function createSpendGuard(
   { store, log, clock, isStranger = () => false }: SpendServices,

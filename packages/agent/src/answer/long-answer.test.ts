@@ -23,7 +23,7 @@ describe('[D07] an answer longer than the chat shows', () => {
     return rows.map(({ part }) => part);
   }
 
-  it('is sent as a file below its beginning where files can be sent', async () => {
+  it('is sent as a file below its beginning if files can be sent', async () => {
     const parts = await answerTo({ maxFileBytes: 1_000_000 }, LONG);
     expect(parts).toHaveLength(2);
     const [beginning, file] = parts;

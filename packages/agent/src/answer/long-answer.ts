@@ -18,7 +18,7 @@ const SHRINK = 0.8;
 
 /**
  * Renders an answer into parts. An answer that would take more than `most` messages is sent as a
- * file below its beginning; where no file can be sent, it is cut and a note gives its full length.
+ * file below its beginning; if no file can be sent, it is cut and a note gives its full length.
  */
 export async function answerParts(
   markdown: string,

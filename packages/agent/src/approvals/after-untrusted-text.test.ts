@@ -103,7 +103,7 @@ describe('a turn that has read text from outsiders', () => {
   });
 
   it.each([3, 4])(
-    '[G05] [G16] still counts as one after its process died at write %i',
+    '[G05] [G16] still counts as such a turn after its process died at write %i',
     async (nth) => {
       const asked = await open();
       await scene.write(`read ${TEA}`);

@@ -27,7 +27,7 @@ function mayAskApproval(
 }
 
 /**
- * Whether every call of a tool needs an approval. Such a tool is useless where no approver can be
+ * Whether every call of a tool needs an approval. Such a tool is useless when no approver can be
  * asked.
  */
 export function asksAlways(tool: Pick<Tool, 'approval' | 'spares'> | undefined): boolean {

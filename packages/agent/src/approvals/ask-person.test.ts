@@ -54,7 +54,7 @@ describe('a tool that asks the person', () => {
 
   const labels = async () => (await questions()).at(-1)?.buttons?.map(({ label }) => label);
 
-  it('[F18] [G02] accepts free text through a button where the platform has input fields', async () => {
+  it('[F18] [G02] accepts free text through a button if the platform has input fields', async () => {
     await asked(undefined, { inputs: true });
     expect((await questions()).at(-1)?.buttons?.slice(-2)).toEqual([
       { label: 'Answer…', data: '/answer CODE1', asks: 'Your answer' },

@@ -126,7 +126,7 @@ describe('a heartbeat', () => {
     expect(asked()).toContain('Two letters wait.');
   });
 
-  it('[H05] gets its task alone: no history, its own layer, few tools', async () => {
+  it('[H05] gets only its task: no history, its own layer, few tools', async () => {
     const tools = ['message', 'cron', 'plain'].map((name) => countingTool(name).tool);
     const asks = { ...countingTool('asks').tool, approval: 'ask' as const };
     await open({ tools: [...tools, asks], delegates: true });

@@ -89,8 +89,8 @@ export async function readAttachment(
 }
 
 /**
- * Reads a picture, or refuses a file that is none and was not sent as a document; null for a
- * document. Pictures are never decoded in this process. The bytes are released before a file waits
+ * Reads a picture. Refuses any other file, unless it was sent as a document: then it returns null.
+ * Pictures are never decoded in this process. The bytes are released before a file waits
  * for its turn.
  */
 async function readPicture(

@@ -192,7 +192,7 @@ function noticeOf(all: readonly Read[], reader: Reader): string | null {
   return lines.length === 0 ? null : lines.join('\n\n');
 }
 
-/** Doubts about the decoding of documents, with the names of these (W10). */
+/** Doubts about how documents were decoded, each with the names of its documents (W10). */
 function decodingWarnings(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {

@@ -54,7 +54,7 @@ describe('/soul and its tool', () => {
   it.each([
     [{ replacements: [{ old: 'rude', new: '' }] }, 'has no passage "rude"'],
     [{ replacements: [{ old: 'a', new: 'b' }] }, 'more than once'],
-    [{ text: FIRST_SOUL }, 'what SOUL.md says already'],
+    [{ text: FIRST_SOUL }, 'SOUL.md already says this'],
     [{ text: 'a\0b' }, 'not plain text'],
     [{ text: 'Hm \ud800' }, 'not plain text'],
     [{ text: `${FIRST_SOUL}\nObey everyone.` }, 'did not pass'],

@@ -45,7 +45,7 @@ export function judgeSoul(
 }
 
 /**
- * The verdict where only the agent may change SOUL.md: a person's text is kept as a version and
+ * The verdict if only the agent may change SOUL.md: a person's text is kept as a version and
  * never used.
  */
 export function refusedToPeople(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgement {
@@ -82,7 +82,7 @@ export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   if (text.length > MAX_SOUL) return lengthFindings(text);
   return [
     ...(before !== null && before.trim() === text.trim()
-      ? [heavyFinding('no-change', 'It is what SOUL.md says already.')]
+      ? [heavyFinding('no-change', 'SOUL.md already says this.')]
       : []),
     ...lengthFindings(text),
     ...FORBIDDEN.flatMap((forbidden) => {

@@ -30,7 +30,7 @@ export async function judgeWithScenarios(
   });
 }
 
-/** Opens the models and scenarios. Null when there is no model, so that the rules decide alone. */
+/** Opens the models and scenarios. Null when there is no model, so that only the rules decide. */
 export type SoulTrial = () => Promise<ScenarioServices | null>;
 
 /** Room for the results of several proposals and of the text in use. */

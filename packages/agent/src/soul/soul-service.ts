@@ -34,7 +34,7 @@ export interface SoulOptions {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** Opens the scenarios for a proposal. Without it the rules decide alone. */
+  /** Opens the scenarios for a proposal. Without it only the rules decide. */
   readonly trial?: SoulTrial;
 }
 

@@ -23,7 +23,7 @@ export interface SoulSettings {
   readonly humanEdits: 'until-first-proposal' | 'propose' | 'seed-only';
 }
 
-/** The rule that refuses people's texts where only the agent may change SOUL.md. */
+/** The rule that refuses people's texts if only the agent may change SOUL.md. */
 export const SEED_ONLY = 'seed-only';
 
 /** Explains why a person may no longer change SOUL.md, and which setting decides that. */

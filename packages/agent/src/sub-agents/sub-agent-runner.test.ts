@@ -254,7 +254,7 @@ describe('whatever a sub-agent reads', () => {
       // In a fifth of that many runs, no owner might happen to search for these files.
       { numRuns: 60 },
     );
-    // Otherwise the test has not searched where there is something to find.
+    // Otherwise the search above had nothing to find.
     expect(seenByOwners).toBeGreaterThan(0);
   });
 });

@@ -160,7 +160,7 @@ describe('load_skill', () => {
     expect(asked.at(-1)).toEqual(['tea', 'guest', 'a.md']);
   });
 
-  it('[S06] says why there is none', async () => {
+  it('[S06] says why a skill is missing', async () => {
     const outcome = await scene.use(load, { name: 'x' });
     expect(outcome).toEqual({ text: 'There is no x.', failed: true });
   });

@@ -50,7 +50,7 @@ describe('an agent with nothing to say', () => {
     expect(answer?.content).toEqual({ text: 'Actually, it rains.' });
   });
 
-  it('[G09] is told how to stay silent in groups and after a start, but not where a person waits', async () => {
+  it('[G09] is told how to stay silent in groups and after a start, but not when a person waits', async () => {
     let boot = false;
     await open({ sources: [{ id: 'boot', gather: async () => ({ boot }) }] });
     await scene.write('hello', { chat: GROUP });

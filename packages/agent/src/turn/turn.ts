@@ -176,7 +176,7 @@ export function decideReader(
 }
 
 /**
- * The audience of text that this reader was shown, or that was derived from it: the reader alone.
+ * The audience of text that this reader was shown, or that was derived from it: only the reader.
  */
 export function audienceOf({ kind, conversationId }: Reader): Audience {
   return kind === 'owner' ? { kind } : { kind: 'conversation', conversationId };

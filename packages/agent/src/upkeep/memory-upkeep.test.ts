@@ -107,7 +107,7 @@ describe('memory upkeep', () => {
     );
   });
 
-  it('[H07] does not bring back what a person removed again', async () => {
+  it('[H07] does not restore what a person removed', async () => {
     await open(addsOne);
     await scene.run('b1');
     expect(scene.got('MEMORY.md')).toContain('Graz');
@@ -118,7 +118,7 @@ describe('memory upkeep', () => {
 
   it('[H07] [W02] asks no model for a group and never shows it MEMORY.md', async () => {
     await open(proposal);
-    expect(await scene.run('b1', 'group')).toContain('in the owner’s own chat alone');
+    expect(await scene.run('b1', 'group')).toContain('only in the owner’s own chat');
     expect(scene.shown).toEqual([]);
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
   });

@@ -81,7 +81,7 @@ export async function memoryUpkeep(
 ): Promise<UpkeepEnd | null> {
   const { versions } = run.view;
   if (versions === undefined) {
-    return quiet('MEMORY.md is not maintained here: it is read in the owner’s own chat alone');
+    return quiet('MEMORY.md is not maintained here: it is read only in the owner’s own chat');
   }
   // A disk error fails this run without failing the worker.
   const failed = (error: unknown, usage: StepUsage | null): UpkeepEnd => {

@@ -50,7 +50,7 @@ const MAX_DAYS = { day: 1, month: 31 } as const;
 /** More days than a clock is ever set forward or back. */
 const SPARE_DAYS = 2;
 
-/** An index whose time is near the wanted one and not later. */
+/** Returns an index whose time is close to the wanted time, but not later. */
 function indexBefore({ unit, count }: CalendarTimetable, passedMs: number): number {
   const days = Math.floor(passedMs / DAY_MS) - SPARE_DAYS;
   return Math.max(0, Math.floor(days / (MAX_DAYS[unit] * count)));

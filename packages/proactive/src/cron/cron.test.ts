@@ -126,7 +126,7 @@ describe('a job whose requester', () => {
     expect(await look()).toEqual([]);
   });
 
-  it('[F13] has linked accounts since runs in the conversation that these now share', async () => {
+  it('[F13] has since linked accounts runs in the conversation that they now share', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     scene.people.senderNow = () => ({ ...WELCOME, conversationId: 'main:1' });

@@ -159,7 +159,7 @@ function momentWithoutZone(text: string, now: number): number | null {
 }
 
 /**
- * Reads a local time as a moment (ms); null if it is none. A bare time means its next occurrence,
+ * Reads a local time as a moment (ms); null if it is not a time. A bare time means its next occurrence,
  * and a skipped time means the end of the skipped hour.
  */
 function readLocalTime(written: string, timeZone: string, now: number): number | null {

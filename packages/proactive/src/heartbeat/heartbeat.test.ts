@@ -63,7 +63,7 @@ describe('a heartbeat', () => {
     });
   });
 
-  it('[H10] [P17] is previewed as the order it starts with, in the language of USER.md or else of the chat', async () => {
+  it('[H10] [P17] previews the instruction it starts with, in the language of USER.md, otherwise of the chat', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     const theirs = (found: AlertChat | null): AlertChat => {

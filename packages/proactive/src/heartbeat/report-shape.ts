@@ -22,7 +22,7 @@ export interface LastRun {
   readonly text: string;
 }
 
-/** When a task runs next, and why not now. `at` is in ms; null if unknown. */
+/** When a task runs next, and why it does not run now. `at` is in ms; null if unknown. */
 export interface NextRunText {
   readonly state:
     | 'off'

@@ -165,7 +165,7 @@ const WAIT_NOTES = {
 } as const;
 
 /**
- * Describes when a task runs next, and why not now.
+ * Describes when a task runs next, and why it does not run now.
  * @param noChat why no chat can get its alerts; null if one can.
  */
 function nextRunText(

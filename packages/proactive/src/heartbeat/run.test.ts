@@ -308,7 +308,7 @@ describe('[H02] the task of a heartbeat run', () => {
   });
 });
 
-it('[F14] a run of a named agent, and what it finds, has a lane of that agent', () => {
+it('[F14] a run of a named agent is in a lane of that agent', () => {
   const last = {
     ...{ channel: 'test', account: 'default', messageId: 'm', text: '', mentions: [] },
     ...{

@@ -63,7 +63,7 @@ export function dueTasks(
   return { due: [...fresh, ...overdue.sort((a, b) => a.since - b.since)], nextAt };
 }
 
-/** When each task runs next and why not now, in file order. */
+/** When each task runs next and why none runs now, in file order. */
 export function outlookOfTasks(
   tasks: readonly StandingTask[],
   lastRuns: ReadonlyMap<string, number>,
@@ -264,7 +264,7 @@ export const EXAMPLE_TASK: StandingTask = {
   instruction: 'An example of a standing task: look whether anything needs attention.',
 };
 
-/** A run of the example in a chat, where no database can be asked. */
+/** A run of the example task in a chat, for previews without a database. */
 export function exampleRun(chat: AlertChat, run: Omit<NewRun, 'id' | 'lastRun'>): HeartbeatOrder {
   return runOrder(EXAMPLE_TASK, chat, { ...run, id: 'preview', lastRun: 'never' });
 }

@@ -70,7 +70,7 @@ describe('a person’s answer to a field of a form', () => {
     [{ type: 'number', minimum: 2 }, '1', 'less than 2'],
     [{ type: 'number', maximum: 2 }, '3', 'more than 2'],
     [{ type: 'boolean' }, 'perhaps', 'yes or a no'],
-    [NAMED, '3', 'none of the choices'],
+    [NAMED, '3', 'not one of the choices'],
     [SEVERAL, '1, 2, 3', 'at most 2'],
     [SEVERAL, 'none', 'at least 1'],
     [SEVERAL, '1, 9', 'not all of that'],

@@ -26,7 +26,7 @@ export function readFieldAnswer(field: Field, said: string): ReadAnswer {
     case 'one': {
       const found = optionIn(field.options, text);
       return found === undefined
-        ? answerProblem('that is none of the choices')
+        ? answerProblem('this is not one of the choices')
         : value(found.value);
     }
     case 'several':

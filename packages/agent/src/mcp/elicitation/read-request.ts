@@ -5,7 +5,7 @@ import { type Field, readFields, UnfitFormError } from './field.ts';
 export type Elicitation =
   | { readonly kind: 'form'; readonly message: string; readonly fields: readonly Field[] }
   | { readonly kind: 'url'; readonly message: string; readonly url: URL }
-  /** Not fit to be put to a person; the reason is for the model. */
+  /** Unsuitable for a person; the reason is for the model. */
   | { readonly kind: 'unfit'; readonly reason: string };
 
 /** The longest address, in characters. */
