@@ -224,7 +224,9 @@ describe('a gateway', () => {
       });
       return [response.status, await response.text()];
     };
-    await expect.poll(() => ask().catch(() => null)).toEqual([503, 'Parley is starting. Try again in a moment.\n']);
+    await expect
+      .poll(() => ask().catch(() => null))
+      .toEqual([503, 'Parley is starting. Try again in a moment.\n']);
     library.resolve();
     await opening;
     expect(await ask()).toEqual([200, 'one GET']);
