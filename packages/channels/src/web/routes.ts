@@ -138,7 +138,8 @@ async function takePostedMessage(
 ) {
   const { id, text } = posted;
   const chatId = readChatId(c) ?? CHAT_ID;
-  // Taken before the message is stored: a quick answer may be published first, and must not look older.
+  // Read before the message is stored: a quick answer may be published first, and must not look
+  // older.
   const at = deps.context.clock();
   const message = inbound(deps, chatId, { ...posted, at, files });
   const bytes = await Promise.all(files.map((file) => file.bytes()));
@@ -183,7 +184,7 @@ function inbound(
     text,
     authored: { text: true },
     ...(attachments.length > 0 && { attachments }),
-    // A terminal has written its lines for good.
+    // A terminal cannot remove lines that it has printed.
     ...(channel === 'web' && replaces !== undefined && { replaces }),
     mentions: [],
     addressed: true,
@@ -192,18 +193,21 @@ function inbound(
   };
 }
 
-/** A message with its files, or why it is not taken, with what to do. */
+/** A message with its files, or why it is not accepted and what to do. */
 type Form =
   | { readonly posted: z.infer<typeof Posted>; readonly files: readonly File[] }
   | { readonly error: string; readonly status: 400 | 409 | 413 };
 
-/** Bounds of one message. */
+/** Limits of one message. */
 const MAX_FILES = 32;
-/** Names and the frame of a form, in bytes. */
+/** The names and boundaries of a form, in bytes. */
 const FRAME = 100_000;
 const MB = 1_024 * 1_024;
 
-/** Reads a message and its files, `message` and `file` of a form: all of them arrive, or none. */
+/**
+ * Reads a message and its files from the fields `message` and `file` of a form: all of them arrive,
+ * or none.
+ */
 async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<Form> {
   if (chats === undefined) return { error: 'Files cannot be sent here.', status: 400 };
   const { fileBytes, messageBytes } = chats.media;
