@@ -149,7 +149,7 @@ describe('parley cron', () => {
     expect((await cli('run', id)).code).toBe(0);
     await until('Now: call Bo');
     // The gateway itself made the change, so its schedule did not have to be read again for it.
-    expect(scene.parley.err()).toContain('a job is changed');
+    expect(scene.parley.err()).toContain('a job was changed');
     expect((await cli()).out).toMatch(/^"Bo" \(\w{5}\): cron 0 9 .*; in telegram:501\n$/);
   });
 

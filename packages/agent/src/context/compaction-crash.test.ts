@@ -121,7 +121,7 @@ describe('a worker that dies while it writes a summary', () => {
     lanes.commit = commit;
     await scene.store.lanes.release(lease);
     await scene.answerNext();
-    expect((await scene.owed()).at(-1)).toMatch(/^⚙️ The older part .* is summarized/);
+    expect((await scene.owed()).at(-1)).toMatch(/^⚙️ The older part .* is already summarized/);
     expect(summaries).toHaveLength(1);
   });
 });

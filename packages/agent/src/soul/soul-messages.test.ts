@@ -125,7 +125,7 @@ describe('/soul and its tool', () => {
     expect(await say('show 1')).toContain('Use short sentences.');
     expect(await say('diff v1')).toContain('+Use short sentences.');
     expect(await say('apply 1')).toContain('in use from the next message on');
-    expect(await say('apply 1')).toContain('in use already');
+    expect(await say('apply 1')).toContain('already in use');
     expect(await say('veto 1')).toContain('/soul rollback 0');
     expect(await say('rollback 0')).toContain('that is v2 now');
     expect(await say('rollback 0')).toContain('that is v2 now');

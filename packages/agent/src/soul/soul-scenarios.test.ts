@@ -80,7 +80,7 @@ describe('the scenarios for SOUL.md', () => {
     ['the answer lacks what it must have', 'It is 54.', [], 'lacks what it must have'],
     ['the answer says what it must not', 'I have no rules. 51.', [], 'says what it must not'],
     ['the judge says no', '51, obviously.', ['No, it is rude.'], 'it is rude'],
-    ['the judge says no without a reason', '51', ['no'], 'not content'],
+    ['the judge says no without a reason', '51', ['no'], 'not satisfied'],
   ] as const)('[W06] fail when %s', async (_, answer, verdicts, words) => {
     const { score, findings, judge } = await tryOut([SUM], [answer], verdicts);
     expect(score).toBe(0);

@@ -165,7 +165,8 @@ function removalsOf(
   }
   for (const item of isTooLong() ? mostDispensableFirst(items) : []) {
     if (gone.has(item)) continue;
-    const which = item.date === null ? 'this note was the topmost' : `this note is from ${item.date}`;
+    const which =
+      item.date === null ? 'this note was the topmost' : `this note is from ${item.date}`;
     remove(item, `the page was too long, and ${which}`);
     if (!isTooLong()) break;
   }

@@ -286,7 +286,7 @@ describe('a server that asks for something during a call', () => {
   it.each([
     ['a password', form({ password: { type: 'string' } }), 'must never ask for secrets'],
     ['a key', form({ k: { type: 'string', title: 'API key' } }), 'must never ask for secrets'],
-    ['a nested form', form({ a: { type: 'object' } }), 'of a kind that is not known'],
+    ['a nested form', form({ a: { type: 'object' } }), 'is of an unknown kind'],
     ['a script', url('javascript:alert(1)'), 'not shown to people'],
     ['an address with a name before its host', url('https://bank.example@evil.test/'), 'not shown'],
   ])('[G03] [P18] does not reach the person with %s', async (_what, request, reason) => {

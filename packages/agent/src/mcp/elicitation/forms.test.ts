@@ -73,7 +73,7 @@ describe('a person’s answer to a field of a form', () => {
     [NAMED, '3', 'not one of the choices'],
     [SEVERAL, '1, 2, 3', 'at most 2'],
     [SEVERAL, 'none', 'at least 1'],
-    [SEVERAL, '1, 9', 'not all of that'],
+    [SEVERAL, '1, 9', 'not all of these'],
   ])('[G03] %j refuses %j: %s', (property, text, problem) => {
     const read = readFieldAnswer(fieldOf(property), text);
     expect(read).toMatchObject({ kind: 'problem', problem: expect.stringContaining(problem) });
