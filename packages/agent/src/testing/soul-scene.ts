@@ -30,7 +30,7 @@ export async function openSoulScene() {
   let store = await newStore();
   let opened = await start(root, store, clock);
   return {
-    /** The time of the clock. It starts an hour ahead, so that no file looks freshly written. */
+    /** What the clock shows. It starts an hour ahead, so that no file looks freshly written. */
     get now() {
       return now;
     },
