@@ -85,7 +85,9 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     one.bus.subscribe((event) => after.push(event));
     two.bus.publish(stop('x'));
     await expect.poll(() => after).toEqual([stop('x')]);
-    expect(lines).toEqual(['a live listener failed {"event":"stop-turn","reason":"a defect"}']);
+    expect(lines).toEqual([
+      'a live event listener failed {"event":"stop-turn","reason":"a defect"}',
+    ]);
   });
 
   it('messages of nobody we know do no harm', async () => {
