@@ -11,7 +11,7 @@ const MEMORY: IndexedMemory = {
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(
-    `what is stored of several agents, on ${database.name}`,
+    `the data of several agents on ${database.name}`,
     () => {
       let store: Store;
       beforeEach(async () => {
@@ -19,7 +19,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
       afterAll(() => database.dispose());
 
-      /** A message of an owner to an agent. */
+      /** A message from an owner to an agent. */
       const owned = (id: string, conversationId: string, text: string) => {
         const said = message(id, 'chat', {});
         return store.inbox.accept({
@@ -28,7 +28,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         });
       };
 
-      it('[F14] [G14] knows the memories of each, in files of the same names', async () => {
+      it('[F14] [G14] keeps the memories of each agent apart, even in files with the same name', async () => {
         const desk = store.ofAgent('desk').memories;
         await store.memories.add(MEMORY);
         await desk.add({ ...MEMORY, id: 'm2' });
@@ -40,7 +40,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect((await store.memories.list()).map(({ id }) => id)).toEqual(['m1']);
       });
 
-      it('[F14] [G15] forgets what the owners of one said to it, and nothing of others', async () => {
+      it('[F14] [G15] forgets what the owners of one agent said to it, and nothing of the others', async () => {
         await owned('a', 'web:c', 'the heron flies');
         await owned('b', '@desk/web:c', 'the heron sleeps');
         const all = { conversations: [], ownersToo: true, phrases: ['heron'], mark: '[x]' };
@@ -61,7 +61,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         ]);
       });
 
-      it('[F05] [F14] knows where the owner of each last wrote', async () => {
+      it('[F05] [F14] knows where the owner of each agent last wrote', async () => {
         await owned('a', 'web:c', 'hello');
         expect(await store.inbox.ownerRoute('desk')).toBeNull();
         await owned('b', '@desk/web:c', 'hello');
