@@ -10,7 +10,7 @@ const EVERY_HOUR = { kind: 'every', ms: 3_600_000, from: 0 } as const;
 const SECRET = 'the amaranth of bob';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`what a person said, elsewhere, on ${database.name}`, () => {
+  describe.runIf(database.available)(`what a person said, quoted elsewhere, on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
@@ -61,7 +61,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.approvals.ask(lease, question, parts, 3);
     };
 
-    it('[G15] goes from a question in the chat of the owner, with its dead letter', async () => {
+    it("[G15] is removed from a question in the owner's chat, with its dead letter", async () => {
       await said('b1', 'bob', SECRET);
       await ask('t1', 'web:bob', 'web:own', [part(SECRET, 'own'), part(`2 ${SECRET}`, 'own')]);
       const first = (await store.outbox.next(OWNERS))?.part.id ?? '';
@@ -80,7 +80,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.approvals.recent(9)).toEqual([]);
     });
 
-    it('[G15] goes from what the owner was shown of open questions', async () => {
+    it('[G15] is removed from what the owner was shown of open questions', async () => {
       await said('b1', 'bob', SECRET);
       await ask('t1', 'web:bob', 'web:own', [part('May I?', 'own')]);
       const list = { code: null, verdict: 'approved', by: 'web:ada' } as const;
@@ -93,7 +93,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await bodies()).not.toContain('amaranth');
     });
 
-    it('[G15] goes from the notice that a stranger wants access', async () => {
+    it('[G15] is removed from the notice that a stranger wants access', async () => {
       const stranger = { channel: 'web', account: 'default', senderId: 'bob', senderName: SECRET };
       const applicant = { ...stranger, route: routeTo('bob') };
       await store.pairing.request(applicant, 'CODE', [part(`${SECRET} wants in`, 'own')], 1);
@@ -103,7 +103,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await bodies()).not.toContain('amaranth');
     });
 
-    it('[G15] goes from a question in a group, and what others asked there stays', async () => {
+    it('[G15] is removed from a question in a group, and what others asked there stays', async () => {
       await said('g1', 'bob', SECRET, 'g');
       await ask('t1', GROUP, GROUP, [part(`May I? ${SECRET}`, 'g')]);
       await store.outbox.enqueue([part('I am back.', 'g')], 5);
@@ -113,7 +113,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await bodies(group)).toContain('I am back.');
     });
 
-    it('[G15] goes from what others quote, of the person and of answers to them', async () => {
+    it('[G15] is removed from quotes by others, of the person and of answers to them', async () => {
       await said('g1', 'bob', SECRET, 'g');
       const lease = await claimed('t1', GROUP);
       await store.lanes.commit(lease, answer('t1', [`re ${SECRET}`], 'g'), 4);
@@ -145,7 +145,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[G15] ends their jobs in a group, and no job of others', async () => {
+    it('[G15] ends their jobs in a group, and no jobs of others', async () => {
       await said('g1', 'bob', SECRET, 'g');
       const job = (who: string) => ({
         ...{ id: `job of ${who}`, askedBy: `call of ${who}`, conversationId: GROUP },
@@ -158,7 +158,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.cronJobs.list()).map(({ id }) => id)).toEqual(['job of ann']);
     });
 
-    it('[G15] of phrases goes from a question in another chat, too', async () => {
+    it('[G15] is also removed from a question in another chat when phrases are forgotten', async () => {
       await said('b1', 'bob', SECRET);
       await ask('t1', 'web:bob', 'web:own', [part(`May I? ${SECRET} now`, 'own')]);
       const forgotten = await store.forgetting.forget({
