@@ -387,7 +387,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.outbox.recent(routeTo('c1'), 9)).toHaveLength(1);
       });
 
-      it("rejects the turn of another lane, even with a valid lease of its own", async () => {
+      it('rejects the turn of another lane, even with a valid lease of its own', async () => {
         await store.inbox.accept(message('m1', 'c2'));
         await claim(store, await hold(store, 'web:c2'), 't2');
         const lease = await hold(store, 'web:c1');

@@ -133,7 +133,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it.each<[string, () => Promise<unknown>, AdmittedMessage?]>([
       ['is not known', async () => turn('t1'), replacing('m2', 'other')],
-      ['was written by another person', async () => turn('t1'), replacing('m2', 'm1', { sender: BO })],
+      [
+        'was written by another person',
+        async () => turn('t1'),
+        replacing('m2', 'm1', { sender: BO }),
+      ],
       ['waits', async () => undefined],
       ['is being answered', async () => claim(store, await hold(store), 't1')],
       [

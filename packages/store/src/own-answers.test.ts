@@ -171,7 +171,11 @@ describe('a press', () => {
     ['on a deleted question is ignored', [stored({ changed: 'deleted' })], false],
     ['on a message that is not stored is ignored', [], false],
     ['on another message is ignored', [stored({ messageId: 'p2' })], false],
-    ['of a button that the message does not have is ignored', [stored({ data: ['/deny ABC234'] })], false],
+    [
+      'of a button that the message does not have is ignored',
+      [stored({ data: ['/deny ABC234'] })],
+      false,
+    ],
     ['on a question whose id is not stored yet counts', [stored({ messageId: null })], true],
     [
       'on an edited message with the button of one that is being sent is ignored',
@@ -186,8 +190,18 @@ describe('a press', () => {
     ['with words for another question is ignored', {}, '/answer XYZ789 in my words', false],
     ['with a code that only starts the same is ignored', {}, '/answer ABC2345 in my words', false],
     ['without words is ignored', {}, '/answer ABC234', false],
-    ['with words on an edited question is ignored', { changed: 'edited' }, '/answer ABC234 in my words', false],
-    ['with words for a button that asks for none is ignored', { asks: [] }, '/answer ABC234 in my words', false],
+    [
+      'with words on an edited question is ignored',
+      { changed: 'edited' },
+      '/answer ABC234 in my words',
+      false,
+    ],
+    [
+      'with words for a button that asks for none is ignored',
+      { asks: [] },
+      '/answer ABC234 in my words',
+      false,
+    ],
   ])('[G05] %s', (_what, more, written, counts) => {
     const message = stored({ data: ['/answer ABC234 skip'], asks: ['/answer ABC234'], ...more });
     expect(isPressOf([message], { pressed: 'p1', data: written })).toBe(counts);

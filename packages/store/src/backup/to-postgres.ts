@@ -67,7 +67,8 @@ async function withPostgres(
   work: (database: Database, name: string) => Promise<void>,
 ): Promise<void> {
   const address = parseStoreUrl(url);
-  if (address.dialect !== 'postgres') throw new StoreError('store-url', `${url} is not a PostgreSQL URL`);
+  if (address.dialect !== 'postgres')
+    throw new StoreError('store-url', `${url} is not a PostgreSQL URL`);
   const database = await openPostgres(address);
   try {
     await work(database, address.name);

@@ -225,8 +225,10 @@ async function detectPooling(
 }
 
 const ADVICE = {
-  'store-unreachable': 'PostgreSQL does not answer. Check that it is running and that the host is correct.',
-  'store-refused': 'PostgreSQL rejected the login. Check the user, password and database name in the URL.',
+  'store-unreachable':
+    'PostgreSQL does not answer. Check that it is running and that the host is correct.',
+  'store-refused':
+    'PostgreSQL rejected the login. Check the user, password and database name in the URL.',
   'store-unwritable':
     'PostgreSQL allows this user only to read. Grant the user the right to write and create tables.',
   'store-full': "The server's disk is full; nothing was written. Free some space on it.",
