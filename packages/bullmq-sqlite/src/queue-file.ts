@@ -155,7 +155,7 @@ export class QueueFile {
     this.#begin();
     const result = this.#orRollBack(work);
     this.#group = Promise.withResolvers();
-    // Every caller awaits this promise, but when the file is closed no caller may be left.
+    // Every caller awaits this promise, but there may be none left when the file is closed.
     this.#group.promise.catch(() => {});
     // Runs after the pending microtasks, so that what they call joins the group.
     process.nextTick(() => this.#commitGroup());

@@ -122,8 +122,8 @@ async function resumeTurn(
   }
   const hangs = countHangs(turn.runs);
   const ends = { hangs, deaths: turn.attempts };
-  // In a lane without people no notice can end the process, and closing the turn alone would not be
-  // enough, so it is never dropped here.
+  // Only for lanes with people. In others there is no notice that could have ended the process, and
+  // more than this turn would have to be closed.
   if (!isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE) && nextAttempt(ends) === 'drop') {
     dropTurn(sql, { turnId: turn.id, conversationId }, reasonToGiveUp(ends), now);
     return null;

@@ -10,9 +10,9 @@ import type { Row } from './tables.ts';
  * - `unanswered`: a failed turn with people, whose messages therefore have no answer. This includes a
  *   turn that used up its attempts without ever ending.
  *
- * Nothing else can be lost: an accepted message either waits or has a turn. Not included are notices
- * about a lost part, because the part has its own dead letter, sub-agents, because the agent receives
- * their failure, and runs of standing tasks.
+ * Nothing else can be lost: an accepted message either waits or has a turn. Three things are left out:
+ * notices about a lost part, which has its own dead letter; sub-agents, whose failure is reported to the
+ * agent; and runs of standing tasks.
  */
 export type DeadLetter = DeadPart | DeadTurn;
 

@@ -104,7 +104,7 @@ export function storeOn(
     todos: todoRepository(database),
     prompts,
     ...ofAgent(undefined),
-    /** The repositories with an agent's own data: its memories and what it forgets (F14). */
+    /** The repositories, plus those of an agent's own data: its memories, and forgetting (F14). */
     ofAgent,
     subAgents: subAgentRepository(database, newId),
     heartbeats: heartbeatRepository(database, newId),

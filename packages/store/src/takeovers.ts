@@ -104,7 +104,7 @@ async function handBack(
   if (!isTakenOver(until, now)) return false;
   sql.send(HAND_BACK, { id });
   sql.send(END_RECORD, { id, now, by });
-  // Alerts that were held only because of the takeover.
+  // Releases alerts that were held only because of the takeover.
   sql.send(RELEASE_ALERTS, { id, now, until });
   return true;
 }

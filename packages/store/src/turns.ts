@@ -156,7 +156,7 @@ const COUNT = `
 
 const COUNT_USAGE = statement(COUNT);
 
-// Not for a running turn, whose commit would take this for usage that its steps have charged.
+// Leaves a running turn alone, whose commit would take this for usage already charged by its steps.
 const COUNT_CUT_OFF = statement(`${COUNT} and state <> 'running'`);
 
 const SETTLE = statement(`

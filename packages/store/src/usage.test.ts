@@ -217,7 +217,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[U07] measures latency from the message to the commit of its answer, as median and 95th percentile', async () => {
       for (let nth = 1; nth <= 19; nth += 1) await turn({ took: nth * 1_000 });
       await turn({ took: 1_234_567 });
-      // Nobody waited for these.
+      // These turns answer nobody, so they have no latency.
       await turn({ took: 9_999_999, outcome: 'failed' });
       await turn({ took: 9_999_999, trigger: 'cron' });
       expect((await ask('day')).total.latency).toEqual({ p50: 10_000, p95: 19_000 });

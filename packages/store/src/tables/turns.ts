@@ -252,7 +252,7 @@ export const TURN_TABLES = {
       title: words('not null'),
       task: words('not null'),
       reader: data('not null'),
-      /** With `route`: the message it works for. */
+      /** Together with `route`, the message that the run works for. */
       origin: wordsJson('not null'),
       route: data('not null'),
       from_owner: int('not null'),

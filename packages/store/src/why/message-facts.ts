@@ -117,7 +117,7 @@ export interface PartFacts {
   readonly id: string;
   /** Null for another chat, or for the answer of a command. */
   readonly index: number | null;
-  /** Whether it goes where the message is answered. */
+  /** Whether it goes to the chat in which the message is answered. */
   readonly isHere: boolean;
   readonly state: PartState;
   readonly attempts: number;
