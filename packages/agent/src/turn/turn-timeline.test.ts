@@ -38,7 +38,7 @@ describe('the timeline of a turn', () => {
     const { verdict, stages } = await told('last');
     expect(verdict).toBe('Answered; parts: 1 not sent yet.');
     expect(stages.filter((words) => /^(model|tool|commit)/.test(words))).toEqual([
-      expect.stringMatching(/^model: asked: .*wants parrot$/),
+      expect.stringMatching(/^model: asked: .*calls parrot$/),
       'tool: parrot: done',
       expect.stringMatching(/^model: asked: /),
       expect.stringMatching(/^commit: answered/),
