@@ -158,7 +158,8 @@ const RELEASE_ALERTS = statement(`
   update heartbeat_run set held_until = :now
   where state = 'held' and target = :id and held_until = :until`);
 
-// Matches the trigger of a message; inside a JSON string its quotes would be escaped.
+// Leaves out messages with a trigger, which Parley wrote. Text cannot imitate the pattern, because
+// quotes inside a JSON string are escaped.
 const NEWEST_ROUTE = statement(`
   select route from inbox where conversation_id = :id and message not like :trigger
   order by seq desc limit 1`).rows<{ readonly route: string }>();

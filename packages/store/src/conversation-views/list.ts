@@ -223,7 +223,8 @@ const ONE = statement(
   `${FACTS} from (${WITH_NEWEST} where id = :id) as talk ${JOINED}`,
 ).rows<ListRow>();
 
-// Matches the trigger of a message; inside a JSON string its quotes would be escaped.
+// Leaves out messages with a trigger, which Parley wrote. Text cannot imitate the pattern, because
+// quotes inside a JSON string are escaped.
 const BY_PERSON = statement(`
   select message from inbox where conversation_id = :id and message not like :trigger
   order by seq desc limit 1`).rows<{ readonly message: string }>();

@@ -87,8 +87,8 @@ function mapTexts(inText: (text: string) => string): (value: unknown) => unknown
 }
 
 /**
- * Spaces may have become line breaks, also in JSON's notation, or line breaks with the prefix of a
- * quoted call.
+ * A space also matches a line break, whether plain, escaped as in JSON, or followed by the prefix with
+ * which a call is quoted.
  */
 function patternOf(word: string): string {
   const pieces = word.split(/\s+/).map((piece) => RegExp.escape(piece));

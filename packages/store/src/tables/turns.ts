@@ -129,7 +129,7 @@ export const TURN_TABLES = {
       keeps: ['prompts'],
       at: 'used_at',
       by: ['used_at', 'hash'],
-      // A process may use a text this long without touching its row, and once more for a slow turn.
+      // A process may use a text for this long without touching its row. Doubled for a slow turn.
       longer: 2 * TEXT_KNOWN_MS,
     },
     forget: 'apart',

@@ -257,7 +257,8 @@ const WRITTEN = statement(`
   where turn.id = :turnId and turn.written_by is not null and ${THERE}
   order by outbox.seq limit 1`).rows<FoundMessage>();
 
-// Matches the trigger of a message; inside a JSON string its quotes would be escaped.
+// Messages with a trigger were written by Parley. Text cannot imitate the pattern, because quotes
+// inside a JSON string are escaped.
 const IS_SAID: string = `case when outcome = 'command' or message like '%,"trigger":"%' then 0 else 1 end`;
 
 const ACCEPTED_ROW = `${TAKEN}, ${IS_SAID} as "isSaid" from inbox`;
