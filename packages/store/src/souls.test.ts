@@ -38,7 +38,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return proposal.version.number;
     };
 
-    it('[W06] seed the first text once as v0-seed and in use, separately for each agent', async () => {
+    it('[W06] start with the seed v0-seed, which is in use, once for each agent', async () => {
       expect(await store.souls.seed('main', { text: 'Be evil.', head: '', by: null }, 2)).toBe(
         false,
       );
@@ -50,7 +50,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.souls.unnotified('main')).toEqual([]);
     });
 
-    it('[W06] have one seed after two simultaneous starts', async () => {
+    it('[W06] get only one seed from two simultaneous starts', async () => {
       const seeds = ['a', 'b', 'c'].map((text) =>
         store.souls.seed('new', { text, head: '', by: null }, 1),
       );

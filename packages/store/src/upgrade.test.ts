@@ -220,7 +220,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await expect(openStore({ url: database.url(), clock })).rejects.toMatchObject({
         code: 'store-older',
         retryable: false,
-        message: expect.stringMatching(/older than 0\.1\.0.*Nothing was changed\. Use another data/),
+        message: expect.stringMatching(
+          /older than 0\.1\.0.*Nothing was changed\. Use another data/,
+        ),
       });
       expect(await schemaOf(old.database)).toEqual(before);
     });

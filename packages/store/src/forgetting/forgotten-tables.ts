@@ -21,7 +21,7 @@ export interface ForgottenTable extends Required<ForgetRule> {
 }
 
 /**
- * All such tables, referring tables before those they refer to. Recorded prompts and adapter state
+ * All tables with words to forget. Referring tables come before those they refer to. Recorded prompts and adapter state
  * are handled separately.
  */
 export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed().flatMap(

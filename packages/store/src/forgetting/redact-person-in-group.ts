@@ -15,8 +15,8 @@ import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-
 import { phraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /**
- * Limits for the texts that are also removed from shared rows that stay: their number, and the
- * least length of one.
+ * How many of a person's newest texts are also removed from rows that others share, and the minimum
+ * length of such a text.
  */
 const MAX_PHRASES = 500;
 const MIN_PHRASE_LENGTH = 6;
