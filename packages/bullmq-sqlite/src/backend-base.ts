@@ -350,7 +350,7 @@ class WakeUps {
     else for (const waiter of waiters) this.#setTimer(waiter, dueAt);
   }
 
-  /** Called after another process committed something unknown. */
+  /** Called when another process has committed; what it changed is unknown. */
   reconsiderAll(): void {
     for (const queueId of [...this.#waiters.keys()]) this.reconsider(queueId);
   }

@@ -114,7 +114,7 @@ export class EventNews {
     this.#emitter.emit(String(queueId));
   }
 
-  /** Called after another process committed something unknown. */
+  /** Called when another process has committed; what it changed is unknown. */
   announceAll(): void {
     for (const queue of this.#emitter.eventNames()) this.#emitter.emit(queue);
   }

@@ -245,7 +245,7 @@ export function pageSessionRepository(database: Database) {
 }
 
 // Deletes only what has also expired by the time from which ages are counted (D15). If the clock is
-// ahead for a minute, sessions are not found, but they are there again afterwards.
+// ahead for a minute, sessions are hidden for that time, but not deleted.
 const FORGET_EXPIRED_SESSIONS = statement(`
   delete from page_session where expires_at <= :now
     and expires_at <= (select counted_to from retention_run)`);

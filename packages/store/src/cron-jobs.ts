@@ -3,7 +3,7 @@ import { ensureConversation, lockConversation } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { type AdmittedMessage, addMessage } from './rows.ts';
 
-/** `over`: the job has run its only time, or has finally failed. */
+/** `over`: a one-off job that has run, or a job that has failed for the last time. */
 export type CronJobState = 'on' | 'paused' | 'over';
 
 /** A requested job. Times in ms. */
