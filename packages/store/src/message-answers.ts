@@ -11,8 +11,8 @@ export interface MessageAnswer {
   /** Null until a turn has started. */
   readonly turnId: string | null;
   /**
-   * Whether its turn waits for a person; `parts` are then everything sent to its chat since the
-   * message.
+   * Whether its turn waits for a person. `parts` are then the questions and notices sent to its chat
+   * since the message.
    */
   readonly isSuspended: boolean;
   /** The usage of its turn so far. */

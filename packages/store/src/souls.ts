@@ -61,8 +61,8 @@ export function soulRepository(database: Database) {
       now: number,
     ) => database.write((sql) => closeSoul(sql, { agent, number, now }, state, by)),
     /**
-     * Adds a version with the text of an earlier one that was in use; null if `basedOn` is no
-     * longer in use.
+     * Adds and applies a version with the text of the earlier one `to`. Null if `basedOn` is no
+     * longer in use, or if `to` never was.
      */
     rollback: (agent: string, order: SoulRollback, now: number) =>
       database.write((sql) => rollbackSoul(sql, agent, order, now)),
