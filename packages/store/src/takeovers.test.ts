@@ -212,7 +212,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await history()).toEqual(['m1', 'Ann: Hi']);
     });
 
-    it('[U12] are not needed for a reply to join the history, while the agent still answers', async () => {
+    it('[U12] are not needed for a reply: it joins the history, and the agent keeps answering', async () => {
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 0 });
       const begun = await begin();
       expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1']);
