@@ -160,7 +160,7 @@ describe('parley cron', () => {
     });
     scene.telegram.say({ chat: ANN, text: 'hi' });
     await until('hello');
-    expect((await cli('add', 'x', '--at', 'soon')).out).toContain('"soon" is no time');
+    expect((await cli('add', 'x', '--at', 'soon')).out).toContain('"soon" is not a time');
     const added = await cli('add', 'x', '--cron', '0 9 * * mon');
     const id = /\((\w{5})\)/.exec(added.out)?.[1] ?? '';
     const schema = join(scene.folder.path, 'orders.schema.json');
