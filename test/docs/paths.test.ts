@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { CHAT_COMMANDS } from '../../packages/channels/src/commands/list.ts';
 import { isListed } from '../../packages/channels/src/commands/permission.ts';
 import { repositoryFiles } from '../repository-files.ts';
@@ -91,5 +93,29 @@ describe('paths in the documentation and in product texts', () => {
       ({ name }) => !rows.some((row) => row.includes(`\`/${name}`)),
     );
     expect(missing.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('[U01] the issue forms have the fields that GitHub requires', () => {
+    const Form = z.object({
+      name: z.string(),
+      description: z.string(),
+      labels: z.array(z.string()),
+      body: z
+        .array(
+          z.object({
+            type: z.enum(['markdown', 'textarea', 'input', 'dropdown', 'checkboxes']),
+            id: z.string().optional(),
+            attributes: z.looseObject({ label: z.string().optional() }),
+          }),
+        )
+        .min(1),
+    });
+    const forms = FILES.filter((file) => /^\.github\/ISSUE_TEMPLATE\/(?!config)/.test(file));
+    for (const form of forms) {
+      const { body } = Form.parse(parse(read(form)));
+      const asked = body.filter(({ type }) => type !== 'markdown');
+      expect(asked.filter(({ id, attributes }) => !id || !attributes.label)).toEqual([]);
+    }
+    expect(forms.length).toBe(2);
   });
 });
