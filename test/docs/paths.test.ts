@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const FILES = repositoryFiles();
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-/** Pages for people: not the text that the agent reads, and no samples. */
+/** Pages for people, without text that the agent reads and without samples. */
 const PAGES = FILES.filter(
   (file) =>
     file.endsWith('.md') && !/^(config|packages\/.*\/src|test\/(gallery|corpus))\//.test(file),
@@ -24,7 +24,7 @@ const SOURCES = FILES.filter(
     !/(^|\/)(corpus|fixtures|golden)\/|package-lock|parley\.schema/.test(file),
 );
 
-/** The code spans of a page, without its code blocks. */
+/** The code spans of a page, outside of code blocks. */
 function codeSpans(page: string): readonly string[] {
   const text = read(page).replaceAll(/^ *```[\s\S]*?^ *```/gm, '');
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span);
@@ -83,6 +83,13 @@ describe('paths in the documentation and in product texts', () => {
     const missing = pages.filter((page) => !index.includes(`](${page.replace('docs/', '')})`));
     expect(missing).toEqual([]);
     expect(index.match(/^## .*$/gm)).toEqual(['## Use', '## Operate', '## Extend']);
+  });
+
+  it('[U01] the README of the project is one screen without tables', () => {
+    const lines = read('README.md').trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(80);
+    expect(lines.filter((line) => line.startsWith('|'))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith('!['))).toHaveLength(1);
   });
 
   it('[F09] docs/chat-commands.md describes every command of a chat', () => {
