@@ -10,13 +10,10 @@ import { runCommand } from '../e2e/parley-process.ts';
 import { say, startWebScene, untilAnswer, type WebScene } from '../e2e/web-scene.ts';
 import { textOf } from '../model/chat-request.ts';
 
-/**
- * A Parley with chats on every channel, some weeks of usage, jobs, a failed message and other
- * content for the views.
- */
+/** A Parley with chats on every channel, some weeks of usage, jobs, a failed message and what else views show. */
 export interface Example {
   readonly scene: WebScene;
-  /** The address of a view, if it has one that shows more than its list. */
+  /** The address of a view, where it has one that shows more than its list. */
   addressOf(view: string): string;
   close(): Promise<void>;
 }
@@ -47,7 +44,7 @@ const ANSWERS: readonly (readonly [RegExp, string])[] = [
   [/weather/i, 'Dry until four, then light rain. Take a jacket.'],
 ];
 
-/** Starts Parley on doubles of all platforms and lets people talk to it. */
+/** Starts Parley on doubles of all platforms, and lets people talk to it. */
 export async function startExample(chromiumUrl: string): Promise<Example> {
   const noisy = hushLibsignal();
   const [telegram, discord, whatsapp] = await Promise.all([
@@ -93,7 +90,7 @@ export async function startExample(chromiumUrl: string): Promise<Example> {
     from: { id: 77, first_name: 'Theo' },
     text: `@${telegram.me.username} when do we meet on Saturday?`,
   });
-  // A stranger waits with a code, and an answer is refused.
+  // A stranger waits for a code, and an answer is refused.
   telegram.say({ chat: 503, from: { id: 503, first_name: 'Cleo' }, text: 'Hello?' });
   const description = 'Forbidden: bot was blocked by the user';
   telegram.fault({ kind: 'refuse', code: 403, description, method: 'sendMessage', chat: BO });
@@ -118,7 +115,7 @@ export async function startExample(chromiumUrl: string): Promise<Example> {
   };
 }
 
-/** The owner's chat on the page. */
+/** The owner on the page. */
 async function talk(scene: WebScene): Promise<void> {
   const page = await scene.open();
   for (const [text, answer] of [
@@ -131,7 +128,7 @@ async function talk(scene: WebScene): Promise<void> {
   await page.context().close();
 }
 
-/** Adds jobs with timetables; if the command has changed, the pictures are still taken. */
+/** Jobs with a timetable; another form of the command is no reason to have no pictures. */
 async function plan(data: string): Promise<void> {
   for (const [title, every, task] of [
     ['Morning news', '0 7 * * 1-5', 'Summarize the news of the night in five lines'],
@@ -141,7 +138,7 @@ async function plan(data: string): Promise<void> {
   }
 }
 
-/** Waits until no message waits and no part is to be sent, for half a minute at most. */
+/** Until no message waits and no part is to be sent; at most half a minute. */
 async function untilStill(data: string): Promise<void> {
   for (let tries = 0; tries < 60; tries += 1) {
     await sleep(500);
@@ -167,10 +164,7 @@ function newestOf(data: string, channel: string): string {
   return String(found?.id ?? '');
 }
 
-/**
- * Adds four weeks of usage before today, the same in each run except for the dates, and a name for
- * a Discord user.
- */
+/** Four weeks of usage before today, the same in each run but for its dates; and a name for a Discord user. */
 function fill(path: string): void {
   const database = new DatabaseSync(path, { timeout: 5_000 });
   database.exec(

@@ -7,20 +7,19 @@ import { startChromium } from '../services/chromium.ts';
 import { type Example, startExample } from './example.ts';
 import { shootPlatforms } from './platforms.ts';
 
-/** Pictures of other things are beside this folder. */
+/** Shots of other things lie beside it. */
 const FOLDER = join(import.meta.dirname, '../../docs/images/page');
 const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 const ON_PHONE = new Set(['chat', 'conversations']);
-/** Colors per picture: the page has few, and a small file matters more than exact shades. */
+/** Colors of a picture: the page has few, and a small file matters more than a shade. */
 const COLORS = 96;
-/** How long a view may load before it is photographed as it is, in ms. */
+/** A view that is still loading is shot as it is then. In ms. */
 const TIMEOUT_MS = 8_000;
 
 /**
- * `npm run screenshots` takes a picture of every view of the page, in light and dark, from a
- * freshly filled example, and one of each platform of `parley simulate`; `-- platforms` takes only
- * the latter.
+ * `npm run screenshots`: a picture of every view of the page, in light and dark, from an example that is filled anew, and
+ * one of each platform of `parley simulate`; `-- platforms` makes these alone.
  */
 async function main(): Promise<void> {
   const chromium = await startChromium();
