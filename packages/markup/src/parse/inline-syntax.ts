@@ -204,8 +204,8 @@ export function quickAddresses(gfm: SyntaxExtension): (markdown: string) => Synt
 }
 
 /*
- * Maths is shown as it is written, since no chat draws it: it becomes literal text, so that its signs
- * are no marks.
+ * Maths becomes literal text, so that its signs are no marks: most chats show it as it is written. A dialect that
+ * draws formulas has a mark for it.
  */
 
 /** `$…$` by pandoc's rule, so that prices stay prose; `$$…$$`, which may hold spaces at its ends; `\(…\)`; `\[…\]`. */

@@ -2,6 +2,7 @@ import type { Button } from '@parley/core';
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { hrefOf } from '../route.ts';
+import { DataScope } from '../ui/data.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { useStickToBottom } from '../ui/stick-to-bottom.ts';
 import { List, TextButton } from '../ui/widgets.tsx';
@@ -71,7 +72,9 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
       <div ref={scroller} class="scroller" tabIndex={0} role="region" aria-label="Messages">
         <div ref={content} class="column">
           {isEmpty && <EmptyState agent={agent} onTry={onTry} />}
-          <MessageLog conversation={conversation} agent={agent.name} actions={actions} />
+          <DataScope>
+            <MessageLog conversation={conversation} agent={agent.name} actions={actions} />
+          </DataScope>
         </div>
       </div>
       <div class="dock column">
