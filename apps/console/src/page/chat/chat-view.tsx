@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { hrefOf } from '../route.ts';
 import { DataScope } from '../ui/data.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Lazy } from '../ui/lazy.tsx';
 import { useStickToBottom } from '../ui/stick-to-bottom.ts';
 import { List, TextButton } from '../ui/widgets.tsx';
 import type { ChatClient } from './client.ts';
@@ -21,8 +22,17 @@ export interface AgentInfo {
   readonly offline: boolean;
 }
 
+interface ChatViewProps {
+  readonly client: ChatClient;
+  readonly agent: AgentInfo;
+  /** The id of its conversation; null: it has none yet. */
+  readonly conversation: string | null;
+}
+
+const answering = async () => (await import('../inbox/answering.tsx')).Answering;
+
 /** The chat: all messages, and the field to write in. */
-export function ChatView({ client, agent }: { client: ChatClient; agent: AgentInfo }): VNode {
+export function ChatView({ client, agent, conversation: id }: ChatViewProps): VNode {
   const conversation = client.conversation.value;
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -103,10 +113,9 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
             client.send('/stop');
             field.current?.focus();
           }}
-        />
-        <p class="keys" aria-hidden="true">
-          Enter sends · Shift+Enter new line · / for commands
-        </p>
+        >
+          {id !== null && <Lazy load={answering} props={{ id, round: entries.length }} key={id} />}
+        </Composer>
       </div>
     </main>
   );

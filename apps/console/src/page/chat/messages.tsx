@@ -166,6 +166,7 @@ function MineMessage(props: MineProps): VNode {
           <MessageFiles
             files={message.files}
             path={(index) => actions.filePath(message.id, index)}
+            isSending={delivery.kind === 'sending'}
           />
           <DeliveryNote {...{ message, actions, isLast, isStopMarked }} />
         </>

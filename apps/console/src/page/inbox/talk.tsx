@@ -175,13 +175,13 @@ interface MessageProps {
 
 /** The messages of one side, rendered as in the chat. */
 function Message({ conversation, message }: MessageProps): VNode {
-  const { at, direction, state, error, why, text } = message;
+  const { at, direction, state, error, why, text, isNotice } = message;
   const [isAsked, setAsked] = useState(false);
   const who = writerOf(message);
   return (
     <article
       aria-label={`${who}, ${momentOf(at)}`}
-      class={direction === 'out' ? 'answer' : 'theirs'}
+      class={direction === 'out' ? `answer ${isNotice ? 'is-notice' : ''}` : 'theirs'}
     >
       <p class="note">
         <b>{who}</b>
@@ -203,10 +203,11 @@ function Message({ conversation, message }: MessageProps): VNode {
 }
 
 /** The author of a message: a person, the agent, a person in its place, or Parley itself. */
-function writerOf({ direction, from, trigger, writtenBy }: ShownMessage): string {
+function writerOf({ direction, from, trigger, writtenBy, isNotice }: ShownMessage): string {
   if (writtenBy !== null) {
     return writtenBy.as === 'self' ? writtenBy.name : `${writtenBy.name}, as the agent`;
   }
+  if (isNotice) return 'Parley';
   return direction === 'out' ? 'Answer' : (from ?? `Parley (${trigger})`);
 }
 
