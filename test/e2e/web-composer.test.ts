@@ -122,6 +122,8 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     await page.getByRole('button', { name: 'tower.png' }).first().click();
     const whole = page.getByRole('dialog', { name: 'tower.png' });
     await whole.waitFor();
+    const close = whole.getByRole('button', { name: 'Close' });
+    expect(await close.evaluate((it) => getComputedStyle(it).opacity)).toBe('1');
     const size = await sizeOf(whole.getByRole('img'));
     expect(Math.round(size.height / size.width)).toBe(2);
     expect(size.height).toBeGreaterThan(place.height * 2);

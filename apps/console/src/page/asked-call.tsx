@@ -30,7 +30,7 @@ export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
     <>
       <header>
         <b>May I use {tool}?</b>
-        <span class="hint">until {timeOfDay(expiresAt)}</span>
+        <span class="hint">expires at {timeOfDay(expiresAt)}</span>
       </header>
       {!isSaidAbove && <Origin asked={asked} />}
       {!isSaidAbove && text !== '' && (
@@ -74,7 +74,7 @@ export function Whole({ title, text, isOpen = true }: WholeProps): VNode {
       </Said>
       {text.includes('\\u{') && (
         <p class="facts">
-          {'\\u{…}'} is a character that cannot be seen, or looks like another one.
+          {'\\u{…}'} stands for a character that is invisible or looks like another one.
         </p>
       )}
     </details>

@@ -17,6 +17,6 @@ export function addConversationFiles(
     const { id, ...place } = c.req.param();
     const key = FilePlace.safeParse(place).data;
     const file = key && (await attachments.ofConversation(id, { ...key, messageSeq: key.message }));
-    return file ? fileResponse(file) : c.json({ error: 'That file is not kept any more.' }, 404);
+    return file ? fileResponse(file) : c.json({ error: 'This file is no longer stored.' }, 404);
   });
 }

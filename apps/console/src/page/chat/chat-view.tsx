@@ -135,7 +135,7 @@ function EditNote({ last, edited, onSendAsNew, onCancel }: EditNoteProps): VNode
   if (last?.id !== edited) {
     return (
       <p class="hint" role="status">
-        The message you are editing is no longer your last one, so this will be sent as a new one.{' '}
+        The message you are editing is no longer your last one. This will be sent as a new message.{' '}
         <TextButton label="Cancel" onPress={onCancel} />
       </p>
     );
@@ -200,7 +200,7 @@ function useDraft(chat: string): readonly [string, (text: string) => void] {
   return [draft, change];
 }
 
-/** Id of the message whose place the draft is to take; it is that over a reload, too. */
+/** The id of the message that the draft replaces; it survives a reload. */
 function useEdited(chat: string): readonly [string | null, (id: string | null) => void] {
   const [id, setId] = useState(() => localStorage.getItem(EDITED + chat));
   const change = useCallback(
@@ -228,7 +228,7 @@ function keepDraft(key: string, text: string): void {
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
 
-/** The view of a newcomer: what this is, and something to try: `onTry` writes or sends it. */
+/** An empty chat: a welcome, and suggestions that `onTry` writes or sends. */
 function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }): VNode {
   const { name, offline } = props.agent;
   return (
@@ -236,13 +236,13 @@ function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }):
       <img src="/page/icon.svg" alt="" width={64} height={64} />
       <h2 class="title">Say hello to {name}</h2>
       <p class="lead">
-        This is your own agent, on your own machine. Here you talk to it as its owner; the same
-        agent answers in every chat you connect.
+        Your own agent, on your own machine. You talk to it as its owner here, and it answers in
+        every channel you connect.
       </p>
       {offline && (
         <p class="offline">
-          No model is connected yet, so answers come from a small built-in one.{' '}
-          <a href={hrefOf('setup')}>Connect yours</a>, or start a local server such as Ollama.
+          No model is connected yet, so a small built-in one answers.{' '}
+          <a href={hrefOf('setup')}>Connect a model</a>, or start a local server such as Ollama.
         </p>
       )}
       <List look="choices" of={TO_TRY}>

@@ -103,7 +103,7 @@ function FilePicker({ onFiles }: Pick<ComposerProps, 'onFiles'>): VNode {
         type="button"
         class="quiet attach"
         aria-label="Add files"
-        title="Add files; they can also be pasted or dropped"
+        title="Add files, or paste or drop them"
         onClick={() => input.current?.click()}
       >
         <Icon name="attach" />

@@ -128,12 +128,12 @@ function filesRefusal(files: readonly File[], limits: Conversation['limits']): s
   if (limits === undefined) return null;
   const large = files.find(({ size }) => size > limits.file);
   if (large !== undefined) {
-    return `"${large.name}" is larger than ${sizeOf(limits.file)}, the most that one file may have.`;
+    return `"${large.name}" is larger than ${sizeOf(limits.file)}, the limit for one file.`;
   }
   const size = files.reduce((sum, file) => sum + file.size, 0);
   return size <= limits.message
     ? null
-    : `The files of one message may have ${sizeOf(limits.message)} together.`;
+    : `The files of one message can have up to ${sizeOf(limits.message)} in total.`;
 }
 
 const MB = 1_024 * 1_024;

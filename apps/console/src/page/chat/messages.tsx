@@ -87,7 +87,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
           <HtmlBlock html={live.html} />
         </div>
       )}
-      {lists.below.length > 0 && <Log label="Sent meanwhile">{lists.below}</Log>}
+      {lists.below.length > 0 && <Log label="Sent while the answer was written">{lists.below}</Log>}
       {typing && !live && (
         <div class="typing" aria-hidden="true">
           <i />
@@ -227,7 +227,7 @@ function deliveryText(delivery: Delivery, at: number, isStopMarked: boolean): st
     return delivery.late ? 'Not sent yet, trying again…' : 'Sending…';
   }
   if (delivery.isNew)
-    return `${timeOfDay(at)} · sent as a new message: the other one was not the last any more`;
+    return `${timeOfDay(at)} · sent as a new message, because the other one was no longer the last`;
   return delivery.outcome === 'stopped' && !isStopMarked
     ? `${timeOfDay(at)} · stopped`
     : timeOfDay(at);

@@ -60,9 +60,11 @@ export function ModelChoice({ report, run, isLabelHidden }: ChoiceProps): VNode 
           run(() => order('conversations/set-model', { id, model: value === '' ? null : value }))
         }
       >
-        <option value="">{nameOf(usualModel)} (default)</option>
+        <option value="">{shortName(nameOf(usualModel), shown)} (default)</option>
         {shown.map((one) => (
-          <option key={one}>{one}</option>
+          <option key={one} value={one}>
+            {shortName(one, shown)}
+          </option>
         ))}
       </select>
     </label>
@@ -72,6 +74,12 @@ export function ModelChoice({ report, run, isLabelHidden }: ChoiceProps): VNode 
 /** The name of a model, without its server and how it was chosen. */
 function nameOf(usualModel: string): string {
   return usualModel.split(/ at |: |; /)[0] ?? usualModel;
+}
+
+/** A model without its provider, where that leaves no two with the same name. */
+function shortName(model: string, all: readonly string[]): string {
+  const [, name = model] = /^[^/]+\/(.+)$/.exec(model) ?? [];
+  return all.some((one) => one !== model && one.endsWith(`/${name}`)) ? model : name;
 }
 
 interface AnsweringProps {
