@@ -67,6 +67,22 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     await page.context().close();
   });
 
+  it('[U02] [U08] a new chat has the usual mode and model, and another mode before its first message', async () => {
+    const page = await scene.open();
+    await page.getByRole('link', { name: 'New chat' }).click();
+    await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
+    const mode = composer(page).getByRole('combobox', { name: 'Mode', exact: true });
+    const choice = composer(page).getByRole('combobox', { name: 'Model', exact: true });
+    await expect.poll(() => choice.locator('option').allInnerTexts()).toEqual(['double (default)']);
+    await mode.selectOption('Plan');
+    await untilAnswer(page, /plan mode/);
+    // By then the list knows its conversation.
+    await expect.poll(() => choice.locator('option').count(), { timeout: 20_000 }).toBe(2);
+    expect(await mode.inputValue()).toBe('plan');
+    expect((await conversation()).mode).toBe('plan');
+    await page.context().close();
+  });
+
   it('[U03] the answer of a command looks different from that of the agent, in the chat and in the inbox', async () => {
     const page = await scene.open();
     await say(page, '/whoami');

@@ -1,5 +1,5 @@
 import type { Button } from '@parley/core';
-import type { VNode } from 'preact';
+import type { RefObject, VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { hrefOf } from '../route.ts';
 import { DataScope } from '../ui/data.tsx';
@@ -70,10 +70,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
     }),
     [client, write, setEdited],
   );
-  useEffect(() => {
-    // On a telephone this would push the keyboard over the page.
-    if (matchMedia('(pointer: fine)').matches) field.current?.focus();
-  }, []);
+  useFocusAtFirst(field);
   const { entries, loaded } = conversation;
   const isEmpty = loaded && entries.length === 0 && !conversation.live;
   const onTry = (text: string): void => (text.startsWith('/') ? send(text) : write(text));
@@ -114,11 +111,34 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
             field.current?.focus();
           }}
         >
-          {id !== null && <Lazy load={answering} props={{ id, round: entries.length }} key={id} />}
+          <ModeAndModel {...{ id, isEmpty, agent, client }} />
         </Composer>
       </div>
     </main>
   );
+}
+
+function useFocusAtFirst(field: RefObject<HTMLElement>): void {
+  useEffect(() => {
+    // On a telephone this would push the keyboard over the page.
+    if (matchMedia('(pointer: fine)').matches) field.current?.focus();
+  }, []);
+}
+
+interface ModeAndModelProps extends Pick<ChatViewProps, 'client' | 'agent'> {
+  readonly id: string | null;
+  /** Nothing was said yet. */
+  readonly isEmpty: boolean;
+}
+
+/** The mode and the model of the chat, as far as they are known: a chat that is not new is in the list soon. */
+function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode | null {
+  const wasEmpty = useRef(false);
+  wasEmpty.current ||= isEmpty;
+  if (agent.model === '' || (id === null && !wasEmpty.current)) return null;
+  const round = client.conversation.value.entries.length;
+  const onCommand = (command: string): void => client.send(command);
+  return <Lazy load={answering} props={{ id, round, usualModel: agent.model, onCommand }} />;
 }
 
 interface EditNoteProps {

@@ -1,38 +1,39 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { order } from '../gateway.ts';
-import { DataScope, useOperation, useScope, useWork, type Work } from '../ui/data.tsx';
+import { DataScope, useOperation, useScope, useWork } from '../ui/data.tsx';
 import { OutcomeNote } from '../ui/widgets.tsx';
 
 type ConversationReport = OutputOf<'conversations/show'>;
+type Mode = ConversationReport['mode'];
 
-interface ChoiceProps {
-  readonly report: Pick<ConversationReport, 'id' | 'mode' | 'model' | 'models' | 'usualModel'>;
-  readonly run: Work['run'];
+/** The modes with their names. */
+const MODES: readonly (readonly [Mode, string])[] = [
+  ['agent', 'Agent'],
+  ['ask', 'Ask'],
+  ['plan', 'Plan'],
+];
+
+interface ModeProps {
+  readonly mode: Mode;
+  readonly onChoose: (mode: Mode) => void;
   /** Its value says what it is: the label is for screen readers alone. */
   readonly isLabelHidden?: boolean;
 }
 
-/** The modes with their names. */
-const MODES = [
-  ['agent', 'Agent'],
-  ['ask', 'Ask'],
-  ['plan', 'Plan'],
-] as const;
-
-/** Switches a conversation to another mode, as `/mode` does. */
-export function ModeChoice({ report: { id, mode }, run, isLabelHidden }: ChoiceProps): VNode {
+/** The mode of a conversation, to choose another one. */
+export function ModeChoice({ mode, onChoose, isLabelHidden }: ModeProps): VNode {
   return (
     <label>
       <span class={isLabelHidden ? 'visually-hidden' : ''}>Mode</span>
       <select
         class="field"
-        title="Agent uses tools, Ask only answers, Plan writes a plan first"
+        title="Agent uses tools, Ask only looks and answers, Plan writes a plan first"
         value={mode}
         onChange={({ currentTarget: { value } }) => {
           const [to] = MODES.find(([one]) => one === value) ?? [];
-          if (to !== undefined) run(() => order('conversations/set-mode', { id, mode: to }));
+          if (to !== undefined) onChoose(to);
         }}
       >
         {MODES.map(([one, name]) => (
@@ -45,9 +46,15 @@ export function ModeChoice({ report: { id, mode }, run, isLabelHidden }: ChoiceP
   );
 }
 
-/** Gives a conversation another model, as `/model` does. */
-export function ModelChoice({ report, run, isLabelHidden }: ChoiceProps): VNode {
-  const { id, model, models, usualModel } = report;
+interface ModelProps extends Pick<ModeProps, 'isLabelHidden'> {
+  readonly of: Pick<ConversationReport, 'model' | 'models' | 'usualModel'>;
+  /** Null: that of the settings. */
+  readonly onChoose: (model: string | null) => void;
+}
+
+/** The model of a conversation, to choose another one. */
+export function ModelChoice({ of, onChoose, isLabelHidden }: ModelProps): VNode {
+  const { model, models, usualModel } = of;
   const shown = model === null || models.includes(model) ? models : [...models, model];
   return (
     <label>
@@ -56,9 +63,7 @@ export function ModelChoice({ report, run, isLabelHidden }: ChoiceProps): VNode 
         class="field"
         title={model ?? usualModel}
         value={model ?? ''}
-        onChange={({ currentTarget: { value } }) =>
-          run(() => order('conversations/set-model', { id, model: value === '' ? null : value }))
-        }
+        onChange={({ currentTarget: { value } }) => onChoose(value === '' ? null : value)}
       >
         <option value="">{shortName(nameOf(usualModel), shown)} (default)</option>
         {shown.map((one) => (
@@ -83,22 +88,35 @@ function shortName(model: string, all: readonly string[]): string {
 }
 
 interface AnsweringProps {
-  /** The conversation. */
-  readonly id: string;
+  /** The conversation; null: the chat is new and has none. */
+  readonly id: string | null;
   /** Changes with everything that is said: `/mode` and `/model` may have been. */
   readonly round: number;
+  /** The model of the settings, in one sentence. */
+  readonly usualModel: string;
+  /** Sends a command: the only way to change a chat that has no conversation yet. */
+  readonly onCommand: (command: string) => void;
 }
 
 /** How a chat is answered, beside its composer: the mode and the model. */
-export function Answering(props: AnsweringProps): VNode {
+export function Answering({ id, round, usualModel, onCommand }: AnsweringProps): VNode {
   return (
-    <DataScope>
-      <Choices {...props} />
+    <DataScope key={id}>
+      {id === null ? (
+        <FirstChoices usualModel={usualModel} onCommand={onCommand} />
+      ) : (
+        <Choices id={id} round={round} />
+      )}
     </DataScope>
   );
 }
 
-function Choices({ id, round }: AnsweringProps): VNode | null {
+interface ChoicesProps {
+  readonly id: string;
+  readonly round: number;
+}
+
+function Choices({ id, round }: ChoicesProps): VNode | null {
   const report = useOperation('conversations/show', { id }).value;
   const { refresh } = useScope();
   const { outcome, run } = useWork();
@@ -108,9 +126,39 @@ function Choices({ id, round }: AnsweringProps): VNode | null {
   if (report === undefined) return null;
   return (
     <>
-      <ModeChoice report={report} run={run} isLabelHidden />
-      <ModelChoice report={report} run={run} isLabelHidden />
+      <ModeChoice
+        mode={report.mode}
+        onChoose={(mode) => run(() => order('conversations/set-mode', { id, mode }))}
+        isLabelHidden
+      />
+      <ModelChoice
+        of={report}
+        onChoose={(model) => run(() => order('conversations/set-model', { id, model }))}
+        isLabelHidden
+      />
       {outcome?.isTrouble && <OutcomeNote outcome={outcome} />}
+    </>
+  );
+}
+
+/** In a new chat the first mode is chosen by a command, which starts its conversation. */
+function FirstChoices({
+  usualModel,
+  onCommand,
+}: Pick<AnsweringProps, 'usualModel' | 'onCommand'>): VNode {
+  const [mode, setMode] = useState<Mode>('agent');
+  const choose = (to: Mode): void => {
+    setMode(to);
+    onCommand(`/mode ${to}`);
+  };
+  return (
+    <>
+      <ModeChoice mode={mode} onChoose={choose} isLabelHidden />
+      <ModelChoice
+        of={{ model: null, models: [], usualModel }}
+        onChoose={() => undefined}
+        isLabelHidden
+      />
     </>
   );
 }

@@ -112,8 +112,14 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
   return (
     <>
       <div class="actions conversation-controls">
-        <ModeChoice report={report} run={run} />
-        <ModelChoice report={report} run={run} />
+        <ModeChoice
+          mode={report.mode}
+          onChoose={(mode) => change('conversations/set-mode', { id, mode })}
+        />
+        <ModelChoice
+          of={report}
+          onChoose={(model) => change('conversations/set-model', { id, model })}
+        />
         {state !== 'idle' && (
           <ConfirmButton
             label="Stop"
