@@ -47,8 +47,9 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     await untilAnswer(page, 'You said: Good morning');
     const mode = composer(page).getByRole('combobox', { name: 'Mode', exact: true });
     const choice = composer(page).getByRole('combobox', { name: 'Model', exact: true });
-    await expect.poll(() => mode.inputValue()).toBe('agent');
-    await expect.poll(() => choice.inputValue()).toBe('');
+    // Until the list knows the conversation, a command changes the mode.
+    await expect.poll(() => choice.locator('option').count(), { timeout: 20_000 }).toBe(2);
+    expect([await mode.inputValue(), await choice.inputValue()]).toEqual(['agent', '']);
     await mode.selectOption('Plan');
     await expect.poll(async () => (await conversation()).mode).toBe('plan');
     const name = 'openai-compatible/other';
