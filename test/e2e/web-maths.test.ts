@@ -6,6 +6,7 @@ import { say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 const chromiumUrl = inject('chromiumUrl');
 
 const LONG = Array.from({ length: 60 }, (_, nth) => `x_{${nth}}`).join('+');
+const DEEP = `${'\\sqrt{'.repeat(150)}x${'}'.repeat(150)}`;
 const ANSWER = String.raw`Inline $E = mc^2$ and \(a^2 + b^2\), **prices of $5 and $10**.
 
 $$
@@ -19,7 +20,7 @@ $$
 
 A matrix $\begin{pmatrix}${Array.from({ length: 14 }, (_, nth) => nth).join('&')}\end{pmatrix}$ in a line.
 
-A mistake $\unknown{x}$, an address $\href{https://example.com}{x}$, a loop $\def\a{\a\a}\a$, a color $\color{red}{\pmb{y}}$.
+A mistake $\unknown{x}$, an address $\href{https://example.com}{x}$, a loop $\def\a{\a\a}\a$, a color $\color{red}{\pmb{y}}$, a tower $${DEEP}$.
 
 The end.`;
 
@@ -71,6 +72,7 @@ describe.runIf(chromiumUrl)('formulas on the page', () => {
       [false, false, expect.stringContaining(String.raw`$\href{https`)],
       [false, false, expect.stringContaining(String.raw`$\def\a`)],
       [true, false, 'y'],
+      [false, false, expect.stringContaining('$\\sqrt{')],
     ]);
     const prices = page.locator('strong', { hasText: 'prices of $5 and $10' });
     await prices.waitFor();

@@ -212,7 +212,7 @@ function writerOf({ direction, from, trigger, writtenBy, isNotice }: ShownMessag
 }
 
 function Body({ conversation, message }: MessageProps): VNode {
-  const { id, direction, text, html, files } = message;
+  const { id, direction, text, html, files, state } = message;
   const folder = `/api/conversations/${encodeURIComponent(conversation)}/files/${id.slice(1)}`;
   // The bytes of what was sent are not kept for this view.
   const isKept = direction === 'in';
@@ -224,7 +224,7 @@ function Body({ conversation, message }: MessageProps): VNode {
         </div>
       )}
       {(html === null || html === '') && text !== '' && (
-        <div class={direction === 'in' ? 'bubble' : ''}>
+        <div class={direction === 'in' ? `bubble ${state === 'command' ? 'is-command' : ''}` : ''}>
           <Said look="said-text is-plain">{text}</Said>
         </div>
       )}

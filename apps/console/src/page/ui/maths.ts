@@ -4,6 +4,9 @@ import temml from 'temml';
 const MAX_FORMULA = 4_000;
 const MAX_ANSWER = 40_000;
 
+/** Elements within each other; a browser lays them out by recursion, and more could end the tab. */
+const MAX_DEPTH = 60;
+
 /** The elements of MathML Core; what needs others, such as a struck-out term, stays source. */
 const ELEMENTS = new Set(
   [
@@ -93,14 +96,15 @@ function draw({ tex, isDisplay }: Formula): Node | null {
   }
 }
 
-/** Takes out what a formula may not have; false: it has an element that cannot be shown. */
-function isPlain({ type, attributes = {}, style = {}, children = [] }: Drawn): boolean {
-  if (type !== undefined && !ELEMENTS.has(type)) return false;
+/** Takes out what a formula may not have; false: it has an element that cannot be shown, or too many within each other. */
+function isPlain(drawn: Drawn, depth = 0): boolean {
+  const { type, attributes = {}, style = {}, children = [] } = drawn;
+  if ((type !== undefined && !ELEMENTS.has(type)) || depth > MAX_DEPTH) return false;
   for (const name of Object.keys(attributes)) {
     if (!ATTRIBUTES.has(name)) delete attributes[name];
   }
   delete style.color;
-  return children.every(isPlain);
+  return children.every((child) => isPlain(child, depth + 1));
 }
 
 /** Gives formulas that are wider than their line a box to scroll in, by keyboard, too. Returns the function that ends it. */
