@@ -140,7 +140,10 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     const whole = page.getByRole('dialog', { name: 'tower.png' });
     await whole.waitFor();
     const close = whole.getByRole('button', { name: 'Close' });
-    expect(await close.evaluate((it) => getComputedStyle(it).opacity)).toBe('1');
+    const opacity = await close.evaluate(
+      (it) => it.ownerDocument.defaultView?.getComputedStyle(it).opacity,
+    );
+    expect(opacity).toBe('1');
     const size = await sizeOf(whole.getByRole('img'));
     expect(Math.round(size.height / size.width)).toBe(2);
     expect(size.height).toBeGreaterThan(place.height * 2);

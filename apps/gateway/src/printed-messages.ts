@@ -1,14 +1,19 @@
 import { htmlOfPart } from '@parley/channels';
 import type { MessagePage, ShownMessage } from '@parley/store';
 
-/** A message, and an answer also as HTML from the printer of the page; null: only its text is known. */
+/**
+ * A message, with an answer also as HTML from the page's printer; null when only its text is known.
+ */
 type PrintedMessage = Omit<ShownMessage, 'sent'> & {
   readonly html: string | null;
-  /** No model wrote it: the answer of a command, or a notice. */
+  /** The text is the answer of a command, or a notice: no model wrote it. */
   readonly isNotice: boolean;
 };
 
-/** Messages with the HTML of the answers. The first part of an answer shows all of it; the others are empty. */
+/**
+ * Messages with the HTML of the answers. The first part of an answer carries all of it; the others
+ * are empty.
+ */
 export async function printMessages({
   messages,
   answers,
@@ -19,7 +24,7 @@ export async function printMessages({
     const turnId = sent?.turnId ?? '';
     const html = sent === undefined ? null : await htmlOfPart(sent, answers.get(turnId));
     if (html) shown.add(turnId);
-    // The first part is on an earlier page.
+    // Whether the first part is on an earlier page.
     const isAlone = html === '' && !shown.has(turnId);
     const isNotice = sent?.turnId === null;
     printed.push({ ...message, html: isAlone ? null : html, isNotice });
