@@ -97,6 +97,8 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     await asked.locator('del').getByText('Cats sleep.').waitFor();
     const change = await asked.locator('.diff').innerText();
     expect(change).toContain('+Parrots talk.');
+    // Which file it is stands above the change, also while the whole call is folded.
+    await asked.getByText(`path: "${FILE}"`).first().waitFor();
     const { SHOTS } = process.env;
     if (SHOTS) await page.screenshot({ path: join(SHOTS, 'change.png') });
     expect(await faultsOf(page)).toEqual([]);

@@ -38,10 +38,16 @@ export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
           {text}
         </Said>
       )}
+      {diff !== null && <Said look="facts">{fileOf(shown)}</Said>}
       {diff !== null && <Diff lines={diff} />}
       <Whole title="The whole call" text={shown} isOpen={!isInChat || diff === null} />
     </>
   );
+}
+
+/** The lines of a call that changes a file before its new text: which file, and who may read it. */
+function fileOf(shown: string): string {
+  return shown.split('\nwhole_file:')[0] ?? '';
 }
 
 /** The person who asked for the call, and the conversation. */
