@@ -32,13 +32,14 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
   if (id === '') {
     return (
       // The list is the main part of the page.
-      <div class="talk">
+      <section class="talk" aria-label="Conversation">
         <p class="nothing">Select a conversation. Reading it doesn't send anything.</p>
-      </div>
+      </section>
     );
   }
   return (
     <main class="talk">
+      <h2 class="visually-hidden">Messages</h2>
       <DataScope key={`${id} ${message}`}>
         <Messages id={id} found={message === '' ? null : { message, at: Number(at) || 0 }} />
         <ReplyTo id={id} />
