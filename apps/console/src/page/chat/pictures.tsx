@@ -23,7 +23,7 @@ export function Picture({ path, name }: PictureProps): VNode | null {
         title="Show the whole picture"
         onClick={() => whole.current?.showModal()}
       >
-        <img class="picture" src={address} alt={`Picture ${name}`} />
+        <img class="picture" src={address} alt={name} />
       </button>
       <dialog ref={whole} class="whole-picture" aria-label={name} closedby="any">
         <img src={address} alt={name} />
