@@ -14,7 +14,7 @@ interface ApprovalRow {
 
 const OWNER = '1';
 
-/** The code with which a message of the bot asks about one call; undefined: it asks nothing. */
+/** The approval code in a message of the bot; undefined when it does not ask for approval. */
 export function codeOfQuestion(text: string): string | undefined {
   return /Reply `?\/approve (\w+)/.exec(text)?.[1];
 }
