@@ -48,7 +48,7 @@ function settingsIn(one: Schema, path: Path): readonly Setting[] {
 
 const SETTINGS = settingsIn(schema, []).filter(({ path }) => path[0] !== 'version');
 
-/** What the form sets for a value: that of a field as its text is read, of a block or list that of its text. */
+/** What the form sets for a value: fields, blocks and lists are parsed from their text. */
 function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
   const field = fieldOf(String(path.at(-1)), one, value);
   return isTyped(field)
@@ -77,7 +77,7 @@ function savedBy(path: Path, value: unknown): unknown {
   return parse(result.text);
 }
 
-/** The form sets an entry of a list that is there: of one that is not, the list with it. */
+/** The form can set an entry of an existing list; a missing list is created with it. */
 function withLists(path: Path, value: unknown): readonly [Path, unknown] {
   const at = path.indexOf(0);
   if (at < 0) return [path, value];
@@ -88,7 +88,7 @@ function withLists(path: Path, value: unknown): readonly [Path, unknown] {
 }
 
 describe('every setting', () => {
-  it('[U03] has a name in plain words that is not its key', () => {
+  it('[U03] has a plain-language name that is not its key', () => {
     const named = SETTINGS.filter(({ path }) => !['entry', 0].includes(path.at(-1) ?? 0)).filter(
       ({ path }) => !path.includes('options') && !path.includes('responseFormat'),
     );
@@ -99,7 +99,7 @@ describe('every setting', () => {
     expect(wrong.map(({ path }) => path.join('.'))).toEqual([]);
   });
 
-  it('[U03] has a name that no other one beside it has', () => {
+  it('[U03] has a name that is unique among its siblings', () => {
     const names = new Map<string, string>();
     const same = SETTINGS.flatMap(({ path, schema: { title } }) => {
       const key = `${path.slice(0, -1).join('.')} ${title}`;
@@ -110,7 +110,7 @@ describe('every setting', () => {
     expect(same).toEqual([]);
   });
 
-  it('[D12] is in the file as the form wrote it, whatever value it has', () => {
+  it('[D12] is in the file as the form wrote it, whatever its value', () => {
     const text = fc.oneof(fc.string(), fc.constantFrom('', '5', 'true', '"a"', '[]', 'a\nb', ' a'));
     const { value } = fc.letrec((tie) => ({
       scalar: fc.oneof(text, fc.integer(), fc.boolean()),
@@ -124,9 +124,10 @@ describe('every setting', () => {
         }),
       ),
     }));
-    // A list or a block is there once it has something in it.
+    // A list or a block exists once it contains something.
     const run = fc.property(fc.constantFrom(...SETTINGS), value, (setting, one) => {
-      // A new entry where a word is chosen is empty until then; the file never says so.
+      // A new entry with a list of words is empty until one is chosen; the file never contains
+      // that.
       fc.pre(one !== '' || !isChosen(setting));
       const set = throughForm(setting, one);
       expect(set).toEqual(one);
@@ -136,7 +137,7 @@ describe('every setting', () => {
     fc.assert(run, { numRuns: 400 });
   });
 
-  it('[D12] that may be absent can be switched on by an empty block', () => {
+  it('[D12] that is optional can be switched on by an empty block', () => {
     expect(savedBy(['queue', 'cluster'], {})).toEqual({ version: 2, queue: { cluster: {} } });
     expect(savedBy(['heartbeat'], {})).toEqual({ version: 2 });
   });
@@ -146,7 +147,7 @@ describe('the example of a settings file', () => {
   const text = readFileSync(new URL('../../config/parley.example.yaml', import.meta.url), 'utf8');
   const values: unknown = parse(text.replaceAll(/^#(?=\w| {2,}\S)/gm, ''));
 
-  /** Every value in it, blocks and lists as well as what is in them. */
+  /** Every value in it, including blocks, lists and their contents. */
   function written(value: unknown, path: Path): readonly Path[] {
     if (Array.isArray(value))
       return [path, ...value.flatMap((one, at) => written(one, [...path, at]))];
@@ -162,7 +163,7 @@ describe('the example of a settings file', () => {
       const one = schemaAt(schema, path);
       const value = valueAt(values, path);
       const { kind } = fieldOf(String(path.at(-1)), one, value);
-      // The form of the model is chosen, and with it the provider.
+      // The form offers a choice of model, which also sets the provider.
       if (path.at(-1) !== 'provider') expect(kind, path.join('.')).not.toBe('json');
       draft = withValue(draft, path, throughForm({ path, schema: one }, value));
     }

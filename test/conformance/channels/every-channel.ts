@@ -20,13 +20,16 @@ const table = (quotes: boolean, kills = true): readonly Behaviour[] => [
   ...LOST_CONNECTIONS,
 ];
 
-/** The one whose rows all run on a change; the others leave out what is the same code for all of them. */
+/**
+ * The channel whose rows all run on a change; the others skip rows that test the same shared code.
+ */
 const FIRST = 'Telegram';
-/** The others, of which one is killed on a change, another one each day. */
+/** The other channels; on a change one of them is killed, a different one each day. */
 const OTHERS = ['Discord', 'WhatsApp', 'the example of docs/new-channel.md'];
 
 /**
- * What every channel does, row by row, through its real wire, with one Parley for all rows.
+ * The behaviors of a channel, row by row, through its real wire format, with one Parley for all
+ * rows.
  * @param lacks what the platform cannot do; rows that need it are left out.
  */
 export function everyChannel(
@@ -34,7 +37,7 @@ export function everyChannel(
   makePeer: () => Promise<Peer>,
   lacks: readonly Trait[],
 ): void {
-  describe(`what every channel does: ${name}`, () => {
+  describe(`every channel: ${name}`, () => {
     let scene: Scene;
     const kills = name === FIRST || isOfDay(OTHERS.indexOf(name), OTHERS.length);
     beforeAll(async () => {
@@ -54,7 +57,7 @@ export function everyChannel(
       });
     }
 
-    it('[F04] lacks exactly what rows were left out for', () => {
+    it('[F04] lacks exactly the abilities for which rows were left out', () => {
       for (const trait of lacks) expect([...scene.peer.traits]).not.toContain(trait);
       const needed = new Set(table(true).flatMap(({ needs = [] }) => needs));
       const missing = [...needed].filter((trait) => !scene.peer.traits.has(trait));
