@@ -7,19 +7,19 @@ import { startChromium } from '../services/chromium.ts';
 import { type Example, startExample } from './example.ts';
 import { shootPlatforms } from './platforms.ts';
 
-/** Shots of other things lie beside it. */
+/** The folder also contains other screenshots. */
 const FOLDER = join(import.meta.dirname, '../../docs/images/page');
 const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 const ON_PHONE = new Set(['chat', 'conversations']);
-/** Colors of a picture: the page has few, and a small file matters more than a shade. */
+/** Colors per picture: the page has few, and a small file matters more than exact shades. */
 const COLORS = 96;
-/** A view that is still loading is shot as it is then. In ms. */
+/** A view that is still loading after this time is captured anyway. In ms. */
 const TIMEOUT_MS = 8_000;
 
 /**
- * `npm run screenshots`: a picture of every view of the page, in light and dark, from an example that is filled anew, and
- * one of each platform of `parley simulate`; `-- platforms` makes these alone.
+ * `npm run screenshots`: captures every view of the page, in light and dark, from a newly created
+ * example, and each platform of `parley simulate`; `-- platforms` captures only the latter.
  */
 async function main(): Promise<void> {
   const chromium = await startChromium();
@@ -50,14 +50,16 @@ async function main(): Promise<void> {
   }
 }
 
-/** The chat, and whatever the navigation leads to: a new view is found by itself. */
+/** The chat, and every view in the navigation, so that new views are included automatically. */
 async function viewsOf(page: Page): Promise<readonly string[]> {
   const links = await addressesOfViews(page);
   const views = links.flatMap((href) => /^#\/([a-z-]+)/.exec(href)?.[1] ?? []);
   return [...new Set(['chat', 'conversations', ...views])];
 }
 
-/** A script for the page: folders of the machine that makes the pictures are shown as those of a usual installation. */
+/**
+ * A script for the page that replaces this machine's folders with those of a usual installation.
+ */
 function usualPaths(data: string): string {
   const folders = [
     [resolve(import.meta.dirname, '../..'), '/opt/parley'],
@@ -78,7 +80,7 @@ async function shoot(page: Page, example: Example, view: string, name: string): 
   const loading = main.getByText('Loading…').first();
   await loading.waitFor({ state: 'detached', timeout: TIMEOUT_MS }).catch(() => undefined);
   await page.evaluate('document.fonts.ready.then(() => undefined)');
-  // What scrolls to its end or is drawn late is there now.
+  // Waits for scrolling to the end and for late drawing.
   await page.waitForTimeout(400);
   await page.evaluate(usualPaths(example.scene.folder.path));
   const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' });
