@@ -45,20 +45,23 @@ function limitsOf(index: number, dialect: (typeof DIALECTS)[number]): readonly n
 }
 
 describe("CommonMark's examples", () => {
-  it.each(DIALECTS)('[M01] [M03] are valid on %s, whole and in order, wherever they are cut', (dialect) => {
-    const failures: string[] = [];
-    for (const [index, { markdown, readings }] of EXAMPLES.entries()) {
-      for (const maxLength of limitsOf(index, dialect)) {
-        try {
-          checkDocument(markdown, { dialect, maxLength, unit: 'utf16' }, readings());
-        } catch (error) {
-          failures.push(`example ${index + 1} in parts of ${maxLength}: ${String(error)}`);
+  it.each(DIALECTS)(
+    '[M01] [M03] are valid on %s, whole and in order, wherever they are cut',
+    (dialect) => {
+      const failures: string[] = [];
+      for (const [index, { markdown, readings }] of EXAMPLES.entries()) {
+        for (const maxLength of limitsOf(index, dialect)) {
+          try {
+            checkDocument(markdown, { dialect, maxLength, unit: 'utf16' }, readings());
+          } catch (error) {
+            failures.push(`example ${index + 1} in parts of ${maxLength}: ${String(error)}`);
+          }
         }
       }
-    }
-    expect(failures).toEqual([]);
-    expect(commonmark).toHaveLength(652);
-  });
+      expect(failures).toEqual([]);
+      expect(commonmark).toHaveLength(652);
+    },
+  );
 
   it('[M01] say the same in their HTML as in what the tests expect to be seen', () => {
     const counted = new Map<string, number>();

@@ -27,7 +27,9 @@ function blocksOf(html: string): unknown {
 const letters = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 
 describe('rich messages on Telegram', () => {
-  it('[F18] [M06] are accepted by a strict reader, whatever the Markdown', { timeout: TIMEOUT }, () => {
+  it('[F18] [M06] are accepted by a strict reader, whatever the Markdown', {
+    timeout: TIMEOUT,
+  }, () => {
     fc.assert(
       fc.property(needing, (markdown) => {
         for (const { rich } of render(markdown, target)) {

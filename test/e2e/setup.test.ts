@@ -124,32 +124,29 @@ channels:
     },
   );
 
-  it.runIf(script)(
-    '[U02] uses the running gateway, which then answers the new owner',
-    async () => {
-      writeFileSync(file(), before);
-      const gateway = await startParleyHere(folder.path);
-      onTestFinished(async () => void (await gateway.end()));
-      const terminal = open();
-      await answerAll(terminal);
-      terminal.type(KEYS.enter);
-      await terminal.sees('Link your own account now');
-      terminal.type(KEYS.enter);
-      await terminal.sees('Write anything to your bot');
-      telegram.say({ chat: ANN, text: 'hello again?' });
-      await terminal.sees('that is me');
-      terminal.type(KEYS.enter);
-      await terminal.sees('Done. Parley runs');
-      expect(await terminal.ended).toBe(0);
-      await expect
-        .poll(
-          () => {
-            telegram.say({ chat: ANN, text: 'and now?' });
-            return telegram.conversation(ANN).some(({ text }) => text === 'Hello Ann.');
-          },
-          { timeout: 30_000, interval: 2_000 },
-        )
-        .toBe(true);
-    },
-  );
+  it.runIf(script)('[U02] uses the running gateway, which then answers the new owner', async () => {
+    writeFileSync(file(), before);
+    const gateway = await startParleyHere(folder.path);
+    onTestFinished(async () => void (await gateway.end()));
+    const terminal = open();
+    await answerAll(terminal);
+    terminal.type(KEYS.enter);
+    await terminal.sees('Link your own account now');
+    terminal.type(KEYS.enter);
+    await terminal.sees('Write anything to your bot');
+    telegram.say({ chat: ANN, text: 'hello again?' });
+    await terminal.sees('that is me');
+    terminal.type(KEYS.enter);
+    await terminal.sees('Done. Parley runs');
+    expect(await terminal.ended).toBe(0);
+    await expect
+      .poll(
+        () => {
+          telegram.say({ chat: ANN, text: 'and now?' });
+          return telegram.conversation(ANN).some(({ text }) => text === 'Hello Ann.');
+        },
+        { timeout: 30_000, interval: 2_000 },
+      )
+      .toBe(true);
+  });
 });

@@ -114,10 +114,7 @@ describe.runIf(bash)('.ci/run', () => {
       'four files that fail',
       { 'npm test': failedIn('a.test.ts', 'b.test.ts', 'c.test.ts', 'd.test.ts') },
     ],
-    [
-      'an uncaught error',
-      { 'npm test': `echo 'Unhandled Rejection'; ${failedIn('a.test.ts')}` },
-    ],
+    ['an uncaught error', { 'npm test': `echo 'Unhandled Rejection'; ${failedIn('a.test.ts')}` }],
   ])('[U09] fails for %s, and calls no file unsteady', (_what, sections) => {
     const { status, out, last } = ciRun(sections);
     expect({ status, last }).toEqual({

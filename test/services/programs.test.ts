@@ -34,11 +34,14 @@ describe('an unlisted program', () => {
     ['execFile', () => execFile(UNLISTED, ['1'], () => undefined)],
     ['execFileSync', () => execFileSync(UNLISTED, ['1'])],
     ['a path', () => spawnSync('/usr/bin/seq', ['1'])],
-  ])('[U09] cannot be started by a test with %s, and the error says where to add it', (_how, start) => {
-    expect(start).toThrow(
-      /starts \S*seq, which is not in the list of test\/services\/programs\.ts/,
-    );
-  });
+  ])(
+    '[U09] cannot be started by a test with %s, and the error says where to add it',
+    (_how, start) => {
+      expect(start).toThrow(
+        /starts \S*seq, which is not in the list of test\/services\/programs\.ts/,
+      );
+    },
+  );
 
   it('[U09] fails a test that ignores the error', () => {
     expect(() => spawnSync(UNLISTED)).toThrow();

@@ -143,7 +143,8 @@ export const APPROVALS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[G02] a question with choices is answered by its number, in a group by quoting the question',
+    title:
+      '[G02] a question with choices is answered by its number, in a group by quoting the question',
     needs: ['quotes'],
     run: async (scene) => {
       await chooses(scene, scene.peer.direct());

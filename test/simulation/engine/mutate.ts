@@ -25,7 +25,8 @@ export function plantFault({ file, text, by }: Replacement): () => boolean {
       if (url !== ROOT + file) return loaded;
       const source = String(loaded.source);
       const count = source.split(text).length - 1;
-      if (count !== 1) throw new Error(`${file} contains the text to replace ${count} times: ${text}`);
+      if (count !== 1)
+        throw new Error(`${file} contains the text to replace ${count} times: ${text}`);
       isPlanted = true;
       return { ...loaded, source: source.replace(text, () => by) };
     },

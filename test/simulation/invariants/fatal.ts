@@ -15,7 +15,9 @@ export const givenUp: MakeInvariant = () => {
     onRequest: (request) => {
       if (!lastSaid(request).includes('fatal')) return [];
       asked += 1;
-      return asked > MAX_DEATHS ? [`the model was asked ${asked} times the question that kills the process`] : [];
+      return asked > MAX_DEATHS
+        ? [`the model was asked ${asked} times the question that kills the process`]
+        : [];
     },
     atEnd: (simulation) => {
       const { observer, said, questions } = simulation;

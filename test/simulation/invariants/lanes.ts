@@ -123,7 +123,10 @@ export const leftEmpty: MakeInvariant = () => ({
     return [...tables.messages.values()]
       .filter((row) => row.state === 'waiting' && answered.includes(row.conversation_id))
       .filter(({ seq }) => !stored.has(seq))
-      .map(({ seq, conversation_id: lane }) => `${lane} was released while message ${seq} was waiting in it`);
+      .map(
+        ({ seq, conversation_id: lane }) =>
+          `${lane} was released while message ${seq} was waiting in it`,
+      );
   },
 });
 

@@ -61,7 +61,9 @@ export const leasesAreRespected: MakeInvariant = () => {
         .filter(
           ({ before }) => before.holder !== null && before.until > simulation.databaseTime(at),
         )
-        .map(({ now }) => `${process} took ${now.conversation} while another worker's lease was valid`);
+        .map(
+          ({ now }) => `${process} took ${now.conversation} while another worker's lease was valid`,
+        );
     },
   };
 };

@@ -86,7 +86,8 @@ export const contextIsHeard: MakeInvariant = () => ({
     const { questions, remarks, requests } = simulation;
     const heard = new Set(requests.flatMap(({ body }) => body.match(/\bc\d+\b/g) ?? []));
     return remarks.flatMap(({ text, chat, platform, account, at }) => {
-      if (simulation.answers(text) > 0) return [`${text} was answered, though it did not address the bot`];
+      if (simulation.answers(text) > 0)
+        return [`${text} was answered, though it did not address the bot`];
       const next = questions.find(
         (one) =>
           one.at > at &&

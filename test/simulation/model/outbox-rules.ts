@@ -105,10 +105,7 @@ export function checkSent(
   }
   if (timesShown > resends && !mayRepeat) {
     found.push(
-      broken(
-        12,
-        `${row} was shown ${timesShown + 1} times, but people resent it ${resends} times`,
-      ),
+      broken(12, `${row} was shown ${timesShown + 1} times, but people resent it ${resends} times`),
     );
   }
   return found;
