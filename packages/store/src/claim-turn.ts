@@ -29,7 +29,6 @@ import {
   readInboxRow,
 } from './rows.ts';
 import type { Row } from './tables.ts';
-import { isTakenOver, readMoment } from './taken-over.ts';
 import { countHangs, dropTurn, type TurnRun, withRun } from './turn-runs.ts';
 
 /** The result of a claim: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */
@@ -45,8 +44,6 @@ export interface Claim {
   readonly busy: BusyPolicy;
   readonly newTurnId: string;
   readonly now: number;
-  /** The time of the shared clock, in ms; null: the database's own. */
-  readonly moment: number | null;
 }
 
 /** More than the largest album and whatever may be said between its pictures. */
@@ -55,7 +52,7 @@ const MAX_FOLLOWUP_MESSAGES = 100;
 /** A conversation that this transaction keeps for itself. */
 export type LockedLane = Pick<
   ConversationRow,
-  'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run' | 'model' | 'taken_over_until'
+  'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run' | 'model'
 > & {
   /** False: no turn of it is unfinished. */
   readonly isUnfinished: boolean;
@@ -75,9 +72,6 @@ export async function claimTurnInLane(
   conversation: LockedLane,
 ): Promise<ClaimResult> {
   const { conversationId } = claim.lease;
-  // What waits, waits on, and an unfinished turn is resumed once the agent leads the conversation again (U12).
-  const until = conversation.taken_over_until;
-  if (until !== null && isTakenOver(until, await readMoment(sql, claim.moment))) return NOTHING;
   const run = { at: claim.now, worker: conversation.lease_owner };
   const { session } = conversation;
   const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run, session) : null;
@@ -96,8 +90,6 @@ export async function claimTurnInLane(
   if (isPassed && conversation.plan_run === 0) dropPlan(sql, conversationId);
   return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode, model } };
 }
-
-const NOTHING: ClaimResult = { kind: 'none' };
 
 export const isOfPerson = ({ message }: InboxRow): boolean => message.trigger === undefined;
 

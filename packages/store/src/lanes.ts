@@ -9,7 +9,7 @@ import type { PromptWriter } from './prompts.ts';
 import { isPutOffAt, type PutOff, putOffTurn } from './put-off.ts';
 import type { ClaimedTurn, CommitResult, Lease, TurnCommit } from './rows.ts';
 import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
-import { isTakenOverAt } from './taken-over.ts';
+import { isTakenOver, isTakenOverAt, readMoment } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
 /**
@@ -30,8 +30,8 @@ export function laneRepository(
 ) {
   return {
     /**
-     * Takes the lane unless another live worker holds it; moves the epoch on. `busy` says for how many ms the other
-     * lease still runs: never longer than `leaseMs`, even where the clock was set back.
+     * Takes the lane unless another live worker holds it or a person leads the conversation; moves the epoch on. `busy`
+     * says for how many ms the other lease still runs: never longer than `leaseMs`, even where the clock was set back.
      */
     acquire: (
       conversationId: string,
@@ -47,7 +47,8 @@ export function laneRepository(
           leaseMs,
           moment: sharedClock(),
         });
-        return taken.kind === 'busy' ? taken : { kind: 'held', lease: taken.lease };
+        if (taken.kind === 'held') return { kind: 'held', lease: taken.lease };
+        return { kind: 'busy', retryInMs: taken.kind === 'busy' ? taken.retryInMs : leaseMs };
       }, 'process'),
 
     /**
@@ -98,9 +99,7 @@ export function laneRepository(
      * `fenced` when the lease was lost.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
-      database.write((sql) => {
-        return claimOrLeave(sql, { lease, busy, newTurnId, now, moment: sharedClock() });
-      }, 'process'),
+      database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
 
     /**
      * Syncs to disk how often a turn was started: one that has ended its process may end the machine as well.
@@ -176,14 +175,16 @@ type Begun =
 async function beginWork(
   database: Database,
   work: LaneRequest,
-  { busy, newTurnId, now, moment }: Omit<Claim, 'lease'>,
+  { moment, ...claim }: Omit<Claim, 'lease'> & Pick<LaneWork, 'moment'>,
 ): Promise<Begun> {
   return database.write(async (sql) => {
-    const taken = await acquireLane(sql, { ...work, now, moment });
+    const taken = await acquireLane(sql, { ...work, now: claim.now, moment });
     if (taken.kind === 'busy') return taken;
+    // What waits, waits on, and an unfinished turn is resumed once the agent leads the conversation again (U12).
+    if (taken.kind === 'taken-over') return { kind: 'none' };
     const { lease, lane } = taken;
     // This very transaction has raised the epoch, so no other worker can have fenced it.
-    const claimed = await claimTurnInLane(sql, { lease, busy, newTurnId, now, moment }, lane);
+    const claimed = await claimTurnInLane(sql, { lease, ...claim }, lane);
     if (claimed.kind === 'turn') return { ...claimed, lease };
     sql.send(LEAVE, lease);
     return claimed.kind === 'settling' ? claimed : { kind: 'none' };
@@ -198,7 +199,7 @@ async function dropLane(
   const { dropWaiting } = await import('./drop-waiting.ts');
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: dropped.now, moment });
-    if (taken.kind === 'busy') return null;
+    if (taken.kind !== 'held') return null;
     const { lease, lane } = taken;
     const route = await dropWaiting(sql, { ...dropped, lease, session: lane.session });
     sql.send(LEAVE, lease);
@@ -285,6 +286,7 @@ async function acquireLane(
 ): Promise<
   | { readonly kind: 'held'; readonly lease: Lease; readonly lane: LockedLane }
   | { readonly kind: 'busy'; readonly retryInMs: number }
+  | { readonly kind: 'taken-over' }
 > {
   const take = () => sql.get(ACQUIRE_LEASE, { conversationId, owner, ...length });
   let taken = await take();
@@ -300,6 +302,11 @@ async function acquireLane(
     const isUnfinished = unfinished !== null;
     return { kind: 'held', lease: { conversationId, epoch }, lane: { ...lane, isUnfinished } };
   }
+  const { moment } = length;
+  const locked = await lockConversation(sql, conversationId);
+  const until = locked?.taken_over_until ?? null;
+  if (until !== null && isTakenOver(until, await readMoment(sql, moment)))
+    return { kind: 'taken-over' };
   return { kind: 'busy', retryInMs: await waitForLease(sql, conversationId, length) };
 }
 
@@ -309,7 +316,6 @@ async function waitForLease(
   conversationId: string,
   { leaseMs, moment }: Pick<LaneWork, 'leaseMs' | 'moment'>,
 ): Promise<number> {
-  await lockConversation(sql, conversationId);
   const leftMs = (await sql.get(LEFT, { conversationId, moment }))?.leftMs ?? 0;
   if (leftMs > leaseMs) sql.send(SHORTEN, { conversationId, moment, leaseMs });
   return Math.max(1, Math.min(leftMs, leaseMs));
@@ -345,8 +351,8 @@ const LEAVE_IF_DONE = statement(`
     where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);
 
 /**
- * The lane with its new epoch, or nothing when another worker holds it and its lease still runs. On
- * PostgreSQL `unfinished` may name a turn that ended while this waited for the lock, so it only says where
+ * The lane with its new epoch, or nothing when another worker holds it and its lease still runs, or a person leads the
+ * conversation. A takeover fences the holder of the lane, so no claim need ask again. On PostgreSQL `unfinished` may name a turn that ended while this waited for the lock, so it only says where
  * to look; it misses one that was started meanwhile, as `seen` shows.
  */
 const ACQUIRE_LEASE = statement(`
@@ -354,7 +360,8 @@ const ACQUIRE_LEASE = statement(`
     lease_until = ${SHARED_NOW} + :leaseMs
   where id = :conversationId
     and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)
-  returning epoch, session, lease_owner, mode, plan, plan_run, model, taken_over_until, (select turn.id from turn
+    and (taken_over_until is null or not (${isTakenOverAt(SHARED_NOW, 'conversation')}))
+  returning epoch, session, lease_owner, mode, plan, plan_run, model, (select turn.id from turn
     where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
   (select before.epoch from conversation before where before.id = :conversationId) as seen`).rows<
   Omit<LockedLane, 'isUnfinished'> & {

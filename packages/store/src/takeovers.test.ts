@@ -70,12 +70,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1', 'm2']);
     });
 
-    it('[U12] a lane that is held already claims nothing more, either', async () => {
+    it('[U12] a lane that is held already claims nothing more, and no worker can take it, its holder included', async () => {
       const lease = await hold(store);
       await takeOver();
       expect(await store.lanes.claim(lease, 'collect', 't1', 0)).toEqual({ kind: 'fenced' });
-      const another = await hold(store, LANE, 'w2');
-      expect(await store.lanes.claim(another, 'collect', 't1', 0)).toEqual({ kind: 'none' });
+      for (const owner of ['w1', 'w2']) {
+        expect(await store.lanes.acquire(LANE, owner, 0, 1_000)).toMatchObject({ kind: 'busy' });
+      }
+      await store.takeovers.handBack(LANE, 'Ann');
+      expect((await begin()).kind).toBe('turn');
     });
 
     it('[U12] ends by itself, and the sweep finds what waits then', async () => {
