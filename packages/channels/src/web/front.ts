@@ -6,6 +6,8 @@ export interface WebFront {
   readonly channel: 'web' | 'terminal';
   /** Its name in the form of the settings. */
   readonly title: string;
+  /** For the settings. */
+  readonly about: string;
   /** Named in the start banner. */
   readonly as: string;
   readonly target: RenderTarget;
@@ -32,6 +34,7 @@ const NO_LIMIT = 4_000_000;
 export const WEB: WebFront = {
   channel: 'web',
   title: 'Chat on the web page',
+  about: 'The owner’s chats on the page of this gateway.',
   as: 'the web page',
   target: { dialect: 'html', maxLength: NO_LIMIT, unit: 'utf16' },
   buttons: true,
@@ -41,6 +44,7 @@ export const WEB: WebFront = {
 export const TERMINAL: WebFront = {
   channel: 'terminal',
   title: 'Chat in the terminal',
+  about: 'The owner’s chat with parley chat.',
   as: 'parley chat',
   target: { dialect: 'plain', maxLength: NO_LIMIT, unit: 'utf16' },
   buttons: false,
