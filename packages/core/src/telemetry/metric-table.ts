@@ -84,8 +84,12 @@ export const PARLEY_METRICS: MetricTable = {
   parley_inbox_seconds: quick('Duration of storing one message, by outcome.', 'outcome'),
   parley_inbox_waiting_messages: gauge('Messages that wait for their turn, in all conversations.'),
   parley_inbox_waiting_conversations: gauge('Conversations in which messages wait.'),
-  parley_inbox_oldest_seconds: gauge('How long the message that waits longest has been waiting.'),
-  parley_inbox_wait_seconds: slow('From the moment a message was stored until its turn began.'),
+  parley_inbox_oldest_seconds: gauge(
+    'How long the message that waits longest for the agent has been waiting; not for a person who leads the chat or has to decide.',
+  ),
+  parley_inbox_wait_seconds: slow(
+    'From the moment a message was stored until its turn first began; in a chat that a person led, with that time.',
+  ),
   parley_lane_turns_total: counter(
     'Turns taken from lanes, by agent: `first`, or `resumed` after a crash, an approval or a shutdown.',
     'run',
