@@ -52,7 +52,7 @@ describe('a message that nobody can take', () => {
     expect(body).toContain('refused');
     await expect
       .poll(web.history)
-      .toEqual([expect.stringContaining('1000000 characters; I can take 32000 at once')]);
+      .toEqual([expect.stringContaining('1000000 characters, but I can read only 32000 at once')]);
     expect(model.total).toBe(asked);
     await expectGoodAnswer();
   });
