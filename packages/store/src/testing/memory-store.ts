@@ -7,13 +7,13 @@ import { openStore, type StoreOptions } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Store } from '../store.ts';
 
-/** These never change once they are made. */
+/** Created once and never changed, as is the file. */
 let tables: Promise<Uint8Array> | undefined;
 let file: Promise<Uint8Array> | undefined;
 
 /**
- * For tests: an empty store in memory, as `openStore` opens it. Its tables are made once for all test files of a
- * process and copied, which takes a quarter of the time.
+ * For tests: an empty in-memory store as `openStore` opens it. Its tables are created once for all
+ * test files of a process and copied, which takes a quarter of the time.
  */
 export async function openMemoryStore(
   options: Omit<StoreOptions, 'url' | 'content'>,
@@ -31,10 +31,10 @@ export async function writeEmptyDatabase(path: string): Promise<void> {
   writeFileSync(path, await file, { mode: 0o600, flag: 'wx' });
 }
 
-/** A database with the tables of Parley and nothing in them, as SQLite serializes it. */
+/** An empty database with the tables of Parley, as serialized by SQLite. */
 export function emptyTables(): Promise<Uint8Array> {
   return emptyFile((path) => {
-    // A database in memory has no log and gives no pages back to a disk.
+    // An in-memory database has no log and returns no pages to a disk.
     const sqlite = new DatabaseSync(path);
     sqlite.exec('pragma journal_mode = delete; pragma auto_vacuum = none; vacuum');
     sqlite.close();
