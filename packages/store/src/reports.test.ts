@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the backlog on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -90,7 +90,7 @@ const call = (name: string, path: string) => ({
   arguments: JSON.stringify({ path }),
 });
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the audit on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

@@ -3,7 +3,7 @@ import type { ReplyResult } from './person-replies.ts';
 import type { Lease, TranscriptEntry } from './rows.ts';
 import type { Store } from './store.ts';
 import { isTakenOver, MAX_TAKEOVER_MS } from './taken-over.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message, part, routeTo } from './testing/messages.ts';
 
 const LANE = 'web:c1';
@@ -23,7 +23,7 @@ describe('a takeover', () => {
   });
 });
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`takeovers on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
