@@ -1,4 +1,4 @@
-import type { OutputOf } from '@parley/gateway/operations';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import { Fragment, type VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
 import { order } from './gateway.ts';
@@ -73,7 +73,7 @@ const answerText = ({ text }: { readonly text: string }) => text;
 function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
   const { code, tool, shown, text, rule, diff, expiresAt, chat } = asked;
   const agent = useRowAgents().titleOf(asked.conversationId);
-  const decide = (decision: 'once' | 'always' | 'refuse') => () =>
+  const decide = (decision: InputOf<'approvals/decide'>['decision']) => () =>
     run(() => order('approvals/decide', { code, decision }, answerText));
   const name = `${tool} for ${askerOf(asked)}`;
   return (
@@ -162,7 +162,7 @@ function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } 
 
 function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNode {
   const { name, print, writtenIn, changedAt, shown, canOpen } = file;
-  const decide = (decision: 'open' | 'keep') => () =>
+  const decide = (decision: InputOf<'approvals/settle-file'>['decision']) => () =>
     run(() => order('approvals/settle-file', { name, print, decision }, answerText));
   return (
     <article class="card" aria-label={name}>
@@ -228,7 +228,7 @@ const STATES: Readonly<Record<ShownApproval['state'], string>> = {
 const RESULTS = { done: '; the call worked', failed: '; the call failed' } as const;
 
 function PastDecisions(): VNode {
-  const past = usePages('/api/approvals/list?limit=20', readPast);
+  const past = usePages('approvals/list', { limit: 20 }, readPast);
   const { isShown } = useRowAgents();
   return (
     <Section title="Decided">

@@ -1,3 +1,4 @@
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ActionButton, Labelled, Trouble } from './ui/widgets.tsx';
@@ -5,7 +6,7 @@ import { ActionButton, Labelled, Trouble } from './ui/widgets.tsx';
 /** A hook as the settings write it, without its token. */
 export interface NewHook {
   readonly name: string;
-  readonly action: 'job' | 'heartbeat';
+  readonly action: OutputOf<'hooks/list'>['hooks'][number]['action'];
   readonly instruction: string;
   readonly task: string;
   readonly target: string;

@@ -19,7 +19,7 @@ export function QueueView(): VNode {
   return (
     <ColumnView name="queue-view" title="Queue">
       {queue.value && <p class="facts">{queueSummary(queue.value)}</p>}
-      {useMayRead('/api/dead/list') && <DeadLetterSection />}
+      {useMayRead('dead/list') && <DeadLetterSection />}
       <Show data={queue}>{(report) => <QueueLists {...report} />}</Show>
     </ColumnView>
   );

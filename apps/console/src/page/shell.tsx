@@ -61,7 +61,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const view = viewOf(route.value) ?? (hasChat ? undefined : viewOf({ view: START, args: [] }));
   const place = placeOf(view);
   const waiting = useWaiting(me, isOnline);
-  const mayAsk = isOnline && me !== null && missingRole(me, '/api/agents/list') === null;
+  const mayAsk = isOnline && me !== null && missingRole(me, 'agents/list') === null;
   const agents = useAgentsAt(route.value, view?.agent, mayAsk);
   const chatting = infoOfAgent(answererOf(agents.all, client.chat.value), usual);
   const agent = view === undefined ? chatting : infoOfAgent(agents.chosen, usual);

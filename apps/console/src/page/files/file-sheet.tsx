@@ -4,8 +4,8 @@ import { useOperation, useWork, type Work } from '../ui/data.tsx';
 import { amount } from '../ui/format.ts';
 import { OutcomeNote, Said, Show } from '../ui/widgets.tsx';
 import { Editing, type OpenFile } from './editing.tsx';
-import { readersOf, type ShownFile } from './files-view.tsx';
 import { History } from './history.tsx';
+import { readersOf, type ShownFile } from './readers.ts';
 
 interface SheetProps {
   readonly name: string;

@@ -7,9 +7,9 @@ import { amount } from '../ui/format.ts';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
 import { ActionButton, List, Show } from '../ui/widgets.tsx';
 import { FileSheet } from './file-sheet.tsx';
+import { readersOf } from './readers.ts';
 
 type FileList = OutputOf<'files/list'>;
-export type ShownFile = FileList['files'][number];
 
 /** The Markdown of the workspace: what the agent is given, who may see it, and an editor (U03, W07). */
 export function FilesView({ args: [name, version] }: Route): VNode {
@@ -31,12 +31,6 @@ export function FilesView({ args: [name, version] }: Route): VNode {
       )}
     </SplitView>
   );
-}
-
-/** The readers of a file, for people. */
-export function readersOf({ readers, chat }: ShownFile): string {
-  if (readers === 'conversation') return chat === undefined ? 'one chat alone' : `${chat} alone`;
-  return readers === 'owner' ? 'owner only' : 'everyone';
 }
 
 function Files({ files, removed, chosen }: FileList & { chosen: string | undefined }): VNode {

@@ -1,4 +1,4 @@
-import type { OutputOf } from '@parley/gateway/operations';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useContext, useRef, useState } from 'preact/hooks';
 import { order, perform, randomId } from '../gateway.ts';
@@ -77,7 +77,7 @@ const DRAFT = 'parley.draft.';
 function ReplyForm({ report }: ReplyProps): VNode {
   const { id, agent, title, newest } = report;
   const { outcome, run } = useWork();
-  const [as, setAs] = useState<'agent' | 'self'>('agent');
+  const [as, setAs] = useState<InputOf<'conversations/reply'>['as']>('agent');
   const [text, setText] = useState(() => localStorage.getItem(DRAFT + id) ?? '');
   // The same until it was accepted: a request that is sent again writes nothing twice.
   const request = useRef(randomId());

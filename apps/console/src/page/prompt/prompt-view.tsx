@@ -1,4 +1,3 @@
-import type { OutputOf } from '@parley/gateway/operations';
 import type { PromptSummary } from '@parley/store';
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
@@ -16,10 +15,7 @@ import { PreviewSheet } from './preview.tsx';
  * text is shown as text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
-  const data = usePages('/api/prompts/list', ({ prompts, next }: OutputOf<'prompts/list'>) => ({
-    items: prompts,
-    next,
-  }));
+  const data = usePages('prompts/list', {}, ({ prompts, next }) => ({ items: prompts, next }));
   const { isShown } = useRowAgents();
   const turns = (data.value ?? []).filter(({ conversationId }) => isShown(conversationId));
   const isPreview = view === 'preview';

@@ -2,9 +2,9 @@ import type { ShownProblem, ShownSettings } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ActionButton } from '../ui/widgets.tsx';
+import type { Save } from './draft.ts';
 import { openSettingsEditor, type SettingsEditor } from './editor.ts';
 import type { Schema } from './fields.ts';
-import type { Save } from './settings-view.tsx';
 
 interface FileProps {
   readonly settings: ShownSettings;

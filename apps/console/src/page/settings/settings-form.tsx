@@ -4,13 +4,12 @@ import { useRef, useState } from 'preact/hooks';
 import { hrefOf } from '../route.ts';
 import { counted } from '../ui/format.ts';
 import { ActionButton } from '../ui/widgets.tsx';
-import { changesToWrite, type Path, valueAt, withValue } from './draft.ts';
+import { changesToWrite, type Path, type Save, valueAt, withValue } from './draft.ts';
 import { type Schema, schemaAt } from './fields.ts';
 import { countChanged, type Filter, filterOf, isAll, isShown } from './filter.ts';
 import { groupOf, SETTINGS_GROUPS, type SettingsGroup } from './groups.ts';
 import type { SettingContext } from './setting-context.ts';
 import { SettingField } from './setting-field.tsx';
-import type { Save } from './settings-view.tsx';
 
 /** Values that were edited from the file with this print. */
 export interface Edited {

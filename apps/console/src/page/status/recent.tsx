@@ -106,7 +106,7 @@ const SHOWN_ERRORS = 5;
 
 /** The last errors of the log, for those who may read it. */
 export function ErrorsSection(): VNode | null {
-  const mayRead = useMayRead('/api/logs/read');
+  const mayRead = useMayRead('logs/read');
   const query = { level: 'error', limit: SHOWN_ERRORS } as const;
   const log = useOperation('logs/read', mayRead ? query : null, SLOW_POLL_MS).value;
   if (!mayRead || log === undefined) return null;
