@@ -121,7 +121,7 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
 /** The whole text of a decision, to its last character. */
 function Whole({ title, text }: { readonly title: string; readonly text: string }): VNode {
   return (
-    <details class="whole" open>
+    <details open>
       <summary>{title}</summary>
       <Said as="pre" look="layer-text">
         {text}
@@ -267,7 +267,7 @@ function PastDecision({ decided }: { readonly decided: ShownApproval }): VNode {
   return (
     <Fragment>
       <b>{tool}</b>
-      <span class={`is-${state}`}>
+      <span class={`tone is-${state}`}>
         {STATES[state]}
         {deciderOf(decided)}
         {result !== null && RESULTS[result]}

@@ -159,7 +159,7 @@ function Hook({ hook, run }: HookProps): VNode {
         <span class="hint">{hookAddress(name)}</span>
       </header>
       {action === 'job' ? (
-        <Said look="job-task">{instruction}</Said>
+        <Said look="as-typed">{instruction}</Said>
       ) : (
         <p>Runs {task ?? 'the most overdue standing task'} at once.</p>
       )}
@@ -171,7 +171,7 @@ function Hook({ hook, run }: HookProps): VNode {
               {action === 'job' ? <a href={hrefOf('why', id)}>{momentOf(at)}</a> : momentOf(at)}:{' '}
               {outcome}
             </p>
-            {said !== null && <Said look="job-task">{said}</Said>}
+            {said !== null && <Said look="as-typed">{said}</Said>}
           </div>
         )}
       </List>

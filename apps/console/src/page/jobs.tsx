@@ -103,7 +103,7 @@ function Job({ job, onAct, onChange }: JobProps): VNode {
           {agent !== null && ` · ${agent}`}
         </span>
       </header>
-      {task !== title && <Said look="job-task">{task}</Said>}
+      {task !== title && <Said look="as-typed">{task}</Said>}
       <p>
         {when}; {stateText(job)}
       </p>

@@ -48,7 +48,7 @@ function MemorySearchForm({ words }: { readonly words: string }): VNode {
     location.hash = typed.trim() === '' ? hrefOf('memory') : hrefOf('memory', typed.trim());
   };
   return (
-    <form class="memory-search" role="search" onSubmit={onSubmit}>
+    <form class="row" role="search" onSubmit={onSubmit}>
       <input
         class="field"
         type="search"
@@ -80,7 +80,7 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
       ))}
       {page.length > 0 && (
         <Section title="MEMORY.md">
-          <List look="rows memories" of={page}>
+          <List look="rows is-pairs" of={page}>
             {(text) => (
               <Line
                 key={text}
@@ -100,7 +100,7 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
       )}
       {found.length > 0 && (
         <Section title="In notes and knowledge">
-          <List look="rows memories" of={found}>
+          <List look="rows is-pairs" of={found}>
             {({ file, text }) => <Line key={file + text} text={text} file={file} />}
           </List>
         </Section>
@@ -134,7 +134,7 @@ function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
   return (
     <Section title={title}>
       {name !== null && <p class="facts">{person}</p>}
-      <List look="rows memories" of={memories}>
+      <List look="rows is-pairs" of={memories}>
         {({ file, id, ...memory }: ShownMemory) => (
           <Line
             key={`${file} ${id}`}
@@ -171,7 +171,7 @@ function Line({ text, file, facts, onForget }: LineProps): VNode {
   return (
     <>
       <div>
-        <Said look="memory-text">{text}</Said>
+        <Said>{text}</Said>
         <p class="hint">
           {facts && `${facts} · `}
           <a href={hrefOf('files', file)}>{file}</a>

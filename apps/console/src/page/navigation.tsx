@@ -1,5 +1,6 @@
 import type { OperationName } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { hrefOf } from './route.ts';
 import { useOperation } from './ui/data.tsx';
 import { Icon } from './ui/icon.tsx';
@@ -75,8 +76,14 @@ interface ViewLinksProps extends Omit<NavigationProps, 'chat' | 'place'> {
 
 /** The views of one place: a list beside the view, in a narrow window a row of tabs above it. */
 export function ViewLinks({ me, place, shown, waiting }: ViewLinksProps): VNode {
+  const box = useRef<HTMLElement>(null);
+  // In a narrow window the row scrolls, and the link of the view may be outside.
+  useEffect(() => {
+    const link = box.current?.querySelector('[aria-current]');
+    link?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [shown]);
   return (
-    <nav class="views" aria-label={`${place.name} views`}>
+    <nav ref={box} class="views" aria-label={`${place.name} views`}>
       {viewsFor(me, place).map(({ id, label, icon }) => (
         <a
           key={id}

@@ -36,7 +36,7 @@ export function PairingView({ account }: { readonly account: UnlinkedAccount }):
   const name = NAMES.get(channel) ?? channel;
   const isTyped = how === 'type';
   return (
-    <section class="pairing" aria-label={`Link ${name}`}>
+    <section class="card row pairing" aria-label={`Link ${name}`}>
       {isTyped ? <output>{code}</output> : <Picture id={id} code={code} name={name} />}
       <div>
         <p>

@@ -95,7 +95,7 @@ function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VN
 
 function Sessions({ sessions, run }: SessionsProps): VNode {
   return (
-    <List look="people-sessions" of={sessions}>
+    <List look="rows" of={sessions}>
       {(session) => (
         <Session
           key={session.id}
@@ -135,7 +135,7 @@ function NewPerson({ run }: Pick<Work, 'run'>): VNode {
   return (
     <Section title="Add somebody">
       {added !== null && (
-        <label class="card people-new">
+        <label class="card stack">
           <span>
             <b>{added.name}</b> signs in with this address. Pass it on privately: it is shown only
             now.
@@ -149,7 +149,7 @@ function NewPerson({ run }: Pick<Work, 'run'>): VNode {
           />
         </label>
       )}
-      <form class="people-form" onSubmit={submit}>
+      <form class="fields" onSubmit={submit}>
         <label class="hint">
           Name
           <input class="field" name="name" required maxLength={40} autoComplete="off" />
@@ -187,25 +187,25 @@ function Session({ session, onEnd }: { session: ShownSession; onEnd: () => void 
   const { id, userAgent, isCurrent, usedAt, createdAt, expiresAt, network } = session;
   const name = browserName(userAgent);
   return (
-    <article>
-      <p title={userAgent}>
-        <b>{name}</b>
-        {isCurrent && ' this browser'}
-      </p>
-      <p>
-        Signed in {NETWORKS[network]}: {momentOf(createdAt)}
-      </p>
-      <p class="facts">
-        {id} · last used: {momentOf(usedAt)} · ends unless used: {momentOf(expiresAt)}
-      </p>
-      <p class="actions">
-        <ActionButton
-          label={isCurrent ? 'Sign out' : 'End'}
-          name={isCurrent ? 'Sign out of this browser' : `End: ${name}, ${id}`}
-          look={isCurrent ? '' : 'is-grave'}
-          onPress={onEnd}
-        />
-      </p>
+    <article class="row apart">
+      <div class="grow">
+        <p title={userAgent}>
+          <b>{name}</b>
+          {isCurrent && ' · this browser'}
+        </p>
+        <p class="facts">
+          Signed in {NETWORKS[network]}: {momentOf(createdAt)}
+        </p>
+        <p class="hint">
+          {id} · last used: {momentOf(usedAt)} · ends unless used: {momentOf(expiresAt)}
+        </p>
+      </div>
+      <ActionButton
+        label={isCurrent ? 'Sign out' : 'End'}
+        name={isCurrent ? 'Sign out of this browser' : `End: ${name}, ${id}`}
+        look={isCurrent ? '' : 'is-grave'}
+        onPress={onEnd}
+      />
     </article>
   );
 }

@@ -84,7 +84,7 @@ function QueueLists(report: QueueReport): VNode {
           }))}
         />
       )}
-      <p class="facts queue-sum">
+      <p class="facts">
         Since the first start: {counted(parts.sent, 'part')} sent, {amount(parts.failed)} failed,{' '}
         {amount(parts.unknown)} with an unknown outcome.
       </p>

@@ -25,7 +25,7 @@ export function SignInView(props: { readonly trouble: string | null }): VNode {
       <p>Sign in with the token of this gateway, or your own.</p>
       <form onSubmit={(event) => void submit(event)}>
         <label for="token">Token</label>
-        <div class="sign-in-row">
+        <div class="row">
           <input
             class="field"
             id="token"

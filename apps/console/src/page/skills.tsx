@@ -90,20 +90,18 @@ function Skill({ skill, run }: SkillProps): VNode {
         <h4>
           {name} {emoji}
         </h4>
-        <span class={`skill-state is-${state}`}>{STATES[state] ?? state}</span>
+        <span class={`tone facts is-${state}`}>{STATES[state] ?? state}</span>
       </header>
-      {reason !== null && <p class="card-reason">{reason}</p>}
+      {reason !== null && <p>{reason}</p>}
       {warnings.map((warning) => (
-        <p class="card-reason" key={warning}>
-          Guessed: {warning}
-        </p>
+        <p key={warning}>Guessed: {warning}</p>
       ))}
       {install.map((step) => (
         <p class="facts" key={step}>
           To install: {step}
         </p>
       ))}
-      <Said look="skill-about">{description}</Said>
+      <Said>{description}</Said>
       <p class="facts">{skillFacts(skill)}</p>
       {state !== 'refused' && <SkillText name={name} />}
       <p class="actions">

@@ -35,7 +35,7 @@ export function StatusView({ args }: Route): VNode {
     work.run(() => endSignIn(answer));
   }, []);
   return (
-    <ColumnView name="status-view" title="Status">
+    <ColumnView name="status-view is-wide" title="Status">
       <OutcomeNote outcome={work.outcome} />
       <Show data={status}>
         {(report) => (
@@ -82,7 +82,7 @@ function Figures({ report, usage }: FiguresProps): VNode {
   const latency = usage?.total.latency;
   const owed = outbox && outbox.pending + outbox.sending;
   return (
-    <dl class="usage-totals">
+    <dl class="sums">
       <Figure name="Turns of 24 hours" value={turns && amount(turns.answered)}>
         {turns && `${amount(turns.failed)} failed, ${amount(turns.stopped)} stopped`}
       </Figure>

@@ -132,7 +132,7 @@ interface OvertakenProps {
 /** The file was changed by somebody else while it was edited here. */
 function Overtaken({ file, onOverwrite, onTake }: OvertakenProps): VNode {
   return (
-    <section class="card overtaken" aria-label="The file has changed">
+    <section class="card" aria-label="The file has changed">
       <p>
         <b>The file has changed since you opened it.</b> Yours is in the editor; the other one is
         kept in the history if you save over it.

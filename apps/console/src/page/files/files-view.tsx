@@ -42,7 +42,7 @@ function Files({ files, removed, chosen }: FileList & { chosen: string | undefin
     <>
       <NewFile />
       {groups.map(({ title, of }) => (
-        <section class="entry-list" key={title} aria-label={title}>
+        <section key={title} aria-label={title}>
           <h3 class="hint">{title}</h3>
           <List look="entry-list" of={of}>
             {(file) => (
@@ -53,7 +53,6 @@ function Files({ files, removed, chosen }: FileList & { chosen: string | undefin
                 at={file.changedAt}
                 facts={readersOf(file)}
                 isChosen={file.name === chosen}
-                look={`for-${file.readers}`}
               >
                 {file.tokens === 0 ? 'empty' : `≈ ${amount(file.tokens)} tokens`}
               </EntryLink>
@@ -62,11 +61,11 @@ function Files({ files, removed, chosen }: FileList & { chosen: string | undefin
         </section>
       ))}
       {removed.length > 0 && (
-        <section class="entry-list" aria-label="Removed">
+        <section aria-label="Removed">
           <h3 class="hint">Removed</h3>
-          <List look="removed-files" of={removed}>
+          <List of={removed}>
             {(name) => (
-              <a key={name} href={hrefOf('files', name)}>
+              <a key={name} class="entry-link" href={hrefOf('files', name)}>
                 {name}
               </a>
             )}
@@ -88,7 +87,7 @@ function NewFile(): VNode {
     setName('');
   };
   return (
-    <form class="new-file" onSubmit={onSubmit}>
+    <form class="row" onSubmit={onSubmit}>
       <input
         class="field"
         aria-label="Name of a new file"

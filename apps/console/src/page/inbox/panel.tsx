@@ -72,7 +72,7 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
   const { title, failure, runningSince, now, agent, answeredBy, spent } = report;
   const cost = spent.costUsd > 0 ? `$${spent.costUsd.toFixed(spent.costUsd < 1 ? 4 : 2)}` : null;
   return (
-    <div class="panel-body">
+    <div class="stack panel-body">
       <p>
         <b>{title}</b> <span class="hint">{conversationLabel(report)}</span>
       </p>
@@ -113,7 +113,7 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
   const others = model === null || models.includes(model) ? models : [...models, model];
   return (
     <>
-      <div class="actions conversation-controls">
+      <div class="fields">
         <label>
           Mode
           <select
@@ -170,7 +170,7 @@ function Files({ report: { id, files } }: { readonly report: ConversationReport 
   const folder = `/api/conversations/${encodeURIComponent(id)}/files`;
   if (files.length === 0) return <p class="nothing">No files.</p>;
   return (
-    <div class="panel-body">
+    <div class="stack panel-body">
       <List look="rows" of={files}>
         {({ kind, name, size, at, messageSeq, index, isKept }) => (
           <span key={`${messageSeq} ${index}`}>
@@ -205,7 +205,7 @@ function LastWhy({ id }: { readonly id: string }): VNode {
   const message = newest.value?.messages.findLast(({ why }) => why !== null)?.why ?? null;
   const why = useOperation('why/message', message === null ? null : { message });
   return (
-    <div class="panel-body">
+    <div class="stack panel-body">
       <Show data={newest}>
         {() =>
           message === null ? (

@@ -48,7 +48,7 @@ function Lead({ report: { id, agent, takenOver } }: ReplyProps): VNode {
   return (
     <>
       {takenOver !== null && (
-        <p class="lead-note" role="status">
+        <p class="card row apart lead-note" role="status">
           <span>
             {takenOver.by === me ? 'You have' : `${takenOver.by} has`} taken this chat over until{' '}
             {timeOfDay(takenOver.until)}. {agent} stays silent.
@@ -99,7 +99,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
   };
   return (
     <form
-      class="reply"
+      class="card reply"
       onSubmit={(event) => {
         event.preventDefault();
         send();
@@ -122,7 +122,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
           send();
         }}
       />
-      <div class="reply-bar">
+      <div class="row apart">
         <span class="segments" role="group" aria-label="Write as">
           {VOICES.map(([voice, nameOf]) => (
             <button

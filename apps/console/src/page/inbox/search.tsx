@@ -43,7 +43,7 @@ export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
               ? 'No results'
               : counted(hits.length + named.length, 'result')}
           </p>
-          <List look="" of={named}>
+          <List of={named}>
             {(row) => (
               <EntryLink
                 key={row.id}
@@ -55,7 +55,7 @@ export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
               />
             )}
           </List>
-          <List look="" of={hits}>
+          <List of={hits}>
             {(hit) => (
               <HitLink
                 key={hit.message}

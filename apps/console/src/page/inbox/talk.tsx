@@ -251,7 +251,7 @@ function Why({ why, text }: { readonly why: string; readonly text: string }): VN
   const words = Array.from(text);
   const name = words.slice(0, FIRST_WORDS).join('');
   return (
-    <div class="said-why" ref={box}>
+    <div class="card" ref={box}>
       <Show data={data}>
         {(answer) => <WhySheet why={answer} of={words.length > FIRST_WORDS ? `${name}…` : name} />}
       </Show>

@@ -30,7 +30,7 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
       list={
         <>
           <a
-            class="preview-link"
+            class="quiet"
             href={hrefOf('preview')}
             aria-current={isPreview ? 'true' : undefined}
           >
@@ -68,11 +68,11 @@ function TurnList({ turns, chosen, more }: TurnListProps): VNode {
     );
   }
   return (
-    <div class="entry-list">
+    <div>
       {daysOf(turns).map(({ day, entries }) => (
         <section key={day} aria-label={day}>
           <h3 class="hint">{day}</h3>
-          <List look="" of={entries}>
+          <List of={entries}>
             {(turn) => <TurnLink key={turn.turnId} turn={turn} isChosen={turn.turnId === chosen} />}
           </List>
         </section>
@@ -194,7 +194,7 @@ function CompareChoice(props: Omit<TurnProps, 'turnId'> & { turn: PromptSummary 
   );
   const isListed = others.some(({ turnId }) => turnId === against);
   return (
-    <label class="compare-choice">
+    <label class="row facts">
       <span>Compare with</span>
       <select
         class="field"

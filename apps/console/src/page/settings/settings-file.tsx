@@ -43,7 +43,7 @@ export function SettingsFile({ settings, schema, problems, save }: FileProps): V
         Ctrl-S saves, Escape and Tab leave the text.
       </p>
       <div class="editor" ref={box} />
-      <div class="settings-save">
+      <div class="row settings-save">
         <ActionButton
           label={isChanged ? 'Save the file' : 'Nothing to save'}
           look="is-main"

@@ -74,7 +74,7 @@ export function SettingsForm(props: FormProps): VNode {
       />
       <form onSubmit={onSubmit}>
         <Hits form={form} schema={schema} groups={shown} />
-        <div class="settings-save">
+        <div class="row settings-save">
           <ActionButton
             label={
               changes.length === 0 ? 'Nothing to save' : `Save ${counted(changes.length, 'change')}`
@@ -101,7 +101,7 @@ interface SearchProps {
 
 function Search({ query, setQuery, filter, setChangedOnly }: SearchProps): VNode {
   return (
-    <div class="settings-search" role="search">
+    <div class="row settings-search" role="search">
       <input
         type="search"
         class="field"
@@ -148,8 +148,8 @@ function Groups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
             onClick={onChoose}
           >
             {group.title}
-            {isWrong && <span class="settings-wrong">Problem</span>}
-            {changed > 0 && !isWrong && <span class="settings-count">{changed} set</span>}
+            {isWrong && <span class="hint tone is-wrong">Problem</span>}
+            {changed > 0 && !isWrong && <span class="hint">{changed} set</span>}
           </a>
         );
       })}
@@ -175,7 +175,7 @@ function Hits({ form, schema, groups }: HitsProps): VNode {
   return (
     <>
       {shown.map(({ group, parts }) => (
-        <section key={group.id} class="settings-group" aria-label={group.title}>
+        <section key={group.id} class="stack settings-group" aria-label={group.title}>
           <h3>{group.title}</h3>
           {parts.map(({ name, path, schema: one }) => (
             <SettingField key={path.join('.')} name={name} path={path} schema={one} form={form} />

@@ -137,7 +137,7 @@ function State({ settings, refused, work }: StateProps): VNode {
       <OutcomeNote outcome={work.outcome} />
       <p class="facts">{file}</p>
       {shown.map(({ path, text }) => (
-        <Said key={path + text} as="pre" look="problem">
+        <Said key={path + text} as="pre" look="layer-text problem">
           {text}
         </Said>
       ))}

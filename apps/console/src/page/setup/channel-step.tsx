@@ -140,7 +140,7 @@ function Invitation({ address }: { readonly address: string }): VNode {
 function BotCard({ name, picture, invitation }: SetupBot): VNode {
   const address = usePictureOf(picture);
   return (
-    <div class="setup-bot">
+    <div class="row">
       {address === '' ? (
         <span class="setup-picture" aria-hidden="true">
           {name.replace(/^@/, '').slice(0, 1).toUpperCase()}

@@ -27,7 +27,7 @@ export function HoursSection(): VNode | null {
         waited for a person.
       </p>
       {turns > 0 && (
-        <div class="usage-charts" aria-hidden="true">
+        <div class="charts" aria-hidden="true">
           <DayChart
             title="Turns"
             parts={['answered or silent', 'failed']}
@@ -87,7 +87,7 @@ function ChannelRow({ name, state, did }: RowProps): VNode {
   return (
     <>
       <b>{name}</b>
-      <span class={state.kind === 'connected' ? '' : `channel-state of-${state.kind}`}>
+      <span class={state.kind === 'connected' ? '' : `tone of-${state.kind}`}>
         {'reason' in state ? `${state.kind}: ${state.reason}` : `${state.kind}${as}`}
       </span>
       <span>{did}</span>

@@ -9,7 +9,7 @@ import { formatMoney, latencyText } from './figures.ts';
  */
 export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNode {
   return (
-    <div class="usage-charts" aria-hidden="true">
+    <div class="charts" aria-hidden="true">
       <DayChart
         title="Tokens"
         parts={['in', 'out']}
@@ -72,7 +72,7 @@ export function DayChart({
   const looks = alarm ? ['bar-one', 'bar-alarm'] : LOOKS;
   return (
     <figure>
-      <figcaption>
+      <figcaption class="row legend">
         <b>{title}</b>
         {parts.map((part, nth) => (
           <span key={part} class="hint">
@@ -107,7 +107,7 @@ export function DayChart({
           );
         })}
       </svg>
-      <p class="hint">
+      <p class="hint row apart">
         <span>{days[0]?.day}</span>
         <span>highest: {text(most)}</span>
         <span>{days.at(-1)?.day}</span>
