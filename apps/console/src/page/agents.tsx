@@ -119,7 +119,7 @@ export function NoSuchAgent({ route }: { readonly route: Route }): VNode {
         <h2>Agents</h2>
         <Trouble reason={`There is no agent "${route.agent}".`} />
         <p>
-          <a href={hashOfRoute({ ...route, agent: undefined })}>Go on without it</a>
+          <a href={hashOfRoute({ ...route, agent: undefined })}>Continue without it</a>
         </p>
       </div>
     </main>

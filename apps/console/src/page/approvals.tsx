@@ -36,13 +36,13 @@ export function ApprovalsView(): VNode {
   return (
     <ColumnView name="approvals-view" title="Approvals">
       <OutcomeNote outcome={outcome} />
-      <Section title="Questions">
+      <Section title="Waiting for you">
         <Show data={waiting}>
           {({ approvals }) => {
             const shown = approvals.filter(({ conversationId }) => isShown(conversationId));
             return shown.length === 0 ? (
               <p class="facts">
-                No call of a tool{chosen && ` of ${chosen.title}`} waits for a decision.
+                Nothing{chosen && ` from ${chosen.title}`} waits for your decision.
               </p>
             ) : (
               <List look="cards" of={shown}>
@@ -52,10 +52,10 @@ export function ApprovalsView(): VNode {
           }}
         </Show>
       </Section>
-      <Section title={ofOne('Files that the agent wrote')}>
+      <Section title={ofOne('Files the agent wrote')}>
         <Show data={files}>{(found) => <FileList files={found.files} run={run} />}</Show>
       </Section>
-      <Section title={ofOne('Allowed for good')}>
+      <Section title={ofOne('Always allowed')}>
         <Show data={rules}>{(found) => <RuleList rules={found.rules} run={run} />}</Show>
       </Section>
       <PastDecisions />
@@ -146,7 +146,7 @@ function placeText({ asker, chat }: ShownApproval): string {
 
 /** Files that only the owner can read until they are opened; all of their text is new for others. */
 function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } & Run): VNode {
-  if (files.length === 0) return <p class="facts">No file waits to be opened.</p>;
+  if (files.length === 0) return <p class="facts">No files to review.</p>;
   return (
     <>
       <p class="facts">
@@ -202,7 +202,7 @@ function RuleList({ rules, run }: { readonly rules: readonly string[] } & Run): 
   const revoke = (rule: string) => () =>
     run(() => order('approvals/revoke-rule', { rule }, answerText));
   if (rules.length === 0)
-    return <p class="facts">Nothing: each call that needs it is asked about.</p>;
+    return <p class="facts">Nothing is always allowed; you are asked every time.</p>;
   return (
     <List look="cards" of={rules}>
       {(rule) => (

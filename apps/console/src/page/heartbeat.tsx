@@ -126,14 +126,14 @@ function RunList({ runs }: Pick<HeartbeatReport, 'runs'>): VNode {
 const EXAMPLE = `## mail
 - every: 30 min
 - between: 9:00-21:00
-- do: Look through new mail. Tell me of what cannot wait.`;
+- do: Check new mail. Tell me what cannot wait.`;
 
 function NoTasks(): VNode {
   return (
     <>
       <p>
-        There are no tasks, so the model is not called. Write them into HEARTBEAT.md of the
-        workspace, for example:
+        No tasks yet, so the model is not called. Add them to HEARTBEAT.md in the workspace, for
+        example:
       </p>
       <Said as="pre" look="layer-text">
         {EXAMPLE}

@@ -69,8 +69,8 @@ export function HooksView(): VNode {
             {made && <Address {...made} />}
             {hooks.length === 0 ? (
               <p class="facts">
-                There are none. With one, another program can have the agent do something: a CI
-                system, a monitor, a house.
+                No hooks yet. A hook lets another program (CI, monitoring, Home Assistant) trigger
+                the agent.
               </p>
             ) : (
               <Section title="Addresses and events">
@@ -175,7 +175,7 @@ function Hook({ hook, run }: HookProps): VNode {
           </div>
         )}
       </List>
-      {events.length === 0 && <p class="facts">No event has come yet.</p>}
+      {events.length === 0 && <p class="facts">No events yet.</p>}
       {isTested && (
         <Labelled label="A sample event" id={`hook-body-${name}`}>
           <textarea

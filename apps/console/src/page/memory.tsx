@@ -31,7 +31,7 @@ export function MemoryView({ args: [words = ''] }: Route): VNode {
       <Show data={data}>
         {(report) =>
           report.isOff ? (
-            <p class="nothing">Memory is switched off in the settings (agent.memory).</p>
+            <p class="nothing">Memory is off in the settings (agent.memory).</p>
           ) : (
             <MemoryResults {...report} isSearch={words !== ''} run={run} />
           )
@@ -73,7 +73,11 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
   return (
     <>
       {isEmpty && (
-        <p class="nothing">{isSearch ? 'Nothing was found.' : 'Nothing is saved yet.'}</p>
+        <p class="nothing">
+          {isSearch
+            ? 'No results'
+            : 'Nothing saved yet. The agent writes down what it should remember.'}
+        </p>
       )}
       {people.map((one) => (
         <Person key={one.person} {...one} isSearch={isSearch} run={run} />
@@ -182,7 +186,7 @@ function Line({ text, file, facts, onForget }: LineProps): VNode {
           label="Forget"
           name={`Forget: ${text}`}
           confirm="Forget it"
-          question="It is taken out of the files, the history and the prompts, and cannot be brought back. Forget it?"
+          question="This removes it from files, history and prompts, and cannot be undone. Forget it?"
           onPress={onForget}
         />
       )}

@@ -27,7 +27,7 @@ export function QueueView(): VNode {
 
 function queueSummary({ messages, turns, parts }: QueueReport): string {
   const owed = counted(parts.pending + parts.sending, 'part');
-  return `${counted(messages, 'message')} waiting, ${counted(turns, 'turn')} under way, ${owed} to be sent.`;
+  return `${counted(messages, 'message')} waiting, ${counted(turns, 'turn')} running, ${owed} to send.`;
 }
 
 /** The oldest entries first. */
@@ -38,8 +38,8 @@ function QueueLists(report: QueueReport): VNode {
   return (
     <>
       <QueueList
-        name="Waiting for a turn"
-        none="No message waits."
+        name="Waiting messages"
+        none="None."
         facts={`${counted(messages, 'message')} in ${counted(conversations, 'conversation')}.`}
         rows={waiting
           .filter(({ conversationId }) => isShown(conversationId))
@@ -50,8 +50,8 @@ function QueueLists(report: QueueReport): VNode {
           }))}
       />
       <QueueList
-        name="Turns under way"
-        none="No turn is under way."
+        name="Running turns"
+        none="None."
         facts={`${counted(turns, 'turn')}.`}
         rows={running
           .filter(({ conversationId }) => isShown(conversationId))
@@ -62,8 +62,8 @@ function QueueLists(report: QueueReport): VNode {
           }))}
       />
       <QueueList
-        name="Still to be sent"
-        none="Nothing is to be sent."
+        name="Outgoing"
+        none="Nothing to send."
         facts={`${counted(parts.pending + parts.sending, 'part')} of answers.`}
         rows={outgoing.map(({ channel, account, pending, sending, chats, oldestAt }) => ({
           name: `${channel}/${account}`,

@@ -188,7 +188,7 @@ function Notes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
   return (
     <>
       {unlinked.length > 0 && shown !== 'channels' && shown !== 'setup' && (
-        <p class="frame-note" role="status">
+        <p class="card frame-note" role="status">
           {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its phone.{' '}
           <a href={hrefOf('channels', 'code')}>Show the code</a>
         </p>
@@ -278,7 +278,7 @@ function SettingsNote({ afterRestart, problems }: GatewayStatus['settings']): VN
       ? 'The settings file has a mistake; the settings from before are used.'
       : `${afterRestart.join(', ')}: saved, but used from the next start only.`;
   return (
-    <p class="frame-note" role="status">
+    <p class="card frame-note" role="status">
       {text} <a href={hrefOf('settings')}>Open the settings</a>
     </p>
   );

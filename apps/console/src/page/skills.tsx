@@ -39,9 +39,9 @@ export function SkillsView(): VNode {
           return (
             <>
               <p class="facts">
-                {amount(ready.length)} of {counted(skills.length, 'skill')} ready; their list costs
-                about {amount(tokens)} tokens a prompt. A conversation has the list of its start
-                until /new.
+                {amount(ready.length)} of {counted(skills.length, 'skill')} ready. The list takes
+                about {amount(tokens)} tokens of each prompt; changes reach a conversation after
+                /new.
               </p>
               <SkillGroup title="Ready" skills={ready} run={run} />
               <SkillGroup

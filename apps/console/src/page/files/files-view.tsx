@@ -25,7 +25,7 @@ export function FilesView({ args: [name, version] }: Route): VNode {
       back={hrefOf('files')}
     >
       {name === undefined ? (
-        <p class="nothing">Choose a file. What is saved counts from the next message on.</p>
+        <p class="nothing">Select a file. Changes apply from the next message.</p>
       ) : (
         <FileSheet key={name} name={name} facts={facts} version={version} />
       )}

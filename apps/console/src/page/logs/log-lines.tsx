@@ -11,7 +11,7 @@ interface LogLinesProps {
 
 /** Lines of the log, each with its conversation by name and a way to what became of its message. */
 export function LogLines({ lines, isOfMany }: LogLinesProps): VNode {
-  if (lines.length === 0) return <p class="nothing">No line of the log is like that.</p>;
+  if (lines.length === 0) return <p class="nothing">No matching lines.</p>;
   return (
     <ol class="rows log log-lines" aria-label="Lines, newest first">
       {lines.map((line) => (

@@ -29,11 +29,7 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
       showsList={!isPreview && turn === ''}
       list={
         <>
-          <a
-            class="quiet"
-            href={hrefOf('preview')}
-            aria-current={isPreview ? 'true' : undefined}
-          >
+          <a class="quiet" href={hrefOf('preview')} aria-current={isPreview ? 'true' : undefined}>
             Preview…
           </a>
           <Show data={data}>

@@ -40,7 +40,7 @@ export function SettingsFile({ settings, schema, problems, save }: FileProps): V
     <div class="settings-file">
       <p class="hint">
         Secrets are shown as [secret]; leave that as it is to keep them. Ctrl-Space completes,
-        Ctrl-S saves, Escape and Tab leave the text.
+        Ctrl-S saves; Escape, then Tab leaves the editor.
       </p>
       <div class="editor" ref={box} />
       <div class="row settings-save">

@@ -15,7 +15,7 @@ const FAULTS: Readonly<Record<FaultName, readonly [label: string, what: string]>
   'server-error': ['Server error', 'The next message is answered with an error of the servers'],
   'format-refused': ['Format refused', 'The markup of the next message is refused'],
   'reset-before': ['Lost before', 'The connection breaks before the next message arrives'],
-  'reset-after': ['Lost after', 'The next message arrives, and the bot does not learn it'],
+  'reset-after': ['Lost after', 'The next message arrives, but the bot gets no confirmation'],
   hang: ['No answer', 'The next message is never answered'],
   duplicate: ['Twice', 'The next event comes twice'],
   silence: ['Silence', 'The connection stays open and nothing comes any more'],
@@ -44,7 +44,7 @@ function BotControls({ state, play: { chat, world } }: Props): VNode | null {
   if (chat.kind === 'thread' || (isDirect && !world.can.block)) return null;
   const label = isDirect
     ? `${chat.isBotIn ? 'Block' : 'Unblock'} the bot as ${chat.title}`
-    : `${chat.isBotIn ? 'Throw the bot out of' : 'Add the bot to'} ${chat.title}`;
+    : `${chat.isBotIn ? 'Remove the bot from' : 'Add the bot to'} ${chat.title}`;
   const change = () => state.act({ kind: 'bot', chat: chat.key, isIn: !chat.isBotIn });
   return (
     <section class="row" aria-label="The bot here">

@@ -23,7 +23,7 @@ export function HoursSection(): VNode | null {
   return (
     <Section title="The last 12 hours">
       <p class="facts">
-        {counted(turns, 'turn')}, {failed} failed. Latency leaves out the time for which a turn
+        {counted(turns, 'turn')}, {failed} failed. Latency does not include the time that turns
         waited for a person.
       </p>
       {turns > 0 && (
@@ -38,7 +38,7 @@ export function HoursSection(): VNode | null {
           />
           <DayChart
             title="Latency"
-            parts={['half of the answers', '95 % of them']}
+            parts={['median', '95th percentile']}
             days={days}
             valuesOf={({ latency }) => [
               latency?.p50 ?? 0,
@@ -112,7 +112,7 @@ export function ErrorsSection(): VNode | null {
   if (!mayRead || log === undefined) return null;
   return (
     <Section title="Last errors">
-      {log.lines.length === 0 && <p class="facts">None in the kept log.</p>}
+      {log.lines.length === 0 && <p class="facts">No errors in the log.</p>}
       <List look="rows" of={log.lines}>
         {({ at, text, component, process }) => (
           <ErrorRow key={`${at} ${text}`} at={at} text={text} where={component ?? process} />

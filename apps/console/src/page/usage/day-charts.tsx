@@ -34,7 +34,7 @@ export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNo
       />
       <DayChart
         title="Latency"
-        parts={['half of the answers', '95 % of them']}
+        parts={['median', '95th percentile']}
         days={days}
         valuesOf={({ latency }) => [latency?.p50 ?? 0, (latency?.p95 ?? 0) - (latency?.p50 ?? 0)]}
         text={latencyText}

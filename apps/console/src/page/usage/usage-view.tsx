@@ -122,9 +122,7 @@ function Totals({ total, isWhole, days }: UsageReport): VNode {
         <div>
           <dt>Money</dt>
           <dd>{moneyText(total)}</dd>
-          {unpriced > 0 && (
-            <dd class="hint">the price of {counted(unpriced, 'turn')} is unknown</dd>
-          )}
+          {unpriced > 0 && <dd class="hint">no price set for {counted(unpriced, 'turn')}</dd>}
         </div>
         <div>
           <dt>Turns</dt>
@@ -134,11 +132,11 @@ function Totals({ total, isWhole, days }: UsageReport): VNode {
         <div>
           <dt>Latency</dt>
           <dd>{latencyText(latency?.p50)}</dd>
-          <dd class="hint">for half of the answers; 95 % within {latencyText(latency?.p95)}</dd>
+          <dd class="hint">median; 95th percentile {latencyText(latency?.p95)}</dd>
         </div>
       </dl>
       {!isWhole && (
-        <p class="facts">There are so many turns that days before {days[0]?.day} were not read.</p>
+        <p class="facts">Too many turns: days before {days[0]?.day} are not included.</p>
       )}
     </>
   );
