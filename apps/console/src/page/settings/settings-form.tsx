@@ -143,6 +143,7 @@ function Groups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
         return (
           <a
             key={group.id}
+            class="quiet"
             href={hrefOf('settings', group.id)}
             aria-current={group.id === chosen ? 'page' : undefined}
             onClick={onChoose}

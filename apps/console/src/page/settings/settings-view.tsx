@@ -39,7 +39,7 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
       });
   return (
     <ColumnView name="settings-view" title="Settings">
-      <nav class="tabs" aria-label="Settings as">
+      <nav class="segments" aria-label="Settings as">
         <a href={hrefOf('settings')} aria-current={part === 'file' ? undefined : 'page'}>
           Form
         </a>

@@ -142,11 +142,11 @@ function BotCard({ name, picture, invitation }: SetupBot): VNode {
   return (
     <div class="row">
       {address === '' ? (
-        <span class="setup-picture" aria-hidden="true">
+        <span class="face" aria-hidden="true">
           {name.replace(/^@/, '').slice(0, 1).toUpperCase()}
         </span>
       ) : (
-        <img class="setup-picture" src={address} alt="" width={40} height={40} />
+        <img class="face setup-picture" src={address} alt="" width={40} height={40} />
       )}
       <b>{name}</b>
       {invitation !== null && <Invitation address={invitation} />}
