@@ -77,7 +77,7 @@ function Applicant({ applicant, run }: ApplicantProps): VNode {
     run(() => order(`access/${path}`, { code }, ({ text }) => text));
   return (
     <article class="card" aria-label={senderName}>
-      <Said>{senderName}</Said>
+      <Said look="entry-title">{senderName}</Said>
       <p class="facts">
         {channel}:{senderId} on {accountLabel({ channel, account })}, code {code} until{' '}
         {timeOfDay(expiresAt)}
@@ -215,7 +215,7 @@ function WritingGroup({ group, run }: GroupProps): VNode {
     run(() => order('channels/allow', { channel, account, chatId }, ({ text }) => text));
   return (
     <article class="card" aria-label={name}>
-      <Said>{name}</Said>
+      <Said look="entry-title">{name}</Said>
       <p class="facts">
         {chatId} on {accountLabel(group)}, last seen {momentOf(seenAt)}
       </p>

@@ -120,7 +120,7 @@ interface QueueListProps {
 function QueueList({ name, none, facts, rows }: QueueListProps): VNode {
   return (
     <Section title={name}>
-      {rows.length === 0 ? <p>{none}</p> : <p class="facts">{facts}</p>}
+      <p class="facts">{rows.length === 0 ? none : facts}</p>
       <ol class="rows">
         {rows.map(({ name, text, since }, nth) => (
           <li key={nth}>
