@@ -7,7 +7,10 @@ import type { AppEnv } from './access.ts';
 const Count = z.coerce.number().int().nonnegative();
 const FilePlace = z.object({ message: Count, index: Count });
 
-/** Downloads of what came with the messages of a conversation (U08). They are private: add them behind the guard. */
+/**
+ * Serves the files of a conversation's messages (U08). They are private: add these routes behind
+ * the guard.
+ */
 export function addConversationFiles(
   app: Hono<AppEnv>,
   { attachments }: Pick<Store, 'attachments'>,
@@ -17,6 +20,6 @@ export function addConversationFiles(
     const { id, ...place } = c.req.param();
     const key = FilePlace.safeParse(place).data;
     const file = key && (await attachments.ofConversation(id, { ...key, messageSeq: key.message }));
-    return file ? fileResponse(file) : c.json({ error: 'That file is not kept any more.' }, 404);
+    return file ? fileResponse(file) : c.json({ error: 'This file is no longer kept.' }, 404);
   });
 }

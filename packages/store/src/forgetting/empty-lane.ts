@@ -2,7 +2,9 @@ import type { Database } from '../database.ts';
 import { removeWords } from './copies.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
-/** Removes the words of a lane from all tables but some; how many rows that were, by table. */
+/**
+ * Removes the words of a lane from all tables except some, and returns the number of rows by table.
+ */
 export async function emptyLane(
   database: Database,
   lane: string,
@@ -18,7 +20,7 @@ export async function emptyLane(
   return counts;
 }
 
-/** The sum over the tables that are counted. */
+/** Adds up the tables that are counted. */
 export function sumOf(
   counts: ReadonlyMap<string, number>,
   isCounted: (table: string) => boolean,
