@@ -21,6 +21,8 @@ const words = new Set(drawing.flatMap(quotedWords));
 const prefixes = [...new Set(drawing.join('\n').match(/[a-z][a-z-]*-(?=\$\{)/g) ?? [])];
 const values = new Set(typed.flatMap((text) => text.match(/(?<=['"])[\w-]+(?=['"])/g) ?? []));
 const numbers = /^\d+$/;
+/** The classes of the libraries that draw formulas and the editor. */
+const OF_LIBRARIES = /^(tml|cm)-/;
 
 const sheets = paths.filter((path) => /^apps\/console\/.*\.css$/.test(path));
 const styles = sheets.map((path) => ({ path, text: plainCss(read(path)) }));
@@ -76,7 +78,7 @@ function quotedWords(source: string): readonly string[] {
 
 /** Whether a source names a class, or puts it together from a prefix and a value that some type spells out. */
 function isDrawn(name: string): boolean {
-  if (words.has(name)) return true;
+  if (words.has(name) || OF_LIBRARIES.test(name)) return true;
   return prefixes.some((prefix) => {
     const rest = name.slice(prefix.length);
     return name.startsWith(prefix) && (values.has(rest) || numbers.test(rest));

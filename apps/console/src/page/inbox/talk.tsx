@@ -31,9 +31,9 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
   if (id === '') {
     return (
       // The list is the main part of the page.
-      <div class="talk">
+      <section class="talk" aria-label="Conversation">
         <p class="nothing">Select a conversation. Reading it doesn't send anything.</p>
-      </div>
+      </section>
     );
   }
   return (
