@@ -122,7 +122,7 @@ function Filters(props: Filter & Pick<LogReport, 'channels'>): VNode {
         ))}
       </select>
       <input
-        class="field"
+        class="field grow"
         name="conversation"
         aria-label="Conversation"
         placeholder="Conversation, by its id"
@@ -130,7 +130,7 @@ function Filters(props: Filter & Pick<LogReport, 'channels'>): VNode {
         defaultValue={conversation}
       />
       <input
-        class="field"
+        class="field grow"
         type="search"
         name="text"
         aria-label="Text"
