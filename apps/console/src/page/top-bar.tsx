@@ -52,7 +52,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
         </p>
       </div>
       {choice}
-      {inbox !== null && row !== null && (
+      {isOther && (
         <>
           <span class="badge wide">{row.mode} mode</span>
           {row.model !== null && <span class="badge wide">{row.model}</span>}

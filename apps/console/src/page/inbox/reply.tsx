@@ -99,7 +99,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
   };
   return (
     <form
-      class="card reply"
+      class="composer"
       onSubmit={(event) => {
         event.preventDefault();
         send();
@@ -122,7 +122,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
           send();
         }}
       />
-      <div class="row apart">
+      <div class="composer-bar">
         <span class="segments" role="group" aria-label="Write as">
           {VOICES.map(([voice, nameOf]) => (
             <button
