@@ -7,6 +7,7 @@ import { DataScope, useOperation, useWork } from '../ui/data.tsx';
 import { amount, counted, momentOf, spanOf } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
+import { moneyText } from '../usage/figures.ts';
 import { WhySheet } from '../why.tsx';
 import { ModeChoice, ModelChoice } from './answering.tsx';
 import type { InboxState } from './inbox-state.ts';
@@ -71,7 +72,6 @@ type ConversationReport = OutputOf<'conversations/show'>;
 
 function Details({ report }: { readonly report: ConversationReport }): VNode {
   const { title, failure, runningSince, now, agent, answeredBy, spent } = report;
-  const cost = spent.costUsd > 0 ? `$${spent.costUsd.toFixed(spent.costUsd < 1 ? 4 : 2)}` : null;
   return (
     <div class="stack panel-body">
       <p>
@@ -94,8 +94,12 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
           <dd>{counted(spent.turns, 'turn')}</dd>
         </div>
         <div>
-          <dt>{cost === null ? 'Tokens' : `Tokens · ${cost}`}</dt>
+          <dt>Tokens</dt>
           <dd>{amount(spent.tokens)}</dd>
+        </div>
+        <div>
+          <dt>Money</dt>
+          <dd>{moneyText(spent)}</dd>
         </div>
       </dl>
       <Controls report={report} />
