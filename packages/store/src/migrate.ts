@@ -192,6 +192,7 @@ export const MIGRATIONS: readonly Migration[] = (
     [37, 'view-once files'],
     [38, 'names'],
     [39, 'takeovers'],
+    [40, 'inbox'],
   ] as const
 ).map(([number, name]) => ({
   number,

@@ -46,6 +46,10 @@ const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly post
     sqlite: '44d3918474b1bb59cf03d6482883d2a8adeacac1712b9281bae2b26476b4e87c',
     postgres: '8e809ed9fc3167d690a497fc0a4548b4f866f0a08670a3a30945633996b9cdd3',
   },
+  40: {
+    sqlite: 'ce218a3bd947ac10c45b69375e746f36d1a9a39ebba4581e6a1f12e55d067e03',
+    postgres: 'ce218a3bd947ac10c45b69375e746f36d1a9a39ebba4581e6a1f12e55d067e03',
+  },
 };
 
 /**

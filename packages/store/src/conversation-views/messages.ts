@@ -77,15 +77,15 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
   const { conversationId, limit } = query;
   const before = query.before ?? NEWEST;
   const until = query.until ?? EVER;
+  const { message, part } = (await sql.get(DELETED, { conversationId })) ?? NOTHING_DELETED;
   const said = await sql.all(RECEIVED_MESSAGES, {
-    conversationId,
-    before: before.inbox,
-    until,
-    limit,
+    ...{ conversationId, until, limit },
+    ...{ before: before.inbox, after: message },
   });
   const sent: SentRow[] = [];
   for (const place of await findChats(sql, conversationId, before.inbox)) {
-    sent.push(...(await sql.all(SENT, { ...place, before: before.outbox, until, limit })));
+    const bounds = { before: before.outbox, after: part, until, limit };
+    sent.push(...(await sql.all(SENT, { ...place, ...bounds })));
   }
   sent.sort((a, b) => b.seq - a.seq);
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
@@ -223,7 +223,8 @@ interface SentRow {
 const RECEIVED_MESSAGES = statement(`
   select 'in' as direction, seq, received_at as at, message, state, outcome, channel, account,
     chat_id as "chatId", message_id as "messageId"
-  from inbox where conversation_id = :conversationId and seq < :before and received_at <= :until
+  from inbox where conversation_id = :conversationId and seq < :before and seq > :after
+    and received_at <= :until
   order by seq desc limit :limit`).rows<SaidRow>();
 
 const THREAD = `coalesce(/*pg cast(*/route/*pg  as json)*/ ->> 'threadId', '')`;
@@ -233,8 +234,18 @@ const SENT = statement(`
     turn_id as "turnId", written_by as "writtenBy", written_as as "writtenAs"
   from outbox left join turn on turn.id = outbox.turn_id
   where channel = :channel and account = :account and chat_id = :chatId
-    and seq < :before and created_at <= :until and ${THREAD} = :thread
+    and seq < :before and seq > :after and created_at <= :until and ${THREAD} = :thread
   order by seq desc limit :limit`).rows<SentRow>();
+
+/** The numbers up to which a conversation was deleted; 0: it never was. */
+const DELETED = statement(`
+  select coalesce(deleted_message, 0) as message, coalesce(deleted_part, 0) as part
+  from conversation where id = :conversationId`).rows<{
+  readonly message: number;
+  readonly part: number;
+}>();
+
+const NOTHING_DELETED = { message: 0, part: 0 } as const;
 
 const PLACES = statement(`
   select distinct channel, account, chat_id as "chatId", route from (

@@ -65,7 +65,9 @@ export async function redactPersonInGroup(
   let cronJobs = 0;
   for (const lane of lanes) {
     // What it sent went to the chat of the group: its parts are known, and the files with them.
-    const counts = await emptyLane(database, lane, mark, ['outbox', 'agent_file']);
+    const counts = await emptyLane(database, lane, mark, {
+      tables: ['outbox', 'agent_file'],
+    });
     rows += sumOf(counts, (table) => table !== 'inbox');
   }
   for (const table of FORGOTTEN_TABLES) {
