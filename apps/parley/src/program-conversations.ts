@@ -82,8 +82,11 @@ type Work = ReturnType<typeof using<typeof import('./commands/conversations.ts')
 /** The commands that change the caller's inbox, and the one that deletes a conversation. */
 function describeMarks(group: Command, work: Work): void {
   const ID = 'its id, as the list shows it';
-  add(group, 'rename', 'name a conversation in your inbox', (id: string, title: string | undefined) =>
-    work((m, cli) => m.rename(cli, id, title ?? '')),
+  add(
+    group,
+    'rename',
+    'name a conversation in your inbox',
+    (id: string, title: string | undefined) => work((m, cli) => m.rename(cli, id, title ?? '')),
   )
     .argument('<id>', ID)
     .argument('[name]', 'without it: its own title again');

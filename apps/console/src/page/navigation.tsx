@@ -12,18 +12,12 @@ export interface Waiting {
   readonly people: number;
 }
 
-/** The poll interval for what waits for the owner, in ms. */
-const WAITING_MS = 15_000;
-
 /** The waiting questions and people that the role of the signed-in person may read (F05, G05). */
 export function useWaiting(me: Me | null, isOnline: boolean): Waiting {
   const pathFor = (path: string): string | null =>
     isOnline && me !== null && missingRole(me, path) === null ? path : null;
-  const asked = useData<OutputOf<'approvals/waiting'>>(
-    pathFor('/api/approvals/waiting'),
-    WAITING_MS,
-  );
-  const report = useData<OutputOf<'channels/report'>>(pathFor('/api/channels/report'), WAITING_MS);
+  const asked = useData<OutputOf<'approvals/waiting'>>(pathFor('/api/approvals/waiting'), 'live');
+  const report = useData<OutputOf<'channels/report'>>(pathFor('/api/channels/report'), 'live');
   return {
     questions: (isOnline && asked.value?.approvals.length) || 0,
     people: (isOnline && report.value?.waiting.length) || 0,

@@ -31,7 +31,7 @@ export interface HttpAppOptions
   /** For the operations, besides what the app has itself. */
   readonly operations: Omit<Services, 'pageSessions' | 'readableRoutes' | 'status'>;
   readonly clock: Clock;
-  readonly store: Pick<Store, 'attachments'>;
+  readonly store: Pick<Store, 'attachments' | 'agentFiles'>;
   /** The files of the web page. */
   readonly page: PageFiles;
   /** Browsers that are signed in to the page. */

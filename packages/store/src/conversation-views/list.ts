@@ -35,7 +35,7 @@ export interface ShownConversation extends ChatKey {
     readonly direction: 'in' | 'out';
     readonly at: number;
     readonly text: string;
-    /** The person who wrote it, in a group or in the agent's place; null: the agent, or the one person there. */
+    /** The member of a group who wrote it; null: the agent, or the one person there. */
     readonly by: string | null;
   };
   /** The number of the newest message: pages begin behind one, and it grows with each message. */
@@ -173,9 +173,9 @@ function isSameThread({ route, partRoute }: ListRow): boolean {
 }
 
 function lastOf(row: ListRow): ShownConversation['last'] {
-  const { at, sentAt, body, partBy } = row;
+  const { at, sentAt, body } = row;
   if (body !== null && sentAt !== null && sentAt >= at && isSameThread(row)) {
-    return { direction: 'out', at: sentAt, text: textOfPreview(readSent(body)), by: partBy };
+    return { direction: 'out', at: sentAt, text: textOfPreview(readSent(body)), by: null };
   }
   const said = readSaid(row.message);
   const by = said?.chat.type === 'direct' || said?.trigger !== undefined ? null : said?.sender.name;
@@ -212,7 +212,6 @@ interface ListRow extends ChatKey {
   readonly partRoute: string | null;
   readonly error: string | null;
   readonly newestPart: number | null;
-  readonly partBy: string | null;
   /** The numbers up to which the reader has seen it; null: no reader asks, or they never use the inbox. */
   readonly readMessage: number | null;
   readonly readPart: number | null;
@@ -241,7 +240,7 @@ const FACTS = `
       where waits.conversation_id = talk.id and waits.state = 'waiting') as waiting,
     exists (select 1 from approval where asked_in = talk.id and approval.state = 'pending') as asks,
     part.body, part.created_at as "sentAt", part.state as "partState", part.route as "partRoute",
-    part.error, part.seq as "newestPart", case when author.written_as = 'self' then author.written_by end as "partBy",
+    part.error, part.seq as "newestPart",
     led.taken_by as "ledBy", led.taken_at as "ledSince", led.until as "ledUntil",
     coalesce(mark.read_message, reader.read_message) as "readMessage",
     coalesce(mark.read_part, reader.read_part) as "readPart"` as const;
@@ -253,7 +252,6 @@ const JOINED = `
   left join outbox as part on part.seq = (select max(seq) from outbox
     where outbox.channel = inbox.channel and outbox.account = inbox.account
       and outbox.chat_id = inbox.chat_id)
-  left join turn as author on author.id = part.turn_id
   left join inbox_reader as reader on reader.reader = :reader
   left join conversation_mark as mark on mark.reader = :reader and mark.conversation_id = talk.id
   left join takeover as led on led.conversation_id = talk.id and led.until = talk.taken_over_until

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { ask, type Failure } from '../gateway.ts';
-import { type Data, useData } from '../ui/data.tsx';
+import { type Again, type Data, useData } from '../ui/data.tsx';
 
 /** A page of a list: its items, and what asks for the page after it (`before=`); null: there is none. */
 interface Page<Item> {
@@ -10,7 +10,9 @@ interface Page<Item> {
 }
 
 /** A list that changes at its beginning while older pages are read. */
-export interface Growing<Item> extends Data<readonly Item[]> {
+export interface Growing<Answer, Item> extends Data<readonly Item[]> {
+  /** The first page as the gateway answered it last; what is known of older pages may be old. */
+  readonly first: Answer | undefined;
   /** Loads the page after those that are here; null: there is none. */
   readonly older: (() => Promise<void>) | null;
 }
@@ -24,16 +26,16 @@ interface Known<Item> {
 }
 
 /**
- * Loads the first page of `path` every `everyMs`, and older pages on request, which stay: unlike `usePages`, whose
+ * Loads the first page of `path` as `useData` does, and older pages on request, which stay: unlike `usePages`, whose
  * refresh leaves the first one. Items with one key are one, as the page that was loaded last has it; in no order.
  */
 export function useGrowing<Answer, Item>(
   path: string,
-  everyMs: Parameters<typeof useData<Answer>>[1],
+  again: Again<Answer>,
   read: (answer: Answer) => Page<Item>,
   keyOf: (item: Item) => string,
-): Growing<Item> {
-  const first = useData<Answer>(path, everyMs);
+): Growing<Answer, Item> {
+  const first = useData<Answer>(path, again);
   const failure = useSignal<Failure | null>(null);
   const loaded = useSignal(0);
   const fresh = { path, items: new Map(), next: null, isGrown: false };
@@ -46,8 +48,8 @@ export function useGrowing<Answer, Item>(
   if (first.value !== undefined) {
     const page = read(first.value);
     if (!list.isGrown || page.next === null) list.next = page.next;
-    // All of it is here: what is missing is there no more.
-    if (page.next === null) list.items.clear();
+    // What is missing is there no more, unless it is on an older page.
+    if (!list.isGrown || page.next === null) list.items.clear();
     add(page);
   }
   const older = async (): Promise<void> => {
@@ -65,6 +67,7 @@ export function useGrowing<Answer, Item>(
   void loaded.value;
   return {
     value: first.value && [...list.items.values()],
+    first: first.value,
     failure: first.failure ?? failure.value,
     isLoading: first.isLoading,
     older: list.next === null ? null : older,

@@ -4,15 +4,12 @@ import type { VNode } from 'preact';
 import { download, order } from '../gateway.ts';
 import { hrefOf } from '../route.ts';
 import { DataScope, useOperation, useWork } from '../ui/data.tsx';
-import { amount, counted, momentOf, spanOf } from '../ui/format.ts';
+import { amount, counted, momentOf, timeOfDay } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 import type { InboxState } from './inbox-state.ts';
 import { conversationLabel } from './rows.ts';
-
-/** The poll interval for the details of the conversation, in ms. */
-const POLL_INTERVAL_MS = 5_000;
 
 const TABS = ['Details', 'Why', 'Files'] as const;
 
@@ -58,7 +55,7 @@ export function ConversationPanel({ id, state }: PanelProps): VNode {
 }
 
 function Known({ id, isFiles }: { readonly id: string; readonly isFiles: boolean }): VNode {
-  const report = useOperation('conversations/show', { id }, POLL_INTERVAL_MS);
+  const report = useOperation('conversations/show', { id }, 'live');
   return (
     <Show data={report}>
       {(known) => (isFiles ? <Files report={known} /> : <Details report={known} />)}
@@ -69,7 +66,7 @@ function Known({ id, isFiles }: { readonly id: string; readonly isFiles: boolean
 type ConversationReport = OutputOf<'conversations/show'>;
 
 function Details({ report }: { readonly report: ConversationReport }): VNode {
-  const { title, failure, runningSince, now, agent, answeredBy, spent } = report;
+  const { title, failure, runningSince, agent, answeredBy, spent } = report;
   const cost = spent.costUsd > 0 ? `$${spent.costUsd.toFixed(spent.costUsd < 1 ? 4 : 2)}` : null;
   return (
     <div class="panel-body">
@@ -77,7 +74,7 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
         <b>{title}</b> <span class="hint">{conversationLabel(report)}</span>
       </p>
       <p class="facts">
-        {runningSince !== null && `${agent} has been working for ${spanOf(now - runningSince)}. `}
+        {runningSince !== null && `${agent} has been working since ${timeOfDay(runningSince)}. `}
         {answeredBy === null
           ? `${agent} has not answered yet.`
           : `${agent} answered last with ${answeredBy}.`}
@@ -201,7 +198,7 @@ const NEWEST = 10;
 
 /** The story of the last message, with a link to its prompt. */
 function LastWhy({ id }: { readonly id: string }): VNode {
-  const newest = useOperation('conversations/messages', { id, limit: NEWEST }, POLL_INTERVAL_MS);
+  const newest = useOperation('conversations/messages', { id, limit: NEWEST }, 'live');
   const message = newest.value?.messages.findLast(({ why }) => why !== null)?.why ?? null;
   const why = useOperation('why/message', message === null ? null : { message });
   return (
