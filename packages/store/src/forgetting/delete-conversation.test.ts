@@ -80,7 +80,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await say('m2');
       await remove();
       expect(stopped).toEqual([LANE]);
-      expect(await store.lanes.commit(lease, answer('t1', [`Of ${SECRET}`]), 4)).toBe('fenced');
+      const late = answer('t1', [`Of ${SECRET}`]);
+      expect(await store.lanes.commit(lease, late, 4)).toBe('fenced');
+      const seen = { ...late, conversationId: LANE };
+      expect(await store.turns.savePartialAnswer(seen, 4)).toBeNull();
       expect(await listed()).toEqual([]);
       const claimed = await store.lanes.begin(
         { conversationId: LANE, owner: 'w2', leaseMs: 1_000 },

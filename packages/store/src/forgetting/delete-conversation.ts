@@ -1,7 +1,7 @@
 import { lockConversation } from '../conversations.ts';
 import { type Database, type Sql, statement } from '../database.ts';
 import type { SharedClock } from '../shared-clock.ts';
-import { stopConversation } from '../stop.ts';
+import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import { readMoment } from '../taken-over.ts';
 import { handBack } from '../takeovers.ts';
@@ -114,11 +114,13 @@ async function stopAndHold(
   if ((await lockConversation(sql, id)) === undefined) return null;
   const newest = await sql.get(NEWEST, { id });
   if (newest === undefined || newest.message === null) return null;
-  const { stoppedSubAgents, stoppedTurn } = await stopConversation(sql, id, by, now);
+  const subAgents = await stopSubAgents(sql, id, now);
+  // Without a reason: of a turn that `/stop` has ended, its worker still keeps what people had seen of the answer.
+  const { stoppedTurn } = await stopLane(sql, id, now);
   await handBack(sql, id, by, moment);
   const heldUntil = (await readMoment(sql, moment)) + HOLD_MS;
   sql.send(HOLD, { id, heldUntil });
-  const lanes = [...stoppedSubAgents, ...(stoppedTurn === null ? [] : [id])];
+  const lanes = [...subAgents, ...(stoppedTurn === null ? [] : [id])];
   return { lanes, message: newest.message, part: newest.part ?? 0, heldUntil };
 }
 

@@ -42,9 +42,11 @@ export function createLiveChanges({ isHidden, onChange, later }: Visibility) {
     note,
     /** There is a new connection, with events or without: what changed before it was missed. */
     follow(hasEvents: boolean): void {
-      if (hasEvents) return note();
-      isDue = false;
-      count.value = null;
+      if (hasEvents) note();
+      else {
+        isDue = false;
+        count.value = null;
+      }
     },
   };
 }
