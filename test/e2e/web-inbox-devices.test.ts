@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -6,6 +9,11 @@ import { field, say, startWebScene, untilAnswer, type WebScene } from './web-sce
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
+/** A picture of one point. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 const WIDE = { viewport: { width: 1440, height: 860 } };
 
 describe.runIf(chromiumUrl)('the inbox on several devices', () => {
@@ -116,6 +124,44 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     return found;
   };
 
+  it('[U12] tells the person of a chat, and its last prompt, beside it', async () => {
+    await desk.goto(`${scene.parley.address}/#/chat`);
+    await row(desk, 'Ann of old').click();
+    const panel = desk.getByRole('complementary', { name: 'About this chat' });
+    await panel.getByRole('button', { name: 'People' }).click();
+    const ann = panel.getByRole('region', { name: 'Ann' });
+    await ann.getByText('telegram:501').waitFor();
+    await ann.getByText('Owner').waitFor();
+    await ann.getByText(/^[\d,]+ tokens$/).waitFor();
+    expect(await panel.getByRole('link', { name: 'Channels and requests' }).count()).toBe(1);
+    expect(await faultsOf(desk)).toEqual([]);
+    await panel.getByRole('button', { name: 'Prompt' }).click();
+    await panel.getByText(/tokens in [\d,]+ characters/).waitFor();
+    await panel.getByRole('link', { name: 'Open the whole prompt' }).waitFor();
+    expect(await faultsOf(desk)).toEqual([]);
+    await panel.getByRole('button', { name: 'Details' }).click();
+  });
+
+  it('[U12] shows pictures and files that the agent sent to another channel', async () => {
+    writeFileSync(join(scene.folder.path, 'workspace/point.png'), PNG);
+    writeFileSync(join(scene.folder.path, 'workspace/plan.txt'), 'the plan');
+    const send = (file: string) => ({ name: 'send_file', arguments: { file } });
+    scene.model.queue({ toolCalls: [send('point.png'), send('plan.txt')] }, 'Two files.');
+    await fromAnn('Send me both');
+    const talk = desk.getByRole('list', { name: 'Messages' });
+    await talk.getByRole('img', { name: 'point.png' }).waitFor();
+    const saved = desk.waitForEvent('download');
+    await talk.getByRole('button', { name: /plan\.txt/ }).press('Enter');
+    expect(await text(await (await saved).createReadStream())).toBe('the plan');
+    const [{ id } = { id: '' }] = await conversations();
+    const path = `${scene.parley.address}/api/conversations/${encodeURIComponent(id)}/sent`;
+    const headers = { authorization: `Bearer ${scene.parley.token}` };
+    expect((await fetch(`${path}/1`)).status).toBe(401);
+    expect((await fetch(`${path}/x`, { headers })).status).toBe(404);
+    // Another chat's part is none of this one.
+    expect((await fetch(`${path}/1`, { headers })).status).toBe(404);
+  });
+
   it('[U12] deletes a conversation while its turn runs, says what is lost, and goes to the next one', async () => {
     await desk.goto(`${scene.parley.address}/#/chat`);
     await row(desk, 'Ann of old').click();
@@ -125,7 +171,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await row(desk, 'Ann of old').getByText('Running').waitFor();
     await menu('Delete…');
     const question = desk.getByRole('group', { name: 'Delete this conversation?' });
-    await question.getByText('This deletes 3 messages and 2 answers').waitFor();
+    await question.getByText('This deletes 4 messages and 3 answers').waitFor();
     await question.getByText('stays visible in the other app').waitFor();
     expect(await faultsOf(desk)).toEqual([]);
     await question.getByRole('button', { name: 'Delete', exact: true }).click();

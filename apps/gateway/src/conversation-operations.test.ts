@@ -64,7 +64,8 @@ type Name =
   | 'mark-unread'
   | 'begin-inbox'
   | 'contents'
-  | 'delete';
+  | 'delete'
+  | 'people';
 const ID = 'web:default:c%3A1';
 const CALL = { caller: { name: 'a browser', person: 'Ann', role: 'owner' } } as const;
 
@@ -86,6 +87,11 @@ function ask<N extends Name>(
       if (isQueueAway) throw new Error('the queue is away');
       woken.push(to);
     },
+    agents: async () => [{ name: 'main', isDefault: true, owners: ['web:boss'] }],
+    usage: async () => ({
+      dayAt: () => '2026-11-20',
+      caps: [{ name: 'perPersonDaily', tokens: 50 }],
+    }),
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
   } as unknown as Services;
   return perform<`conversations/${N}`>(services, `conversations/${name}`, input, call);
@@ -176,6 +182,28 @@ describe('conversations', () => {
     for (const [name, more] of [['rename', { title: 'x' }], ['pin'], ['mark-read']] as const) {
       await expect(ask(name, { id: 'nobody', ...more })).rejects.toThrow('no such conversation');
     }
+  });
+
+  it('[U12] name their people with rights, linked accounts, use and limit, who wrote last first', async () => {
+    await store.inbox.accept(message('1', 'hello'));
+    const boss = message('2', 'hi');
+    const sender = { id: 'boss', name: 'Bo', isBot: false };
+    await store.inbox.accept({ ...boss, receivedAt: 7, message: { ...boss.message, sender } });
+    const job = message('3', 'a job');
+    await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });
+    const account = { day: '2026-11-20', personId: 'web:u', groupId: null };
+    await store.spend.add(account, { inputTokens: 20, outputTokens: 3, costUsd: 0.5 });
+    expect((await ask('people', { id: ID })).people).toEqual([
+      {
+        ...{ person: 'web:boss', name: 'Bo', lastAt: 7, role: 'owner', linked: [], cap: null },
+        today: { tokens: 0, costUsd: 0 },
+      },
+      {
+        ...{ person: 'web:u', name: 'Ann', lastAt: 5, role: 'guest', linked: [] },
+        ...{ today: { tokens: 23, costUsd: 0.5 }, cap: { tokens: 50 } },
+      },
+    ]);
+    expect(await ask('people', { id: 'nobody' })).toEqual({ people: [] });
   });
 
   it('[U12] keep pinned ones on the first page, however old they are', async () => {

@@ -15,6 +15,7 @@ import {
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { ConversationAction, DeadLetterWake, PageMark, Store } from '@parley/store';
 import { z } from 'zod';
+import { peopleOperations } from './conversation-people.ts';
 import { inboxOperations, missingConversation, readerOf } from './inbox-operations.ts';
 import { printMessages } from './printed-messages.ts';
 import { firstWords } from './why-operations.ts';
@@ -158,6 +159,7 @@ export const operations = {
     listTakeovers,
   ),
   ...inboxOperations,
+  ...peopleOperations,
 };
 
 /** A page of the list as the inbox of its caller shows it. */

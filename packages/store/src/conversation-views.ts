@@ -41,6 +41,11 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
       const { readDetails } = await lists();
       return database.read((sql) => readDetails(sql, id, now, sharedClock(), reader));
     },
+    /** The people who wrote in a conversation lately. */
+    async people(id: string) {
+      const { readPeople } = await import('./conversation-views/people.ts');
+      return database.read((sql) => readPeople(sql, id));
+    },
     /** The titles of conversations by their ids; one that is not known is left out. */
     async titles(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const { findConversation } = await lists();
