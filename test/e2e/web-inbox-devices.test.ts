@@ -26,6 +26,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     telegram = await startTelegramDouble();
     scene = await startWebScene(chromiumUrl ?? '', {
       owners: [`telegram:${ANN}`],
+      approvals: { ask: ['write'] },
       channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
     });
     desk = await scene.open(WIDE);
@@ -94,6 +95,24 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     expect(await isNew(desk)).toBe(1);
   });
 
+  it('[U12] shows what waits for an approval, and what failed, as soon as the gateway reports it', async () => {
+    const inbox = phone
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: /^Inbox/ });
+    const write = { name: 'write', arguments: { path: 'notes/birds.md', text: 'Parrots talk.' } };
+    scene.model.queue({ toolCalls: [write] }, 'As you like.');
+    await fromAnn('Note it');
+    await seenBy(phone, () => row(phone, 'Ann').getByText('Approval').count()).toBe(1);
+    await seenBy(phone, () => inbox.innerText()).toMatch(/1\s+question waits/);
+    const [{ code }] = (await read<Waiting>('approvals/waiting')).approvals;
+    await fromAnn(`/deny ${code}`);
+    await seenBy(phone, () => row(phone, 'Ann').getByText('As you like.').count()).toBe(1);
+    await seenBy(phone, () => inbox.innerText()).not.toMatch(/question/);
+    scene.model.fault({ kind: 'status', status: 401 });
+    await fromAnn('This one fails');
+    await seenBy(phone, () => row(phone, 'Ann').getByText('Failed').count()).toBe(1);
+  });
+
   it('[U12] hands over what a browser kept by itself, once', async () => {
     const old = await scene.browser.newContext(WIDE);
     const [{ id } = { id: '' }] = await conversations();
@@ -114,14 +133,18 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
   });
 
   /** The conversations as the operation lists them, newest first. */
-  const conversations = async () => {
-    const answer = await fetch(`${scene.parley.address}/api/conversations/list`, {
-      headers: { authorization: `Bearer ${scene.parley.token}` },
-    });
-    const { conversations: found } = (await answer.json()) as {
-      readonly conversations: readonly { readonly id: string }[];
-    };
-    return found;
+  const conversations = async () =>
+    (
+      await read<{ readonly conversations: readonly { readonly id: string }[] }>(
+        'conversations/list',
+      )
+    ).conversations;
+  interface Waiting {
+    readonly approvals: readonly [{ readonly code: string }];
+  }
+  const read = async <Answer>(operation: string): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${scene.parley.token}` };
+    return (await fetch(`${scene.parley.address}/api/${operation}`, { headers })).json();
   };
 
   it('[U12] tells the person of a chat, and its last prompt, beside it', async () => {
@@ -171,7 +194,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await row(desk, 'Ann of old').getByText('Running').waitFor();
     await menu('Delete…');
     const question = desk.getByRole('group', { name: 'Delete this conversation?' });
-    await question.getByText('This deletes 4 messages and 3 answers').waitFor();
+    await question.getByText('This deletes 7 messages and 4 answers').waitFor();
     await question.getByText('stays visible in the other app').waitFor();
     expect(await faultsOf(desk)).toEqual([]);
     await question.getByRole('button', { name: 'Delete', exact: true }).click();

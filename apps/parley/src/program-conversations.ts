@@ -71,6 +71,9 @@ export function describeConversations(program: Command, { run }: Runs): void {
       ['parley conversations reply telegram:default:501 "I am looking into it."', ''],
       ['parley conversations hand-back telegram:default:501', 'the agent answers again'],
       ['parley conversations rename telegram:default:501 "Ann, harbor"', ''],
+      ['parley conversations pin telegram:default:501', ''],
+      ['parley conversations archive telegram:default:501 --off', 'back in your inbox'],
+      ['parley conversations mark-read telegram:default:501', 'on all your devices'],
       ['parley conversations delete telegram:default:501', 'says what would be lost'],
     ],
     NOTES,
@@ -85,7 +88,7 @@ function describeMarks(group: Command, work: Work): void {
   add(
     group,
     'rename',
-    'name a conversation in your inbox',
+    'rename a conversation in your inbox',
     (id: string, title: string | undefined) => work((m, cli) => m.rename(cli, id, title ?? '')),
   )
     .argument('<id>', ID)
@@ -93,16 +96,16 @@ function describeMarks(group: Command, work: Work): void {
   add(
     group,
     'pin',
-    'keep a conversation at the top of your inbox',
+    'pin a conversation to the top of your inbox',
     (id: string, { off }: { readonly off?: boolean }) =>
       work((m, cli) => m.pin(cli, id, off !== true)),
   )
     .argument('<id>', ID)
-    .option('--off', 'no longer');
+    .option('--off', 'unpin it');
   add(
     group,
     'archive',
-    'move a conversation out of your inbox',
+    'archive a conversation until an approval waits in it',
     (id: string, { off }: { readonly off?: boolean }) =>
       work((m, cli) => m.archive(cli, id, off !== true)),
   )
@@ -111,12 +114,12 @@ function describeMarks(group: Command, work: Work): void {
   add(
     group,
     'mark-read',
-    'count a conversation as read',
+    'mark a conversation as read',
     (id: string, { off }: { readonly off?: boolean }) =>
       work((m, cli) => m.markRead(cli, id, off !== true)),
   )
     .argument('<id>', ID)
-    .option('--off', 'count its newest message as unread');
+    .option('--off', 'mark its newest message as unread');
   add(
     group,
     'delete',

@@ -36,6 +36,7 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
   }
   return (
     <main class="talk">
+      <h2 class="visually-hidden">Messages</h2>
       <DataScope key={`${id} ${message}`}>
         <Messages id={id} found={message === '' ? null : { message, at: Number(at) || 0 }} />
         <ReplyTo id={id} />
