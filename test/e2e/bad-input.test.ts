@@ -52,7 +52,7 @@ describe('a message that nobody can take', () => {
     expect(body).toContain('refused');
     await expect
       .poll(web.history)
-      .toEqual([expect.stringContaining('1000000 characters; I can take 32000 at once')]);
+      .toEqual([expect.stringContaining('1000000 characters, but I can read only 32000 at once')]);
     expect(model.total).toBe(asked);
     await expectGoodAnswer();
   });
@@ -129,7 +129,7 @@ describe.runIf(inject('mountPath'))('a disk that is full', () => {
   let crowded: TestParley;
   let page: WebClient;
   const answer = Promise.withResolvers<string>();
-  const FULL = 'is full; nothing was written. Make room on it.';
+  const FULL = 'is full; nothing was written. Free some space on it.';
   const ready = async (): Promise<string> => {
     const response = await fetch(`${crowded.address}/readyz`);
     return `${response.status} ${(await response.text()).trim()}`;

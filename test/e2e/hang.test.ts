@@ -89,7 +89,7 @@ describe('a turn whose tool never comes back', () => {
     expect(letters).toMatchObject([
       { kind: 'unanswered', reason: expect.stringContaining('stand still 2 times') },
     ]);
-    expect((await cli('why', 'last')).out).toContain('the process stood still in it');
+    expect((await cli('why', 'last')).out).toContain('the process hung in it');
     model.queue('Here I am.');
     await web.post('And now?');
     await expect.poll(web.history).toContain('<p>Here I am.</p>');

@@ -110,7 +110,7 @@ describe('parley start', () => {
     cleanUp.push(() => server.close());
     const { port } = server.address() as AddressInfo;
     const folder = folderWith({ ...QUIET, http: { port } });
-    const taken = `Port ${port} on 127.0.0.1 is taken by another program`;
+    const taken = `Port ${port} on 127.0.0.1 is used by another program`;
     await expect(started(folder)).rejects.toThrow(taken);
   });
 

@@ -197,7 +197,8 @@ describe('approvals on Telegram', () => {
     });
     await until(ANN, 'You said: Yes, run the plan.');
     await telegram.waitFor(() => said(ANN).includes('That plan has been run.'));
-    const over = 'That plan can no longer be run: it has been, or something newer was said.';
+    const over =
+      'That plan can no longer be run: it has been run already, or something newer was said.';
     expect(said(ANN).filter((text) => text === over)).toHaveLength(1);
     await telegram.waitFor(() => plan('second idea')?.buttons === undefined);
     expect(plan('first idea')?.buttons).toBeUndefined();

@@ -82,7 +82,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await untilAnswer(chat, 'Refused: write.');
     await untilAnswer(chat, 'It said: write was not run');
     await chat.getByRole('log').getByRole('button', { name: 'Approve', exact: true }).click();
-    await untilAnswer(chat, 'That was decided already: write was refused.');
+    await untilAnswer(chat, 'That was already decided: write was refused.');
     expect(onDisk('open.md')).toBe('Cats sleep.\n');
     const past = section('Decided');
     await past.getByText('refused by the owner, on the page').waitFor();
@@ -103,7 +103,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await focused('Cancel');
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
-    await page.getByRole('status').getByText(`${rule} is not asked about any more.`).waitFor();
+    await page.getByRole('status').getByText(`${rule} needs no approval from now on.`).waitFor();
     await untilAnswer(chat, 'It said: It is');
     const settings = () => readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');
     expect(settings()).toContain(rule);

@@ -144,7 +144,8 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
   }
   const read = async <Answer>(operation: string): Promise<Answer> => {
     const headers = { authorization: `Bearer ${scene.parley.token}` };
-    return (await fetch(`${scene.parley.address}/api/${operation}`, { headers })).json();
+    const answer = await fetch(`${scene.parley.address}/api/${operation}`, { headers });
+    return (await answer.json()) as Answer;
   };
 
   it('[U12] tells the person of a chat, and its last prompt, beside it', async () => {

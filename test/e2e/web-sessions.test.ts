@@ -49,7 +49,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await signInForm(page).waitFor();
     expect([await fits(page), await page.evaluate(POOR_CONTRAST)]).toEqual([true, []]);
     await enter(page, 'not the token');
-    await page.getByRole('alert').getByText('That token is not the one of this gateway').waitFor();
+    await page.getByRole('alert').getByText('This is not the token of this gateway').waitFor();
     expect([await fits(page), await page.evaluate(POOR_CONTRAST)]).toEqual([true, []]);
     await enter(page, ` ${token} `);
     await connected(page);
@@ -138,7 +138,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     expect(rotated.out).not.toContain(before);
     await signInForm(page).waitFor();
     await enter(page, before);
-    await page.getByText('That token is not the one of this gateway').waitFor();
+    await page.getByText('This is not the token of this gateway').waitFor();
     const address = (await parley('token', 'show')).out.trim();
     await page.goto(address);
     await connected(page);

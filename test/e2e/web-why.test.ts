@@ -39,7 +39,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
     const words = await sheet();
     for (const stage of ['ingress', 'access', 'inbox', 'lane', 'turn', 'prompt', 'model', 'commit'])
       expect(words).toContain(stage);
-    expect(words).toMatch(/delivery\s+the part: given to the platform/);
+    expect(words).toMatch(/delivery\s+the part: sent to the platform/);
     expect(words).toContain(`Owner: First ${SECRET} (Owner, web)`);
     const first = page.locator('.why-view .entry-link').nth(1);
     expect(await first.innerText()).toMatch(new RegExp(`Owner\\s.*\\sOwner: First ${SECRET}`, 's'));
@@ -48,7 +48,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
 
   it('[D08] shows a message that is chosen or named, and leads to the prompt', async () => {
     await page.locator('.why-view .entry-link').first().click();
-    await page.getByRole('heading', { name: /^A command; answered at once/ }).waitFor();
+    await page.getByRole('heading', { name: /^A command, answered at once/ }).waitFor();
     await page.getByLabel('Message', { exact: true }).fill('nowhere');
     await page.getByRole('button', { name: 'Ask' }).click();
     await page.getByText('There is no such message.').waitFor();

@@ -63,7 +63,7 @@ describe.runIf(canFill)('a full disk below a Parley that listens to Telegram', (
       await scene.untilAnswers(ANN, 1);
       disk.fill();
       const written = await writeUntilFull();
-      expect(scene.parley.err()).toContain('is full; nothing was written. Make room on it.');
+      expect(scene.parley.err()).toContain('is full; nothing was written. Free some space on it.');
       await expectRecovery(written);
     },
   );

@@ -85,7 +85,9 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     one.bus.subscribe((event) => after.push(event));
     two.bus.publish(stop('x'));
     await expect.poll(() => after).toEqual([stop('x')]);
-    expect(lines).toEqual(['a live listener failed {"event":"stop-turn","reason":"a defect"}']);
+    expect(lines).toEqual([
+      'a live event listener failed {"event":"stop-turn","reason":"a defect"}',
+    ]);
   });
 
   it('messages of nobody we know do no harm', async () => {
@@ -124,7 +126,7 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
       await server.kill();
       for (let i = 0; i < 2_000; i += 1) one.publish(delta('lost'));
       expect(here).toHaveLength(2_000);
-      await expect.poll(() => lines.join('\n')).toContain('do not reach');
+      await expect.poll(() => lines.join('\n')).toContain('are not reaching');
       // By this fact the log makes a few lines of them.
       expect(lines.filter((line) => !line.includes('"outage":"Redis at'))).toEqual([]);
       await server.start();

@@ -216,7 +216,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(work.told('q56')).toContain('This answers q55.');
     work.writeOnDiscord(CLEO, '/link off');
     const onDiscord = () => work.world.discord.sends().map(({ content }) => content);
-    await expect.poll(() => onDiscord().join()).toContain('is not linked any more');
+    await expect.poll(() => onDiscord().join()).toContain('is no longer linked');
   });
 
   it('[D06] [H08] [W06] [U07] goes on with letters, jobs and proposals, and counts what was spent', async () => {

@@ -12,14 +12,14 @@ const Code = { code: z.string().max(100) };
 
 export const operations = {
   pair: change(
-    'Allow a stranger by the code they were given; without a code: pending requests',
+    'Let a stranger in by their pairing code; without a code, list pending requests',
     Code,
     async ({ store, clock }: PairingNeeds, { code }) =>
       answered('pairing-refused', await pair(store, code, clock)),
     { role: 'operator' },
   ),
   refuse: change(
-    'Take the request of a stranger off the list',
+    "Remove a stranger's request from the list",
     Code,
     async ({ store, clock }: PairingNeeds, { code }) =>
       answered('pairing-refused', await refusePairing(store, code, clock)),

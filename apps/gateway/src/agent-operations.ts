@@ -1,31 +1,31 @@
 import { read } from '@parley/core';
 
-/** One of the agents (F14). */
+/** One of the agents, as operators see it (F14). */
 export interface ShownAgent {
-  /** As in `routes` and `?agent=`. */
+  /** Its name in `routes` and in `?agent=`. */
   readonly name: string;
   /** Its name in its chats. */
   readonly title: string;
   readonly emoji: string | null;
   readonly isDefault: boolean;
-  /** Which model answers, as `parley status` shows it. */
+  /** The model that answers, as `parley status` shows it. */
   readonly model: string;
   readonly profile: string | null;
   /** The chats it answers, such as `chat telegram:-100` or `everything else`. */
   readonly routes: readonly string[];
-  /** For owners alone, as the people it belongs to. */
+  /** Shown to owners only, like the people it belongs to. */
   readonly workspace?: string;
   readonly owners?: readonly string[];
 }
 
 interface AgentNeeds {
-  /** The default one first. */
+  /** All agents, the default one first. */
   agents(): Promise<readonly ShownAgent[]>;
 }
 
 export const operations = {
   list: read(
-    'All agents and the chats that each answers; folders, people and chats for owners alone',
+    'All agents and the chats that each answers; folders, people and chats for owners only',
     {},
     async ({ agents }: AgentNeeds, _, { caller }) => {
       const all = await agents();

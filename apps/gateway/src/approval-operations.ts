@@ -13,16 +13,19 @@ import type { DeadLetterWake, ShownApproval, Store } from '@parley/store';
 import { z } from 'zod';
 import { firstWords } from './why-operations.ts';
 
-/** A file that an agent wrote and no person has opened or kept yet. */
+/** A file that an agent wrote and that no person has released or kept private yet. */
 interface ShownAgentFile {
   /** Its path in the workspace. */
   readonly name: string;
   readonly changedAt: number;
-  /** The title of the conversation in which it was written; null: that is not known any more. */
+  /** The title of the conversation in which it was written; null when that is no longer known. */
   readonly writtenIn: string | null;
-  /** The whole file; characters that cannot be seen are written out. */
+  /** The whole file, with invisible characters written out. */
   readonly shown: string;
-  /** Hash of the content. A decision must name it, so that nobody decides on a version they have not seen. */
+  /**
+   * Hash of the content. A decision must name it, so that nobody decides about a version they have
+   * not seen.
+   */
   readonly print: string;
   readonly canOpen: boolean;
 }
@@ -33,7 +36,10 @@ const FileDecision = {
   decision: z.enum(['open', 'keep']),
 };
 
-/** Approval rules and agent-written files of one agent. Each function throws ParleyError when it cannot do its work. */
+/**
+ * Approval rules and agent-written files of one agent. Each function throws ParleyError when it
+ * fails.
+ */
 export interface OperatorApprovals {
   /** Calls that the settings exempt from approval. */
   readonly rules: {
@@ -41,13 +47,16 @@ export interface OperatorApprovals {
     allow(rule: string): Promise<void>;
     revoke(rule: string): Promise<void>;
   };
-  /** Files that the agent wrote and no person has opened yet (W09). */
+  /** Files that the agent wrote and that no person has released yet (W09). */
   readonly files: {
     list(): Promise<readonly ShownAgentFile[]>;
     settle(
       order: Readonly<Record<'name' | 'print', string>> & { readonly decision: 'open' | 'keep' },
     ): Promise<{ readonly text: string }>;
-    /** The change of a pending call to a file, as a diff by lines; null: it changes none. */
+    /**
+     * The change that a pending call would make to a file, as a line diff; null when it changes
+     * none.
+     */
     diffOf(approval: Pick<ShownApproval, 'shown'>): Promise<string | null>;
   };
 }
@@ -58,7 +67,7 @@ interface ApprovalNeeds {
   readonly scrub: Scrub;
   readonly defaultAgent: string;
   wake(wake: DeadLetterWake): Promise<void>;
-  /** Those of the agent of that name, or of the default one. */
+  /** The approvals of the named agent, or of the default one. */
   approvals(agent: string | undefined): Promise<OperatorApprovals>;
 }
 
@@ -66,7 +75,7 @@ const MAX_LISTED = 1_000;
 const Count = z.coerce.number<number | string>().int();
 const RUNNING = { running: true } as const;
 
-/** Questions about tool calls (G05) and files of agents (W09). */
+/** Decisions about tool calls (G05) and about files of agents (W09). */
 export const operations = {
   list: read(
     'Approval requests and their decisions, newest first; `next` is the `before` of the page after it',
@@ -82,13 +91,13 @@ export const operations = {
     },
   ),
   waiting: read(
-    'Pending approval requests, oldest first, whole and with the diff of the file that each would change',
+    'Pending approval requests, oldest first, in full and with the diff of the file that each would change',
     {},
     async (needs: ApprovalNeeds) => {
       const waiting = await needs.store.approvals.waiting(needs.clock());
       const approvals = waiting.map(async (one) => {
         const shown = shownApproval(needs, one);
-        // Its agent may be gone from the settings since.
+        // The agent may have been removed from the settings since.
         const own = await needs.approvals(shown.agent).catch(() => undefined);
         return { ...shown, diff: (await own?.files.diffOf(one)) ?? null };
       });
@@ -97,7 +106,7 @@ export const operations = {
     RUNNING,
   ),
   decide: change(
-    'Decide a question; of several decisions, also in the chat, the first counts',
+    'Decide an approval request; of several decisions, including those in the chat, the first one counts',
     { code: z.string().max(100), decision: z.enum(['once', 'always', 'refuse']) },
     async (needs: ApprovalNeeds, { code, decision }, { caller }) => ({
       text: await decideApproval(needs, code, decision, `console:${caller.person ?? 'owner'}`),
@@ -113,16 +122,16 @@ export const operations = {
     RUNNING,
   ),
   'revoke-rule': change(
-    'Revoke an exemption, so that such calls are asked about again',
+    'Revoke an exemption, so that such calls need approval again',
     { rule: z.string().min(1).max(1_000) },
     async ({ approvals }: ApprovalNeeds, { rule }, { agent }) => {
       await (await approvals(agent)).rules.revoke(rule);
-      return { text: `${rule} is asked about again; it counts within a few seconds.` };
+      return { text: `${rule} needs approval again; this takes effect within a few seconds.` };
     },
     RUNNING,
   ),
   files: read(
-    'Files that the agent wrote and no person has opened or kept yet',
+    'Files that the agent wrote and that no person has released or kept private yet',
     {},
     async ({ approvals }: ApprovalNeeds, _, { agent }) => ({
       files: await (await approvals(agent)).files.list(),
@@ -130,7 +139,7 @@ export const operations = {
     RUNNING,
   ),
   'settle-file': change(
-    'Open a file that the agent wrote to everyone, or keep it private',
+    'Release a file that the agent wrote to everyone, or keep it private',
     FileDecision,
     async ({ approvals }: ApprovalNeeds, order, { agent }) =>
       (await approvals(agent)).files.settle(order),
@@ -143,7 +152,10 @@ function shownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownAp
   return { ...approval, agent, text: firstWords(approval.text, scrub) };
 }
 
-/** Decides an approval. Of several decisions, here and in the chat, the first counts; the others learn it. */
+/**
+ * Decides an approval. Of several decisions, here and in the chat, the first one counts; the others
+ * are told which it was.
+ */
 async function decideApproval(
   { store, clock, wake, approvals }: ApprovalNeeds,
   code: string,
@@ -170,7 +182,7 @@ async function decideApproval(
     if (!(error instanceof ParleyError)) throw error;
     throw refusal('no-rule', `${text} But only this once: ${error.message}`);
   }
-  return `${text} ${rule} is not asked about any more.`;
+  return `${text} ${rule} needs no approval from now on.`;
 }
 
-const NO_RULE = 'But only this once: no rule allows exactly such calls.';
+const NO_RULE = 'But only this once: no rule can allow exactly such calls.';

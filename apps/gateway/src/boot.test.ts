@@ -57,7 +57,7 @@ const waiting = async (channel: string, chatId: string) =>
     ({ message }) => message.trigger === 'boot',
   );
 
-describe('BOOT.md at a start', () => {
+describe('BOOT.md at startup', () => {
   it('[W08] becomes a message in the direct chat that an owner used last', async () => {
     const last = written('telegram', '42');
     await store.inbox.accept(last);
@@ -81,7 +81,7 @@ describe('BOOT.md at a start', () => {
     expect(woken).toEqual(['telegram:default:42']);
   });
 
-  it('[W08] is run once for one start, and once again for the next', async () => {
+  it('[W08] runs once per start, and again at the next one', async () => {
     await store.inbox.accept(written('telegram', '42'));
     await runBoot(deps);
     await runBoot(deps);
@@ -90,20 +90,20 @@ describe('BOOT.md at a start', () => {
     expect(await waiting('telegram', '42')).toHaveLength(2);
   });
 
-  it('[W08] is not run when BOOT.md says nothing', async () => {
+  it('[W08] does not run when BOOT.md is empty', async () => {
     await store.inbox.accept(written('telegram', '42'));
     expect(await runBoot({ ...deps, saysSomething: async () => false })).toBe('nothing-to-do');
     expect(await waiting('telegram', '42')).toEqual([]);
     expect(woken).toEqual([]);
   });
 
-  it('[W08] is not run before an owner has written, and the log says so', async () => {
+  it('[W08] does not run before an owner has written, and logs that', async () => {
     await store.inbox.accept(written('telegram', '7', { fromOwner: false }));
     expect(await runBoot(deps)).toBe('no-owner');
     expect(lines.join()).toContain('no owner has written');
   });
 
-  it('[W02] goes to nobody who was an owner once', async () => {
+  it('[W02] is sent to nobody who is no longer an owner', async () => {
     await store.inbox.accept(written('telegram', '42'));
     await store.inbox.accept(written('telegram', '9'));
     await runBoot(deps);
@@ -112,7 +112,7 @@ describe('BOOT.md at a start', () => {
     expect(await runBoot({ ...deps, owners: [] })).toBe('no-owner');
   });
 
-  it('[W08] goes where answers can be sent', async () => {
+  it('[W08] goes to a chat where answers can be sent', async () => {
     await store.inbox.accept(written('web', 'owner'));
     await store.inbox.accept(written('telegram', '42'));
     const owners = [OWNER, 'web:owner'];
@@ -139,7 +139,7 @@ describe('BOOT.md at a start', () => {
     expect(woken).toEqual([expect.stringMatching(/^linked:/)]);
   });
 
-  it('does not stand in the way of a start', async () => {
+  it('does not delay startup', async () => {
     await store.inbox.accept(written('telegram', '42'));
     const failing = { ...deps, saysSomething: () => Promise.reject(new Error('disk')) };
     expect(await runBoot(failing)).toBe('failed');

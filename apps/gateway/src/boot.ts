@@ -8,7 +8,7 @@ export type BootOutcome = 'stored' | 'nothing-to-do' | 'no-owner' | 'failed';
 
 export interface BootDeps extends OwnersChatDeps {
   readonly lanes: Pick<WakeUpQueue, 'wake'>;
-  /** True when there is a BOOT.md that says something. */
+  /** True when BOOT.md exists and is not empty. */
   readonly saysSomething: () => Promise<boolean>;
   /** Unique for this start. */
   readonly startId: string;
@@ -17,8 +17,9 @@ export interface BootDeps extends OwnersChatDeps {
 }
 
 /**
- * Lets the agent do what BOOT.md says, once for this start (W08): as a message in the direct chat an
- * owner used last, on the way that all messages go. Never rejects: a start does not depend on it.
+ * Lets the agent follow BOOT.md, once per start (W08): as a message in the direct chat that an
+ * owner used last, on the path that all messages take. Never rejects, because startup must not
+ * depend on it.
  */
 export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
   const { log, store, startId, clock } = deps;
@@ -32,7 +33,7 @@ export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
     const { last, conversationId } = chat;
     await store.inbox.accept(bootMessage(last, conversationId, startId, clock()));
     await deps.lanes.wake(conversationId);
-    log.info({ conversation: conversationId }, 'BOOT.md is run');
+    log.info({ conversation: conversationId }, 'BOOT.md was passed to the agent');
     return 'stored';
   } catch (error) {
     log.error({ reason: reasonOf(error) }, 'BOOT.md could not be run; the next start tries again');
@@ -41,14 +42,15 @@ export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
 }
 
 /**
- * The prompt after a start. The mark shows the model that no person wrote it; it is not shown in the
- * chat. The last sentence keeps a start without news silent (G09).
+ * The message that wakes the agent after a start. The mark tells the model that no person wrote it;
+ * the chat does not show it. The last sentence keeps a start without news silent (G09).
  */
 const WORDS = `⚙️ Parley has just been started. Do now what BOOT.md in your workspace asks for (read it if it is not above). Your owner reads what you answer here; if there is nothing to tell, answer with exactly ${SILENT_TOKEN} and nothing else.`;
 
 /**
- * The message that makes the agent do what BOOT.md says (W08), put where an owner wrote `last`.
- * `startId` is unique for this start: the inbox takes a message of that id once. `now` is in ms.
+ * The message that makes the agent follow BOOT.md (W08), addressed to the chat where an owner wrote
+ * `last`. `startId` is unique to this start: the inbox accepts a message with that id once. `now`
+ * is in ms.
  */
 function bootMessage(
   last: InboxRow,

@@ -16,10 +16,10 @@ import type { AccountDeps } from './accounts/connect-account.ts';
 import { type AccountSweeps, sweepAccounts } from './accounts/sweep-accounts.ts';
 import { type ChannelAccount, openAccount } from './channel-account.ts';
 
-/** Rights that a test gives and takes. */
+/** Rights that a test grants and revokes. */
 class GivenRights implements AccountRights {
   readonly released: number[] = [];
-  /** By its clock; signals come later. */
+  /** Judged by the clock; signals come later. */
   isHeld = true;
   #waiting: ((right: AccountRight) => void)[] = [];
   #lost: AbortController[] = [];
@@ -71,7 +71,7 @@ class GivenRights implements AccountRights {
   async close() {}
 }
 
-describe('an account that other gateways may have', () => {
+describe('an account that other gateways may serve', () => {
   let store: Store;
   let turns: WakeUpQueue;
   let rights: GivenRights;
@@ -133,9 +133,9 @@ describe('an account that other gateways may have', () => {
     owners: [],
     limits: { messageCharacters: 100, waitingPerConversation: 5, totalWaiting: 100 },
   } as const;
-  /** The action of an adapter at its start. */
+  /** What an adapter does when it starts. */
   let begins = (): void => {};
-  /** A platform that notes when an adapter is made, started and stopped. */
+  /** A platform that counts when an adapter is created, started and stopped. */
   let made = 0;
   const definition: ChannelDefinition = {
     id: 'test',
@@ -164,7 +164,7 @@ describe('an account that other gateways may have', () => {
     },
   };
 
-  it('[D09] as a standby does not touch the platform until it is its turn', async () => {
+  it('[D09] does not touch the platform on standby until its turn comes', async () => {
     expect(account.status().state).toEqual({ kind: 'standby', holder: 'the other one' });
     expect(account.connected()).toBeUndefined();
     expect(happened).toEqual([]);
@@ -177,7 +177,7 @@ describe('an account that other gateways may have', () => {
     expect(account.connected()).toBeDefined();
   });
 
-  it('[D09] leaves the platform when it is lost, and comes back with a connection of its own', async () => {
+  it('[D09] leaves the platform when its right is lost, and returns with a new connection', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     rights.take();
@@ -191,7 +191,7 @@ describe('an account that other gateways may have', () => {
     expect(states).toEqual(['standby', 'connected', 'starting', 'standby', 'connected']);
   });
 
-  it('[D09] lets an adapter of a lost account write nothing that the next one would read', async () => {
+  it('[D09] lets the adapter of a lost account write nothing that its successor would read', async () => {
     const take = async (now: number) => {
       const acquired = await store.leases.acquire('account:test/default', `at ${now}`, 0);
       if (acquired.kind === 'busy') throw new Error('it is held');
@@ -211,7 +211,7 @@ describe('an account that other gateways may have', () => {
     await current?.set(change('second'));
   });
 
-  it('[D09] shows and sends nothing more once its lease is over, whatever it was asked to send before', async () => {
+  it('[D09] shows and sends nothing more once its lease has expired, whatever it was asked to send before', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     const chat = { channel: 'test', account: 'default', chatId: '1' };
@@ -242,7 +242,7 @@ describe('an account that other gateways may have', () => {
     expect(rights.released).toEqual([1, 2]);
   });
 
-  it('[D11] gives the right back at the end, and says that it has stopped', async () => {
+  it('[D11] releases the right at shutdown, and reports that it has stopped', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     await account.stopReceiving();
@@ -255,7 +255,7 @@ describe('an account that other gateways may have', () => {
   const broken = () => {
     throw new Error('no such field');
   };
-  /** In a process `blameAdapter` is called by Node's last resort. */
+  /** In a process, Node's last resort calls `blameAdapter`. */
   const uncaught = () => {
     try {
       broken();
@@ -265,34 +265,31 @@ describe('an account that other gateways may have', () => {
   };
   it.each<[string, () => void]>([
     ['a listener', () => setTimeout(guarded('tick', broken))],
-    ['a listener that does not wait', () => setTimeout(guarded('tick', async () => broken()))],
+    ['a listener that nobody awaits', () => setTimeout(guarded('tick', async () => broken()))],
     ['its library, in a timer,', () => setTimeout(uncaught)],
     ['its library, later,', () => void Promise.resolve().then(uncaught)],
-  ])(
-    '[D12] starts its adapter again, and keeps the account, when %s throws',
-    async (_who, fails) => {
-      begins = () => {
-        begins = () => {};
-        fails();
-      };
-      rights.give();
-      await expect.poll(() => happened.length).toBe(3);
-      const [first, , second] = happened;
-      expect(happened[1]).toBe(first?.replace('starts', 'stops'));
-      expect(second).toMatch(/starts$/);
-      expect(states).toEqual(['standby', 'connected', 'retrying', 'connected']);
-      expect(rights.released).toEqual([]);
-    },
-  );
+  ])('[D12] restarts its adapter, and keeps the account, when %s throws', async (_who, fails) => {
+    begins = () => {
+      begins = () => {};
+      fails();
+    };
+    rights.give();
+    await expect.poll(() => happened.length).toBe(3);
+    const [first, , second] = happened;
+    expect(happened[1]).toBe(first?.replace('starts', 'stops'));
+    expect(second).toMatch(/starts$/);
+    expect(states).toEqual(['standby', 'connected', 'retrying', 'connected']);
+    expect(rights.released).toEqual([]);
+  });
 
-  it('[F12] takes the pace of edits from its settings, also from changed ones', async () => {
+  it('[F12] takes the pace of edits from its settings, including changed ones', async () => {
     expect(account.updateEveryMs()).toBe(0);
     const answers = { ...rules.policy.answers, editSeconds: 2 };
     account.useRules({ ...rules, policy: { ...rules.policy, answers } });
     expect(account.updateEveryMs()).toBe(2_000);
   });
 
-  it('[D11] ends while it is a standby', async () => {
+  it('[D11] shuts down while on standby', async () => {
     await account.stopReceiving();
     expect(account.status().state.kind).toBe('stopped');
     expect(happened).toEqual([]);

@@ -19,36 +19,43 @@ import {
   notifyOwnerOfFailure,
 } from './accounts/connect-account.ts';
 
-/** An account of this gateway: connected, or on standby while another gateway is. */
+/** An account of this gateway: connected, or on standby while another gateway is connected. */
 export interface ChannelAccount {
   /** Its adapter while it is connected. */
   connected(): ChannelAdapter | undefined;
-  /** Whether its rates leave room for a preview in this chat. */
+  /** Whether its rate limits leave room for a preview in this chat. */
   mayPreview(route: ReplyRoute): boolean;
-  /** Shortest time between two updates of a growing answer, by the settings; a front of Parley has none. In ms. */
+  /**
+   * The shortest time between two updates of a growing answer, from the settings, in ms. Parley's
+   * own front ends have no such limit.
+   */
   updateEveryMs(): number;
-  /** Its web routes; those of another gateway, while that one is connected. */
+  /** Its web routes, or those of the gateway that is connected instead. */
   http(): HttpCapability | undefined;
   status(): AccountStatus;
-  /** Other rules for what is received from now on; the connection stays. */
+  /** Applies other rules to messages received from now on; the connection stays open. */
   useRules(rules: DecisionRules): void;
-  /** Takes no new messages; what is being stored is stored first. */
+  /** Stops receiving; messages that are being stored are stored first. */
   stopReceiving(): Promise<void>;
-  /** Ends the deliveries; sends that are under way get `graceMs`. */
+  /** Ends the deliveries; sends already under way get `graceMs` to finish. */
   close(graceMs: number): Promise<void>;
 }
 
 const RETRY_DELAY_MS = 5_000;
-/** After a fault an adapter is started again, later and later; one that ran this long starts at the shortest delay. In ms. */
+/**
+ * A failed adapter restarts after a growing delay; one that ran for `PEACE_MS` starts again from
+ * the shortest delay. In ms.
+ */
 const [FIRST_BACKOFF_MS, MAX_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
-/** The deadline of a failed adapter to stop, in ms. */
+/** How long a failed adapter may take to stop, in ms. */
 const STOP_WITHIN_MS = 10_000;
-/** Sends that are under way when another gateway is to serve the account get this long. */
+/** How long sends under way may take when another gateway takes over the account, in ms. */
 const HAND_OVER_GRACE_MS = 3_000;
 
 /**
- * Opens one account: connects it as soon as no other gateway is, and again whenever it has lost it to
- * one. Rejects when the adapter cannot be made; a platform that is down is reported through its state.
+ * Opens one account: connects it as soon as no other gateway is connected, and again whenever it
+ * lost the account to one. Rejects when the adapter cannot be created; a platform that is down
+ * shows in the account's state.
  */
 export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise<ChannelAccount> {
   const account = new OpenAccount(deps, plan);
@@ -69,9 +76,9 @@ class OpenAccount implements ChannelAccount {
   #session: AccountSession | undefined;
   #right: AccountRight | null = null;
   #life: Promise<void> | undefined;
-  /** Aborted, with the error, when the adapter fails where no caller waits. */
+  /** Aborted with the error when the adapter fails where no caller awaits it. */
   #fault = new AbortController();
-  /** Violations of the contract by all adapters of this account. */
+  /** Contract violations by all adapters of this account. */
   readonly #defects: Defects;
   /** Gives the newest adapter the right under which it writes. */
   #bind: (right: AccountRight) => void = () => {};
@@ -95,7 +102,7 @@ class OpenAccount implements ChannelAccount {
     return this.#deps.sharedAs !== undefined && this.#plan.definition.servedByAll === true;
   }
 
-  /** Resolves when it is connected, or on standby. */
+  /** Resolves once the account is connected or on standby. */
   async begin(): Promise<void> {
     this.#adapter = await this.#makeAdapter();
     this.#life = this.#live();
@@ -159,7 +166,7 @@ class OpenAccount implements ChannelAccount {
     return proxyToOwner(request, { name: this.#name, rights: this.#rights, token });
   }
 
-  /** Holds the account for as long as may be, over and over, until it is stopped. Never rejects. */
+  /** Holds the account as long as possible, again and again, until it is stopped. Never rejects. */
   async #live(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
@@ -185,7 +192,10 @@ class OpenAccount implements ChannelAccount {
     this.#settled.resolve();
   }
 
-  /** Until the right is lost or recalled, or the account is stopped; then the session is left to `close`. */
+  /**
+   * Serves until the right is lost or recalled, or the account is stopped; then `close` ends the
+   * session.
+   */
   async #serve(right: AccountRight): Promise<void> {
     for (let faults = 0; ; faults += 1) {
       this.#adapter ??= await this.#makeAdapter();
@@ -207,7 +217,7 @@ class OpenAccount implements ChannelAccount {
       if (!fault.aborted) this.#report({ kind: 'starting' });
       const graceMs = fault.aborted || right.lost.aborted ? 0 : HAND_OVER_GRACE_MS;
       const ended = Promise.all([session.stopReceiving(), session.close(graceMs)]);
-      // What is broken may never end by itself.
+      // A broken adapter may never stop by itself.
       await Promise.race([ended, ...(fault.aborted ? [sleep(STOP_WITHIN_MS)] : [])]);
       const isGone = AbortSignal.any([right.lost, right.recalled]);
       if (!isGone.aborted && fault.reason instanceof DefectiveError) {
@@ -222,7 +232,10 @@ class OpenAccount implements ChannelAccount {
     }
   }
 
-  /** The fault is in the adapter's code, so an automatic retry would repeat it in the chats. */
+  /**
+   * The fault is in the adapter's code, so an automatic retry would repeat its effects in the
+   * chats.
+   */
   async #stayStopped({ message: reason }: DefectiveError, isGone: AbortSignal): Promise<void> {
     const { channel, account } = this.#name;
     const fix = `Repair, update or remove this channel, then ${RECONNECT}. Answers wait until then.`;
@@ -236,10 +249,10 @@ class OpenAccount implements ChannelAccount {
     const { log, meter } = this.#deps;
     const { channel } = this.#name;
     meter.count('parley_adapter_defects_total', { channel, function: what });
-    log.error({ what, reason }, 'the adapter broke its contract');
+    log.error({ what, reason }, 'the adapter violated its contract');
     const stopping = stoppingDefect(this.#defects);
     if (stopping === undefined) return;
-    const message = `the adapter is stopped: what it returns from "${stopping}" was wrong several times in a row`;
+    const message = `the adapter was stopped: "${stopping}" returned invalid results several times in a row`;
     this.#fault.abort(new DefectiveError(message));
   }
 
@@ -262,7 +275,8 @@ class OpenAccount implements ChannelAccount {
     this.#fault = fault;
     const { channel, account } = this.#name;
     const { store } = this.#deps;
-    // An adapter writes under the right it was connected with, also when this gateway has a later one.
+    // An adapter writes under the right it was connected with, even when this gateway has acquired
+    // a newer one.
     let current = store.adapterValues(channel, account);
     let holdsAccount = (): boolean => false;
     this.#bind = (right) => {
@@ -283,13 +297,13 @@ class OpenAccount implements ChannelAccount {
         defects: this.#defects,
         isShared: this.#isServedByOthers,
         wakeFiles: () => this.#session?.wakeFiles(),
-        // One that failed and was replaced has nothing more to say.
+        // An adapter that failed and was replaced reports nothing more.
         report: (state) => {
           if (!fault.signal.aborted) this.#report(state);
         },
         onFault: (event, error) => {
           if (fault.signal.aborted || this.#stopping.signal.aborted) return;
-          this.#deps.log.error({ event, error }, 'the adapter failed; it is restarted');
+          this.#deps.log.error({ event, error }, 'the adapter failed and is being restarted');
           fault.abort(error);
         },
       },
@@ -311,7 +325,7 @@ class OpenAccount implements ChannelAccount {
   }
 
   #report(state: ChannelState): void {
-    // An adapter that was stopped for another gateway makes room for one on standby.
+    // An adapter that was stopped in favor of another gateway makes room for one on standby.
     const isEnding = this.#stopping.signal.aborted;
     if (state.kind === 'stopped' && (!isEnding || this.#state.kind === 'stopped')) return;
     this.#state = state;
@@ -320,7 +334,7 @@ class OpenAccount implements ChannelAccount {
   }
 }
 
-/** An adapter whose results were wrong too often in a row. */
+/** Thrown when too many results of an adapter in a row were invalid. */
 class DefectiveError extends Error {}
 
 function eitherOf(...signals: AbortSignal[]): Promise<void> {
@@ -343,6 +357,6 @@ function logState(log: Logger, { channel, account, state }: AccountStatus): void
 
 /** The status of an account that could not even be opened. */
 export function brokenStatus(channel: string, account: string, thrown: unknown): AccountStatus {
-  const fix = 'Fix the settings of this channel; they are read again as soon as they are saved.';
+  const fix = 'Fix the settings of this channel. They are read again as soon as you save them.';
   return { channel, account, state: { kind: 'failed', reason: reasonOf(thrown), fix } };
 }

@@ -4,7 +4,10 @@ import { whatsapp } from '@parley/channel-whatsapp';
 import type { ChannelDefinition } from '@parley/channels';
 import { terminal, web } from '@parley/channels/web';
 
-/** Every channel this gateway knows. Cheap to import: a platform's library comes with `load` (F03). */
+/**
+ * Every channel this gateway knows. Cheap to import: a platform's library is loaded by `load`
+ * (F03).
+ */
 export const CHANNEL_DEFINITIONS: readonly ChannelDefinition[] = [
   web,
   terminal,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 
-/** Ids as messages of each channel carry them. */
+/** Ids as the messages of each channel carry them. */
 const CARRIED = {
   web: { person: ['owner'], direct: ['main', '0123456789abcdef0123456789abcdef', '@helper/main'] },
   terminal: { person: ['owner'], direct: ['main'] },
@@ -32,12 +32,12 @@ const forms = CHANNEL_DEFINITIONS.flatMap(({ id, ids }) =>
   Object.entries(ids ?? {}).flatMap(([kind, form]) => (form === null ? [] : [{ id, kind, form }])),
 );
 
-describe('[D12] the form of the ids of each channel', () => {
-  it('is stated by all of them', () => {
+describe('[D12] the id format of each channel', () => {
+  it('is declared by every channel', () => {
     expect(CHANNEL_DEFINITIONS.filter(({ ids }) => ids === undefined)).toEqual([]);
   });
 
-  it.each(forms)('leaves what messages carry as it is: $kind of $id', ({ id, kind, form }) => {
+  it.each(forms)('accepts ids from messages unchanged: $kind of $id', ({ id, kind, form }) => {
     const carried: Readonly<Record<string, readonly string[]>> = Object(Reflect.get(CARRIED, id));
     expect(carried[kind]?.length).toBeGreaterThan(0);
     for (const one of carried[kind] ?? []) {
@@ -57,7 +57,7 @@ describe('[D12] the form of the ids of each channel', () => {
   );
 
   it.each(forms)(
-    'is one for everything that has it, and says what to do: $kind of $id',
+    'describes anything else as invalid, with what to do: $kind of $id',
     ({ form }) => {
       fc.assert(
         fc.property(text, (written) => {

@@ -15,22 +15,31 @@ import { z } from 'zod';
 import type { AccountName } from './accounts/account-rights.ts';
 import type { AccountState, AccountStatus } from './accounts/connect-account.ts';
 
-/** The accounts of the settings: in a gateway they are connected, elsewhere they are only known. */
+/** The accounts from the settings: a gateway connects them, other processes only know them. */
 export interface Accounts {
   status(): readonly AccountStatus[];
-  /** Undefined: the settings have no such account. Without `rules` its settings are wrong. */
+  /**
+   * Undefined when the settings have no such account; without `rules` when its settings are
+   * invalid.
+   */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined;
   pause(name: AccountName, by: string): Promise<void>;
   resume(name: AccountName): Promise<void>;
-  /** Absent: nothing is connected here. */
+  /** Absent where nothing is connected. */
   reconnect?(name: AccountName): Promise<void>;
-  /** Has the gateway that is connected as the account reconnect it; null: that is this one, or none. */
+  /**
+   * Asks the gateway that is connected as the account to reconnect it; null when that is this one,
+   * or none.
+   */
   reconnectElsewhere?(name: AccountName): Promise<ShownAccount | null>;
 }
 
 /** The settings that can be changed from here. */
 export interface ChannelSettings {
-  /** Adds a group to `access.allowGroups`. Throws ParleyError, with the settings as they were, where it cannot. */
+  /**
+   * Adds a group to `access.allowGroups`. Throws ParleyError and leaves the settings unchanged when
+   * it cannot.
+   */
   allowGroup(name: AccountName, chatId: string, title: string | null): Promise<void>;
 }
 
@@ -48,22 +57,22 @@ interface ChannelNeeds {
   channels(): Promise<OperatorChannels>;
 }
 
-/** The time for which an answer waits for the outcome, in ms. */
+/** How long an operation waits for the outcome before it answers, in ms. */
 const ANSWERED_WITHIN_MS = 3_000;
 const POLL_INTERVAL_MS = 100;
-/** Parts of a chat among which the test message is looked for. */
+/** The number of recent parts of a chat among which the test message is looked up. */
 const MAX_RECENT = 10;
-/** Parts of Parley: if they were paused, there would be no page to resume them. */
+/** Parts of Parley itself: if they were paused, no page would be left to resume them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
 const Account = { channel: z.string(), account: z.string() };
-/** To decide about strangers and groups is their work; the answers name them and no one else. */
+/** Operators decide about strangers and groups, so the answers name those, but no one else. */
 const OPERATOR = { role: 'operator' } as const;
 
-/** The channels (U03, F05). */
+/** Operations on channels (U03, F05). */
 export const operations = {
   report: read(
-    'Accounts and their state, people who wait to be allowed, groups that wrote',
+    'Accounts and their state, people waiting for access, groups that wrote',
     {},
     async ({ store, clock, channels }: ChannelNeeds, _, { caller }) => {
       const deps = await channels();
@@ -75,7 +84,7 @@ export const operations = {
         accounts: deps.accounts.status().map((status) => shownAccount(deps, status)),
         /** The oldest first. Names and titles are untrusted. */
         waiting: waiting.map(({ route: _, ...applicant }) => applicant),
-        /** The last seen first. */
+        /** The most recently seen first. */
         groups: groups.filter((group) => isNotAllowed(deps.accounts, group)),
       };
       return caller.role === 'owner' ? report : withoutCodes(report);
@@ -108,14 +117,14 @@ export const operations = {
     OPERATOR,
   ),
   reconnect: change(
-    'End the connection of an account and open it again',
-    /** `isPassedOn`: another gateway asks; a second time would be a circle. */
+    'Close the connection of an account and open it again',
+    /** `isPassedOn`: another gateway forwarded this; forwarding it again would be a loop. */
     { ...Account, isPassedOn: z.boolean().default(false) },
     async ({ channels }: ChannelNeeds, { isPassedOn, ...name }) => {
       const deps = await channels();
       const { state } = findStatus(deps.accounts, name);
       if (deps.accounts.reconnect === undefined)
-        throw channelRefusal('No Parley runs here. Start it.');
+        throw channelRefusal('No gateway is running here. Start it.');
       if (state.kind === 'paused')
         throw channelRefusal(`${accountText(name)} is paused. Resume it first.`);
       const answer = isPassedOn ? null : await deps.accounts.reconnectElsewhere?.(name);
@@ -131,33 +140,38 @@ export const operations = {
     OPERATOR,
   ),
   allow: change(
-    'Allow a group that was seen: write it into the settings file',
+    'Allow a group that has written, by adding it to the settings file',
     { ...Account, chatId: z.string().min(1).max(256) },
     async ({ store, channels }: ChannelNeeds, { chatId, ...name }) => {
       const { accounts, settings } = await channels();
       const rules = accounts.planOf(name)?.rules;
       if (settings === undefined || rules === undefined) {
         throw channelRefusal(
-          `${accountText(name)} has no settings in which a group could be allowed.`,
+          `${accountText(name)} has no settings to which a group could be added.`,
         );
       }
       const mode = rules.policy.access.groups;
       if (mode !== 'allowlist') {
         throw channelRefusal(
-          `access.groups of ${accountText(name)} is ${mode}; it must be allowlist for single groups to be allowed.`,
+          `access.groups of ${accountText(name)} is ${mode}; set it to allowlist to allow single groups.`,
         );
       }
       const groups = await store.seenGroups.list();
       const seen = groups.find((group) => isSameAccount(group, name) && group.chatId === chatId);
       await settings.allowGroup(name, chatId, seen?.title ?? null);
       await store.seenGroups.forget({ ...name, chatId });
-      return { text: `${seen?.title ?? chatId} is allowed; it counts within a few seconds.` };
+      return {
+        text: `${seen?.title ?? chatId} is allowed; this takes effect within a few seconds.`,
+      };
     },
     OPERATOR,
   ),
 };
 
-/** A report without the codes that link a phone: who scans one decides which account answers here. */
+/**
+ * A report without the codes that link a phone: the person who scans one decides which account
+ * answers here.
+ */
 export function withoutCodes<Report extends object>(report: Report): Report {
   const shown = JSON.stringify(report, (_key, value) =>
     value?.kind === 'pairing' ? { ...value, code: '' } : value,
@@ -165,13 +179,13 @@ export function withoutCodes<Report extends object>(report: Report): Report {
   return JSON.parse(shown);
 }
 
-/** The state some seconds later at the latest: a platform may take longer. */
+/** Waits a few seconds at most for the state to settle; a platform may take longer. */
 async function awaitSettled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
   await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
   return shownAccount(deps, findStatus(deps.accounts, name));
 }
 
-/** Throws ParleyError where the settings have no such account. */
+/** Throws ParleyError when the settings have no such account. */
 function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
   const found = accounts.status().find((status) => isSameAccount(status, name));
   if (found !== undefined) return found;
@@ -183,12 +197,12 @@ function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): Acco
 
 export type ShownAccount = ReturnType<typeof shownAccount>;
 
-/** An account of a channel, how it is doing and what its settings allow. */
+/** An account of a channel with its state and what its settings allow. */
 function shownAccount(
   { accounts, settings }: OperatorChannels,
   { channel, account, state, defects }: AccountStatus,
 ) {
-  // Who may write on the page and in the terminal is not a matter of these rules.
+  // These rules do not govern who may write on the page and in the terminal.
   const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
   const access = rules && {
     ...rules.policy.access,
@@ -202,7 +216,7 @@ function shownAccount(
     ...reasonAndFix(state),
     ...(access && { access }),
     canPause: !LOCAL.has(channel),
-    /** Groups can be allowed one by one. */
+    /** Whether single groups can be allowed. */
     canAllowGroups: settings !== undefined && access?.groups === 'allowlist',
   };
 }
@@ -212,7 +226,7 @@ const HOW_TO_LINK = {
   type: 'Type the code on the phone.',
 } as const;
 
-/** Why an account does not work, and what a person can do about it; empty where nothing is wrong. */
+/** Why an account is not working and what a person can do about it; empty when nothing is wrong. */
 function reasonAndFix(state: AccountState): { readonly reason?: string; readonly fix?: string } {
   switch (state.kind) {
     case 'failed':
@@ -220,7 +234,7 @@ function reasonAndFix(state: AccountState): { readonly reason?: string; readonly
     case 'retrying':
       return {
         reason: state.reason,
-        fix: 'Parley tries again by itself. If it lasts: is this machine online, and the platform?',
+        fix: 'Parley keeps trying. If this lasts, check that this machine and the platform are online.',
       };
     case 'pairing':
       return { reason: 'No phone is linked.', fix: HOW_TO_LINK[state.how] };
@@ -250,13 +264,13 @@ async function sendTest(
   const serves = (channel: string, account: string) => isSameAccount({ channel, account }, name);
   const { owners = [], agents } = accounts.planOf(name)?.rules ?? {};
   let chat: Awaited<ReturnType<typeof ownersChat>> = null;
-  // Its owner may have written to any of several agents.
+  // The owner may have written to any of several agents.
   for (const [agentName, own] of agents?.rights ?? [[undefined, { owners }] as const]) {
     chat ??= await ownersChat({ store, owners: own.owners, agentName, serves });
   }
   if (chat === null) {
     throw channelRefusal(
-      `No owner has written to ${accountText(name)} yet, so there is no chat for a test. Write to the bot there; /whoami shows the id that belongs into \`owners\` of the settings.`,
+      `No owner has written to ${accountText(name)} yet, so there is no chat for a test. Write to the bot there; /whoami shows the id to add to \`owners\` in the settings.`,
     );
   }
   const { replyToMessageId: _, ...route } = chat.last.route;
@@ -271,7 +285,7 @@ async function sendTest(
   return { text: await fateOf({ store, monotonic }, route, sent) };
 }
 
-/** Waits a little for the platform's answer. */
+/** Waits briefly for the platform's answer. */
 async function fateOf(
   { store, monotonic }: Pick<ChannelNeeds, 'store'> & Pick<OperatorChannels, 'monotonic'>,
   { channel, account, chatId }: AccountName & { readonly chatId: string },
@@ -286,14 +300,14 @@ async function fateOf(
     );
     if (entry?.state === 'sent') return `The test message has arrived ${where}.`;
     if (entry?.state === 'failed') {
-      throw channelRefusal(`The platform did not take the test message ${where}: ${entry.error}`);
+      throw channelRefusal(`The platform rejected the test message ${where}: ${entry.error}`);
     }
     await sleep(POLL_INTERVAL_MS);
   }
-  return `The test message is on its way ${where}; after ${ANSWERED_WITHIN_MS / 1_000} s it has not arrived yet.`;
+  return `The test message is on its way ${where} but has not arrived after ${ANSWERED_WITHIN_MS / 1_000} s.`;
 }
 
-/** A group that has been allowed since, or whose account is gone, is of no interest any more. */
+/** Drops groups that have been allowed since, and those whose account is gone. */
 function isNotAllowed(
   accounts: Pick<Accounts, 'planOf'>,
   { chatId, ...name }: AccountName & { readonly chatId: string },

@@ -106,7 +106,7 @@ describe('conversations', () => {
     expect(await ask('list', {})).toMatchObject({ conversations: [first], next: null });
   });
 
-  it('[U08] are shown one by one, with their messages page by page', async () => {
+  it('[U08] are shown one at a time, with their messages page by page', async () => {
     for (const id of ['1', '2', '3']) await store.inbox.accept(message(id, `text ${id}`));
     expect(await ask('show', { id: ID })).toMatchObject({
       ...{ title: 'Ann', agent: 'Polly', model: null, models: ['m2'], usualModel: 'm1' },
@@ -118,7 +118,7 @@ describe('conversations', () => {
     await expect(ask('show', { id: 'nobody' })).rejects.toThrow('no such conversation');
   });
 
-  it('[F14] name their agents, in lists and in results of a search', async () => {
+  it('[F14] name their agents in lists and in search results', async () => {
     const asked = message('1', 'the garden');
     await store.inbox.accept(asked);
     const conversationId = `@support/${asked.conversationId}`;
@@ -131,7 +131,7 @@ describe('conversations', () => {
     expect(await ask('search', { words: 'garden' })).toMatchObject({ hits: agents });
   });
 
-  it('[U08] are searched, and an excerpt holds no secret', async () => {
+  it('[U08] are searched, and no excerpt contains a secret', async () => {
     await store.inbox.accept(message('1', `the key ${SECRET} of the garden`));
     expect(await ask('search', { words: 'garden' })).toMatchObject({
       hits: [{ excerpt: 'the key [secret] of the garden', title: 'Ann' }],
@@ -276,7 +276,7 @@ describe('conversations', () => {
     ['hand-back', {}],
     ['reply', { text: 'Hi', as: 'self', requestId: 'r' }],
     ['takeovers', {}],
-  ])('[U12] are led by owners alone: %s', async (name, more) => {
+  ])('[U12] can be led by owners only: %s', async (name, more) => {
     await store.inbox.accept(message('1', 'hello'));
     const input = name === 'takeovers' ? more : { conversationId: ID, ...more };
     for (const role of ['viewer', 'operator'] as const) {
@@ -296,14 +296,14 @@ describe('conversations', () => {
     ['reply', { text: '  ' }, 'empty-reply'],
     ['reply', { as: 'someone' }, 'wrong-input'],
     ['reply', { conversationId: 'nobody' }, 'no-conversation'],
-  ])('[U12] are left alone where that cannot be: %s %j', async (name, more, code) => {
+  ])('[U12] stay unchanged when that is not possible: %s %j', async (name, more, code) => {
     await store.inbox.accept(message('1', 'hello'));
     const written = name === 'reply' ? { text: 'Hi', as: 'self', requestId: 'r' } : {};
     const input = { conversationId: ID, ...written, ...more };
     await expect(ask(name, input)).rejects.toMatchObject({ code });
   });
 
-  it('[U12] are answered and handed back also while the queue is away', async () => {
+  it('[U12] are answered and handed back even while the queue is away', async () => {
     const conversationId = ID;
     await store.inbox.accept(message('1', 'hello'));
     await ask('take-over', { conversationId });
@@ -313,7 +313,7 @@ describe('conversations', () => {
     expect(await ask('hand-back', { conversationId })).toEqual({ handedBack: true });
   });
 
-  it('[U12] that a program leads through the API are neither taken over nor written into', async () => {
+  it('[U12] cannot be taken over or written into when a program leads them through the API', async () => {
     const asked = message('1', 'hello');
     const route = { ...asked.route, channel: 'api' };
     await store.inbox.accept({ ...asked, route });
@@ -327,7 +327,7 @@ describe('conversations', () => {
     ['set-mode', {}],
     ['set-mode', { mode: 'wild' }],
     ['set-model', { model: 'unknown' }],
-  ])('[U08] are left alone: %s %j', async (name, input) => {
+  ])('[U08] stay unchanged: %s %j', async (name, input) => {
     await store.inbox.accept(message('1', 'hello'));
     await expect(ask(name, { id: ID, ...input })).rejects.toThrow();
     expect(await ask('show', { id: ID })).toMatchObject({ mode: 'agent', model: null });

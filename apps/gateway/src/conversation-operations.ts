@@ -27,7 +27,7 @@ interface ConversationNeeds {
   readonly scrub: Scrub;
   readonly defaultAgent: string;
   readonly bus: Pick<LiveBus, 'publish'>;
-  /** The models of the agent of that name, or of the default one. */
+  /** The models of the named agent, or of the default one. */
   situation(agent: string | undefined): Situation | Promise<Situation>;
   /** Wakes a lane or a delivery; if that fails, the sweep finds the work. */
   wake(wake: DeadLetterWake): Promise<void>;
@@ -38,7 +38,7 @@ const Count = z.coerce.number<number | string>().int();
 const Limit = Count.min(1).max(MAX_LISTED).default(MAX_LISTED);
 const Id = { id: z.string().max(700) };
 
-/** The end of a page: the numbers of its last message and of its last part. */
+/** The end of a page: the sequence numbers of its last message and its last part. */
 const Mark = z
   .string()
   .regex(/^\d{1,16}\.\d{1,16}$/)
@@ -47,14 +47,16 @@ const Mark = z
     return { inbox: inbox ?? 0, outbox: outbox ?? 0 };
   });
 
-/** Longest text that a person can write into a chat, in characters. */
+/** The longest text that a person can write into a chat, in characters. */
 const MAX_REPLY = 20_000;
 const DEFAULT_MINUTES = 60;
-/** A day: the database keeps no longer takeover. */
+/** A day, which is the longest takeover the database keeps. */
 const MAX_MINUTES = 24 * 60;
 const OneConversation = { conversationId: Id.id };
 
-/** Conversations of all channels (U08), and what `/mode`, `/model`, `/new` and `/stop` do in one. */
+/**
+ * Conversations of all channels (U08), with the actions of `/mode`, `/model`, `/new` and `/stop`.
+ */
 export const operations = {
   list: read(
     'Conversations, newest first; `next` is the `before` of the page after it. The first page has all pinned ones, and your names, pins and archive as `marks`',
@@ -62,7 +64,7 @@ export const operations = {
     listPage,
   ),
   show: read(
-    'One conversation with its model, spend and files, and the models that it can be given',
+    'One conversation with its model, spend and files, and the models available to it',
     Id,
     async ({ store, clock, situation }: ConversationNeeds, { id }, { caller }) => {
       const found =
@@ -82,7 +84,7 @@ export const operations = {
     },
   ),
   search: read(
-    'Messages with these words, newest first; ask again while `missing` are not indexed yet',
+    'Messages that contain these words, newest first; ask again while `missing` messages are not indexed yet',
     { words: z.string().max(200), before: Mark.optional(), limit: Limit },
     async (needs: ConversationNeeds, { words: typed, before = null, limit }) => {
       const { store, clock, scrub, defaultAgent } = needs;
@@ -100,7 +102,7 @@ export const operations = {
     (needs: ConversationNeeds, { id, mode }) => act(needs, id, { kind: 'mode', to: mode }),
   ),
   'set-model': change(
-    'Give a conversation another model; null: that of the settings',
+    'Choose another model for a conversation; null returns to the one in the settings',
     { ...Id, model: z.string().nullable() },
     async (needs: ConversationNeeds, { id, model }) => {
       const { models } = await needs.situation(agentOfConversation(id));
@@ -129,7 +131,7 @@ export const operations = {
     },
   ),
   'take-over': change(
-    'Lead a conversation instead of the agent, which is silent until it is handed back or the minutes are over',
+    'Lead a conversation instead of the agent, which stays silent until you hand it back or the time is up',
     {
       ...OneConversation,
       minutes: Count.min(1).max(MAX_MINUTES).default(DEFAULT_MINUTES),
@@ -137,18 +139,18 @@ export const operations = {
     takeOver,
   ),
   'hand-back': change(
-    'Let the agent lead a conversation again; false: no person led it',
+    'Hand a conversation back to the agent; false when no person led it',
     OneConversation,
     handBack,
   ),
   reply: change(
-    'Write into a chat as the agent or as yourself; the same request is sent once',
+    'Write into a chat as the agent or as yourself; repeating a request sends it once',
     {
       ...OneConversation,
       text: z.string().min(1).max(MAX_REPLY),
       as: z.enum(['agent', 'self']),
       requestId: z.string().min(1).max(100),
-      /** The `newest` of the conversation as the writer saw it: later messages still get an answer. */
+      /** The value of `newest` that the writer saw: messages after it still get an answer. */
       seen: Count.nonnegative().optional(),
     },
     reply,
@@ -191,7 +193,7 @@ async function listPage(
 
 const NO_MARKS = { marks: [], isKnown: true } as const;
 
-/** The owner of the token of the data folder has no name. */
+/** The holder of the data folder's token has no name. */
 function callerName({ person = 'The owner' }: Caller): string {
   return person;
 }
@@ -229,7 +231,10 @@ async function handBack(
   return { handedBack };
 }
 
-/** Stored work will be done, whether a worker or a delivery hears of it now or finds it in its next sweep. */
+/**
+ * The work is stored, so it will be done whether a worker or a delivery hears of it now or finds it
+ * in its next sweep.
+ */
 async function wakeIfPossible(
   { wake, log }: Pick<ConversationNeeds, 'wake' | 'log'>,
   to: DeadLetterWake,
@@ -255,7 +260,7 @@ async function reply(
     case 'no-chat':
       throw noChatError();
     case 'empty':
-      throw refusal('empty-reply', 'Nothing of this text would be visible. Write something.');
+      throw refusal('empty-reply', 'This text would be invisible. Write something.');
     default: {
       const { kind, turnId, answered } = sent;
       const { conversationId: conversation, as } = order;
@@ -265,7 +270,7 @@ async function reply(
   }
 }
 
-/** Takeovers and replies in one list, as long as a page may be. */
+/** Merges takeovers and replies into one list, up to the size of a page. */
 async function listTakeovers(
   { store, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
@@ -290,7 +295,7 @@ async function listTakeovers(
 function noChatError() {
   return refusal(
     'no-chat',
-    'A program leads this conversation through the API: it waits for an answer to its request and shows nothing else.',
+    'A program leads this conversation through the API. It waits for the answer to its request and shows nothing else.',
   );
 }
 

@@ -41,7 +41,7 @@ const list = (input: object) => perform(services, 'dead/list', input, CALL);
 const letter = async (id: number) => (await perform(services, 'dead/show', { id }, CALL)).letter;
 
 describe('dead letters', () => {
-  it('[D06] shows the beginning in lists and the whole alone', async () => {
+  it('[D06] shows the beginning in lists and the full text in the detail view', async () => {
     await failPart('long '.repeat(100));
     const { letters, counts, next } = await list({ limit: 5 });
     expect(letters).toMatchObject([{ chat: 'telegram/work:5', reason: 'blocked', part: null }]);
@@ -52,7 +52,7 @@ describe('dead letters', () => {
     expect(await letter(99)).toBeNull();
   });
 
-  it('[D06] replays in the order of dying, whatever the order of the request, and wakes the chat', async () => {
+  it('[D06] replays in the order of failure, whatever the order of the request, and wakes the chat', async () => {
     await failPart('a');
     await failPart('b');
     const { letters } = await list({ limit: 5 });
@@ -66,7 +66,7 @@ describe('dead letters', () => {
     expect((await store.outbox.next(CHAT))?.part.body.text).toBe('a');
   });
 
-  it('[D06] replays all but what may have arrived, and that only by a word', async () => {
+  it('[D06] replays everything except what may have arrived, which needs an explicit option', async () => {
     await failPart('a');
     await failPart('b', 'unknown');
     expect(await settle({ action: 'replay', letters: { after: 0 } })).toMatchObject({
@@ -87,7 +87,7 @@ describe('dead letters', () => {
     expect(woken).toEqual([]);
   });
 
-  it('[D06] has replayed although no process could be woken', async () => {
+  it('[D06] replays even when no process can be woken', async () => {
     await failPart('a');
     isQueueDown = true;
     const { results } = await settle({ action: 'replay', letters: { after: 0 } });
@@ -118,7 +118,7 @@ describe('dead letters', () => {
     ['settle', { action: 'drop', letters: ['1'] }],
     ['settle', { action: 'drop', letters: { after: 0, kinds: [] } }],
     ['settle', { action: 'replay', letters: [1], evenTwice: 'yes' }],
-  ])('[D06] are left alone by dead/%s with %j', async (name, input) => {
+  ])('[D06] rejects dead/%s with %j and changes nothing', async (name, input) => {
     await failPart('a');
     const asked = perform(services, `dead/${name}`, input, CALL);
     await expect(asked).rejects.toMatchObject({ code: 'wrong-input' });

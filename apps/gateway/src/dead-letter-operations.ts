@@ -6,13 +6,13 @@ interface AnyLetter {
   readonly id: number;
   /** In ms. */
   readonly diedAt: number;
-  /** Empty where it is not known any more. */
+  /** Empty when it is no longer known. */
   readonly reason: string;
-  /** The chat as people write it: `telegram:501`. */
+  /** The chat in the form people write: `telegram:501`. */
   readonly chat: string;
-  /** Null: Parley sent it by itself. */
+  /** Null when Parley sent it by itself. */
   readonly conversationId: string | null;
-  /** The agent of the answer, by the name in routes; absent: not known. */
+  /** The agent that answered, by its name in routes; absent when unknown. */
   readonly agent?: string;
   readonly settled: DeadLetter['settled'];
 }
@@ -20,10 +20,10 @@ interface AnyLetter {
 interface FailedPart extends AnyLetter {
   readonly kind: 'refused' | 'uncertain';
   readonly text: string;
-  /** The name of the file that was to come with it; empty where there is none. */
+  /** The name of the file that belonged to it; empty when there was none. */
   readonly file: string;
   readonly turnId: string | null;
-  /** Which part of its answer, from 1; null for what is no part of an answer. */
+  /** The number of the part within its answer, from 1; null when it belongs to no answer. */
   readonly part: number | null;
   /** The current state of its delivery. */
   readonly state: 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
@@ -32,14 +32,14 @@ interface FailedPart extends AnyLetter {
 interface UnansweredTurn extends AnyLetter {
   readonly kind: 'unanswered';
   readonly turnId: string;
-  /** The number of messages; perhaps not all are shown. */
+  /** The number of messages; not all of them may be shown. */
   readonly count: number;
   readonly messages: readonly {
     readonly from: string;
     readonly text: string;
     readonly at: number;
   }[];
-  /** The steps of the turn before it failed: tools may repeat them. */
+  /** The steps of the turn before it failed. A replay may repeat their tool calls. */
   readonly steps: number;
 }
 
@@ -49,7 +49,7 @@ export type ShownDeadLetter = FailedPart | UnansweredTurn;
 const MAX_EXCERPT = 300;
 const MAX_MESSAGES = 3;
 
-/** Lists show the beginning of a long one. */
+/** Shortens the text for lists, which show its beginning. */
 function shownDeadLetter(
   letter: DeadLetter,
   extent: 'excerpt' | 'whole',
@@ -93,7 +93,9 @@ function letterChat(letter: DeadLetter): string {
   return letter.kind === 'unanswered' ? letter.conversationId : '';
 }
 
-/** Most people have one account of each platform, and never named it. */
+/**
+ * Omits the default account, because most people have one account per platform and never named it.
+ */
 function chatName({ channel, account, chatId }: ChatKey): string {
   return `${account === 'default' ? channel : `${channel}/${account}`}:${chatId}`;
 }
@@ -120,7 +122,7 @@ const FromQuery = z.coerce.number<number | string>().int().nonnegative();
 
 const Order = {
   action: z.enum(['replay', 'drop']),
-  /** These, or all of these kinds newer than `after`. */
+  /** The letters to act on, or all letters of these kinds newer than `after`. */
   letters: z.union([
     z.array(Id).min(1).max(MAX_AT_ONCE),
     z.object({
@@ -131,15 +133,18 @@ const Order = {
         .default([...KINDS]),
     }),
   ]),
-  /** A person says that what may have arrived may come twice; without it those are left alone. */
+  /**
+   * Accepts that parts which may have arrived may arrive twice. Without it, such parts are left
+   * alone.
+   */
   evenTwice: z.boolean().default(false),
 };
 type DeadLetterOrder = z.output<z.ZodObject<typeof Order>>;
 
-/** Failed messages (D06). They hold what was said in private. */
+/** Operations on failed messages (D06). They contain private texts. */
 export const operations = {
   list: read(
-    'Open dead letters, the newest first; `next` is the `before` of the page after it',
+    'Open dead letters, newest first; `next` is the `before` of the following page',
     { before: FromQuery.optional(), limit: FromQuery.min(1).max(MAX_LISTED).default(MAX_LISTED) },
     async ({ store: { deadLetters }, defaultAgent }: DeadLetterNeeds, { before, limit }) => {
       const found = await deadLetters.open({ before, limit });
@@ -149,7 +154,7 @@ export const operations = {
     },
   ),
   show: read(
-    'All of one dead letter; null: there is none',
+    'One dead letter in full; null when there is none',
     { id: FromQuery },
     async ({ store, defaultAgent }: DeadLetterNeeds, { id }) => {
       const letter = await store.deadLetters.get(id);
@@ -157,7 +162,7 @@ export const operations = {
     },
   ),
   settle: change(
-    'Replay or drop dead letters, the oldest first; `next` is where to go on, null: that was all',
+    'Replay or drop dead letters, oldest first; `next` is where to continue, null when all are done',
     Order,
     async (needs: DeadLetterNeeds, order) => {
       const { ids, next } = await lettersOf(needs, order);

@@ -29,7 +29,7 @@ const rules = {
   limits: { messageCharacters: 100, waitingPerConversation: 5, totalWaiting: 100 },
 } as const;
 
-/** Receipts of code that nobody has checked: the wrong field, the wrong type, nothing. */
+/** Receipts from unchecked code: the wrong field, the wrong type, nothing. */
 const wrongReceipt = fc.oneof(
   fc.constantFrom(undefined, null, '', 'ok', 7, true, [], {}),
   fc.record({ messageId: fc.string() }),
@@ -49,7 +49,7 @@ let account: ChannelAccount;
 /** Text of each send, in order. */
 let sends: string[];
 
-/** A channel as a plugin brings one. */
+/** Connects a channel as a plugin would bring it. */
 async function connect(send: (nth: number) => unknown): Promise<void> {
   sends = [];
   const definition: ChannelDefinition = {
@@ -98,7 +98,7 @@ async function owe(count: number): Promise<void> {
   await wakeDeliveryOn(bus)(PLACE.channel, PLACE.account, PLACE.chatId);
 }
 
-/** However slow the machine is. */
+/** Waits long enough for the slowest machine. */
 const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 30_000 });
 
 const states = async () => (await store.outbox.recent(PLACE, 100)).map(({ state }) => state);
@@ -118,11 +118,11 @@ async function close(): Promise<void> {
   await store.close();
 }
 
-describe('a channel of a plugin that returns wrong receipts', () => {
+describe("a plugin's channel that returns invalid receipts", () => {
   beforeEach(open);
   afterEach(close);
 
-  it('[F01] [D04] sends each part once, tells no chat of it, and is stopped after three', async () => {
+  it('[F01] [D04] sends each part once, tells no chat about the fault, and is stopped after three', async () => {
     await fc.assert(
       fc
         .asyncProperty(fc.array(wrongReceipt, { minLength: 3, maxLength: 3 }), async (receipts) => {
@@ -136,7 +136,7 @@ describe('a channel of a plugin that returns wrong receipts', () => {
             ...['sent', 'sent', 'sent'],
           ]);
           expect(account.status()).toMatchObject({
-            state: { reason: expect.stringContaining('"send" was wrong') },
+            state: { reason: expect.stringContaining('"send" returned invalid results') },
             defects: { count: 3, last: { what: 'send' } },
           });
           expect(healthOf([], [account.status()]).status).toBe('down');
@@ -150,7 +150,7 @@ describe('a channel of a plugin that returns wrong receipts', () => {
     await connect(() => ({ platformMessageId: '1' }));
   });
 
-  it('[F01] shows one wrong receipt although the channel goes on', async () => {
+  it('[F01] reports one invalid receipt although the channel keeps working', async () => {
     await connect((nth) => (nth === 1 ? { messageId: '1' } : { platformMessageId: `m${nth}` }));
     await owe(4);
     await until(async () => expect(await states()).toEqual(['sent', 'sent', 'sent', 'sent']));
@@ -163,7 +163,7 @@ describe('a channel of a plugin that returns wrong receipts', () => {
     });
   });
 
-  it('[D04] a channel whose every outcome is unknown gives one notice for one part', async () => {
+  it('[D04] causes one notice for one part when every outcome is unknown', async () => {
     await connect(() => Promise.reject(new TypeError('x is undefined')));
     await owe(1);
     await until(async () => expect(await states()).toEqual(['unknown', 'unknown']));

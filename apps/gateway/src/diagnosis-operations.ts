@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { AuditReport, BugReport, LogQuery, LogReport } from './http/api.ts';
 
 interface DiagnosisNeeds {
-  /** Security weaknesses of this installation (U05). */
+  /** Lists security weaknesses of this installation (U05). */
   audit(): Promise<AuditReport>;
-  /** The kept log of the processes that can be reached from here. */
+  /** Reads the kept logs of all processes that can be reached from here. */
   logs(query: LogQuery): Promise<LogReport>;
   /** Collects a bundle for a bug report. */
   bugReport(): Promise<BugReport>;
@@ -28,10 +28,10 @@ export const audit = {
 const MAX_LINES = 500;
 const optionalText = (most: number) => z.string().trim().min(1).max(most).optional();
 
-/** They name chats and people. */
+/** Log lines name chats and people, so this needs a role that may see them. */
 export const logs = {
   read: read(
-    'Lines of the kept log, newest first; `next` is the `before` of older ones',
+    'Lines of the kept log, newest first; `next` is the `before` of older lines',
     {
       level: z.enum(['debug', 'info', 'warn', 'error']).default('debug'),
       ...{ channel: optionalText(100), conversation: optionalText(700), text: optionalText(200) },
@@ -45,18 +45,21 @@ export const logs = {
 
 export const report = {
   bundle: read(
-    'A bundle for a bug report, without secrets, names and texts',
+    'A bundle for a bug report, without secrets, names or message texts',
     {},
     async ({ bugReport }: DiagnosisNeeds) => bugReport(),
     RUNNING,
   ),
 };
 
-/** Checks whose findings name no person, no chat, no file of the workspace and no rule. */
+/** Checks whose findings name no person, chat, workspace file or rule. */
 const NAMELESS =
   /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|weak-token|webhook-secret)$/;
 
-/** An audit for people who are no owners: of other checks they see that there is something, and what to do. */
+/**
+ * The audit for people who are not owners: for the other checks they see that there is a finding
+ * and what to do about it.
+ */
 function withoutNames(report: AuditReport): AuditReport {
   const hidden = new Set<string>();
   const findings = report.findings.flatMap((finding) => {
@@ -64,7 +67,7 @@ function withoutNames(report: AuditReport): AuditReport {
     const key = `${finding.id} ${finding.severity}`;
     if (hidden.has(key)) return [];
     hidden.add(key);
-    return [{ ...finding, found: 'An owner sees what was found.' }];
+    return [{ ...finding, found: 'Only owners can see the details.' }];
   });
   return { ...report, findings };
 }

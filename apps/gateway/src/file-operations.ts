@@ -6,26 +6,29 @@ import { z } from 'zod';
 /** The Markdown files of a workspace, with their history (U03). */
 export interface OperatorFiles {
   readonly workspace: Pick<Workspace, 'editor' | 'folder'>;
-  /** The titles of chats by their memory files. */
+  /** The titles of chats, keyed by the names of their memory files. */
   readonly chats: () => Promise<ReadonlyMap<string, { readonly title: string }>>;
 }
 
 interface FileNeeds {
   readonly scrub: Scrub;
-  /** Those of the agent of that name, or of the default one. */
+  /** The files of the named agent, or of the default one. */
   files(agent: string | undefined): Promise<OperatorFiles>;
-  /** The workspace files that become prompt text. */
+  /** The workspace files that become part of prompts. */
   promptFiles(agent: string | undefined): Promise<Pick<PromptFiles, 'patterns'>>;
 }
 
-/** Longer than any path that a workspace takes. */
+/** Longer than any path that a workspace accepts. */
 const Name = { name: z.string().min(1).max(300) };
 const Version = { ...Name, version: z.string().max(300) };
 
-/** They hold what the owner alone may see, and what the agent follows. Their texts were written by people and models. */
+/**
+ * For owners only: the files contain what the owner alone may see and what the agent obeys. People
+ * and models wrote them.
+ */
 export const operations = {
   list: read(
-    'Files by name, and the names of those of which only versions are left',
+    'Files by name, and the names of deleted files whose versions remain',
     {},
     async (needs: FileNeeds, _, { agent }) => {
       const { workspace, chats } = await needs.files(agent);
@@ -34,9 +37,9 @@ export const operations = {
       const [files, removed, known] = await Promise.all([editor.list(), editor.removed(), chats()]);
       const shown = files.map((file) => ({
         ...file,
-        /** The one chat that may see its text, where it is known. */
+        /** The title of the only chat that may see its text, where known. */
         chat: known.get(file.name)?.title,
-        /** A layer, source or hook of this agent reads it for prompts. */
+        /** Whether a layer, source or hook of this agent reads the file for prompts. */
         isPromptFile:
           file.name === SOUL || patterns.some((pattern) => coversFile(pattern, file.name)),
       }));
@@ -45,19 +48,19 @@ export const operations = {
     { running: true },
   ),
   open: read(
-    'One file with its versions, the newest first; null `text` and `print`: there is none',
+    'One file with its versions, newest first; null `text` and `print` when it does not exist',
     Name,
     async ({ files }: FileNeeds, { name }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [file, versions] = await Promise.all([editor.read(name), editor.versions(name)]);
       const shown = versions.map(({ name: version, at, why }) => ({ version, at, why }));
       const { text = null, print = null } = file ?? {};
-      // SOUL.md changes by proposals alone (W06).
+      // SOUL.md changes only through proposals (W06).
       return { name, text, print, isGoverned: name === SOUL, versions: shown };
     },
   ),
   save: change(
-    'Write a file; `base` is the print that the text was made from, null for a new file',
+    'Write a file; `base` is the hash of the version you edited, null for a new file',
     /** A null text removes the file. */
     { ...Name, base: z.string().max(100).nullable(), text: z.string().max(1_000_000).nullable() },
     async ({ files, scrub }: FileNeeds, { name, base, text }, { agent, caller: { name: by } }) => {
@@ -68,29 +71,32 @@ export const operations = {
     },
   ),
   version: read(
-    'A version of a file, and its differences from the file as it is now',
+    'A version of a file, and how it differs from the current file',
     Version,
     async ({ files }: FileNeeds, { name, version }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [text, now] = await Promise.all([editor.version(name, version), editor.read(name)]);
       if (text === null) throw refusal('no-version', `${name} has no version ${version}.`);
-      // The agent is loaded for a comparison alone.
+      // The agent package is loaded only when a comparison needs it.
       const { soulDiff } = await import('@parley/agent');
       return { text, diff: text === now?.text ? '' : soulDiff(text, now?.text ?? '') };
     },
   ),
   restore: change(
-    'Put a file back to a version; what is in it now is kept as one',
+    'Restore a version of a file; the current content is kept as a version',
     Version,
     async ({ files }: FileNeeds, { name, version }, { agent, caller }) =>
       (await files(agent)).workspace.editor.restore(name, version, caller.name),
   ),
 };
 
-/** Shown instead of a secret. */
+/** Shown in place of a secret. */
 const HIDDEN = '[secret]';
 
-/** The text with the lines in which secrets were hidden as they are in the file. Throws where one was edited. */
+/**
+ * Restores the lines whose secrets were hidden from the file before. Throws when such a line was
+ * edited.
+ */
 function withSecretLines(name: string, text: string, before: string, scrub: Scrub): string {
   const lines = before.split('\n').filter((line) => scrub(line) !== line);
   if (lines.length === 0) return text;
@@ -103,7 +109,7 @@ function withSecretLines(name: string, text: string, before: string, scrub: Scru
       if (known !== undefined) return known;
       throw refusal(
         'hidden-secret',
-        `${name}: nothing was saved: a line with ${HIDDEN} was changed. Leave it as it is, or write the secret itself.`,
+        `${name} was not saved: a line with ${HIDDEN} was changed. Leave such lines as they are, or write the secret itself.`,
       );
     })
     .join('\n');

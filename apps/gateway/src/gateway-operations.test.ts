@@ -4,17 +4,20 @@ import { operations } from './gateway-operations.ts';
 const CALL = { caller: { name: 'Ann', role: 'owner' } } as const;
 
 describe('ending the gateway', () => {
-  it.each(['restart', 'stop'] as const)('[D12] is done with an answer: %s', async (name) => {
-    const asked: string[] = [];
-    const needs = {
-      restart: () => void asked.push('restart'),
-      stop: () => void asked.push('stop'),
-    };
-    const answer = await operations[name].run(needs, {}, CALL);
-    expect([answer, asked]).toEqual([{ text: 'This process ends now.' }, [name]]);
-  });
+  it.each(['restart', 'stop'] as const)(
+    '[D12] is confirmed before it happens: %s',
+    async (name) => {
+      const asked: string[] = [];
+      const needs = {
+        restart: () => void asked.push('restart'),
+        stop: () => void asked.push('stop'),
+      };
+      const answer = await operations[name].run(needs, {}, CALL);
+      expect([answer, asked]).toEqual([{ text: 'This process is shutting down.' }, [name]]);
+    },
+  );
 
   it('[D12] is refused where the process cannot end itself', async () => {
-    await expect(operations.stop.run({}, {}, CALL)).rejects.toThrow('End it by hand.');
+    await expect(operations.stop.run({}, {}, CALL)).rejects.toThrow('Stop it by hand.');
   });
 });

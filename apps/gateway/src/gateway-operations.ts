@@ -1,23 +1,23 @@
 import { change, refusal } from '@parley/core';
 
 interface GatewayNeeds {
-  /** Ask this process to start again, or to end. Absent: it cannot. */
+  /** Asks this process to restart or to end; absent where it cannot. */
   readonly restart?: (() => void) | undefined;
   readonly stop?: (() => void) | undefined;
 }
 
 const RUNNING = { running: true } as const;
 
-/** Ending this process: the answer is sent before anything ends. */
+/** Operations that end this process. The answer is sent before anything ends. */
 export const operations = {
   restart: change(
-    'Start the gateway again, for settings that need it (D12)',
+    'Restart the gateway, for settings that need it (D12)',
     {},
     async ({ restart }: GatewayNeeds) => ended(restart),
     RUNNING,
   ),
   stop: change(
-    'End the gateway, for a restore',
+    'Shut the gateway down, for a restore',
     {},
     async ({ stop }: GatewayNeeds) => ended(stop),
     RUNNING,
@@ -25,7 +25,8 @@ export const operations = {
 };
 
 function ended(end: (() => void) | undefined): { readonly text: string } {
-  if (end === undefined) throw refusal('no-end', 'This process cannot end itself. End it by hand.');
+  if (end === undefined)
+    throw refusal('no-end', 'This process cannot end itself. Stop it by hand.');
   end();
-  return { text: 'This process ends now.' };
+  return { text: 'This process is shutting down.' };
 }

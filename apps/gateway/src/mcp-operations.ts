@@ -2,7 +2,7 @@ import { change, refusal } from '@parley/core';
 import { z } from 'zod';
 
 const Word = z.string().max(4_000);
-/** The parameters that the authorization server added to the address of the page. */
+/** The parameters that the authorization server added to the page's address. */
 const SignedIn = {
   state: Word.min(1),
   code: Word.optional(),
@@ -11,19 +11,22 @@ const SignedIn = {
   errorDescription: Word.optional(),
 };
 
-/** Signs in at MCP servers that ask for it. Both functions throw ParleyError with a message for people. */
+/**
+ * Signs in at MCP servers that require it. Both functions throw ParleyError with a message for
+ * people.
+ */
 export interface McpSignIns {
-  /** The address to send the browser to; null: there is no such server. */
+  /** Returns the address to open in the browser; null when there is no such server. */
   begin(
     server: string,
     round: { readonly redirectUrl: string; readonly session: string },
   ): Promise<string | null>;
-  /** The name of the server where it worked. */
+  /** Returns the name of the server that accepted the sign-in. */
   finish(answer: z.output<z.ZodObject<typeof SignedIn>>, session: string): Promise<string>;
 }
 
 interface McpNeeds {
-  /** Undefined: the settings have no MCP servers. */
+  /** Undefined when the settings have no MCP servers. */
   mcpSignIns(): Promise<McpSignIns | undefined>;
 }
 
@@ -31,19 +34,20 @@ const RUNNING = { running: true } as const;
 const TOKEN = 'token';
 
 /**
- * Signing in at MCP servers (G03). The browser returns to the page itself, which posts what the address holds: so a
- * sign-in counts only with the session that began it, and no address that another site can open does anything.
+ * Signing in at MCP servers (G03). The browser returns to the page, which posts the parameters of
+ * its address. A sign-in is thus valid only in the session that began it, and an address that
+ * another site opens has no effect.
  */
 export const operations = {
   'sign-in': change(
-    'Begin to sign in at an MCP server; the answer is the address for the browser',
+    'Begin to sign in at an MCP server; returns the address for the browser',
     { server: z.string().min(1).max(100) },
     async ({ mcpSignIns }: McpNeeds, { server }, { caller: { origin, session = TOKEN } }) => {
       if (origin === undefined) throw refusal('no-page', 'Sign in on the page, under Status.');
       const round = { redirectUrl: `${origin}/`, session };
       const url = await (await mcpSignIns())?.begin(server, round);
       if (url) return { url };
-      const message = `There is no MCP server ${server} over HTTP in the settings.`;
+      const message = `The settings have no MCP server ${server} over HTTP.`;
       throw refusal('mcp-unknown', message);
     },
     RUNNING,

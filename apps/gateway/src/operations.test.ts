@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { allOperations, findOperation, perform, type Services } from './operations.ts';
 
 const reads: string[] = [];
-/** Everything but hooks is closed. */
+/** Services that are closed, except hooks. */
 const SERVICES = {
   scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
   async hooks() {
@@ -43,20 +43,20 @@ describe('performing an operation in the process', () => {
     await expect(asked).rejects.toThrow(/^name: .*string/);
   });
 
-  it('[U03] gives an operation without a role to owners alone', async () => {
+  it('[U03] reserves an operation without a role for owners', async () => {
     expect((await findOperation('hooks/list'))?.role).toBeUndefined();
   });
 });
 
-describe('the page about operations', () => {
-  it('[U03] names each operation by a noun or a verb, and by no question', async () => {
+describe('the documentation of operations', () => {
+  it('[U03] names each operation by a noun or a verb, and never by a question', async () => {
     const asked = (await allOperations()).filter(({ summary }) =>
       /^(?:How|What|When|Where|Whether|Which|Who|Whose|Why)\b/.test(summary),
     );
     expect(asked.map(({ summary }) => summary)).toEqual([]);
   });
 
-  it('[U03] lists each of them with its role, as it is declared', async () => {
+  it('[U03] lists each of them with its declared role', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
     const rows = (await allOperations()).map(({ name, does, role = 'owner', running, summary }) => {
       const kind = running ? `${does}, running` : does;

@@ -2,7 +2,7 @@ import { type Call, type Operation, RoleNeeded, refusal, roleIncludes } from '@p
 import { type Scrub, scrubJson } from '@parley/core/telemetry/scrubber';
 import type { z } from 'zod';
 
-/** All groups of operations; each is loaded with its first call. */
+/** All groups of operations; the first call of each group loads it. */
 export const GROUPS = {
   access: async () => (await import('./access-operations.ts')).operations,
   agents: async () => (await import('./agent-operations.ts')).operations,
@@ -43,7 +43,7 @@ export type OperationName = {
 type Named<Name> = Name extends `${infer G extends keyof Groups}/${infer N}`
   ? Groups[G][N & keyof Groups[G]]
   : never;
-/** All members of a union at once. */
+/** The intersection of all members of a union. */
 export type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer Whole,
 ) => void
@@ -53,15 +53,17 @@ export type All<Union> = (Union extends unknown ? (one: Union) => void : never) 
 export type InputOf<Name extends OperationName> = z.input<Named<Name>['input']>;
 export type OutputOf<Name extends OperationName> = Awaited<ReturnType<Named<Name>['run']>>;
 
-/** The services of the operations of all groups. Each member opens what it names when it is called. */
+/**
+ * The services that the operations of all groups need. Calling a member opens the service it names.
+ */
 export type Services = All<Parameters<Named<OperationName>['run']>[0]> & {
-  /** Keeps secrets out of every answer (G18). */
+  /** Removes secrets from every answer (G18). */
   readonly scrub: Scrub;
 };
 
 type AnyOperation = Operation<Services, z.ZodType, object>;
 
-/** Undefined: there is none of that name. */
+/** Undefined when no operation has that name. */
 export async function findOperation(name: string): Promise<AnyOperation | undefined> {
   const [group = '', own = ''] = name.split('/');
   if (!isGroup(group)) return undefined;
@@ -69,7 +71,7 @@ export async function findOperation(name: string): Promise<AnyOperation | undefi
   return Object.hasOwn(operations, own) ? operations[own] : undefined;
 }
 
-/** Every operation with its name. All groups are loaded. */
+/** All operations with their names. Loads all groups. */
 export async function allOperations(): Promise<readonly (AnyOperation & { name: string })[]> {
   const groups = Object.entries(GROUPS).map(async ([group, load]) => {
     const operations: Readonly<Record<string, AnyOperation>> = await load();
@@ -83,8 +85,9 @@ function isGroup(name: string): name is keyof typeof GROUPS {
 }
 
 /**
- * Performs an operation for a caller, on every surface: checks role and input, runs it, removes secrets. Throws
- * ParleyError for what is refused; its message is for people. A call without a caller is refused.
+ * Performs an operation for a caller, on every surface: checks role and input, runs it and removes
+ * secrets. Throws ParleyError when it is refused, with a message for people. A call without a
+ * caller is refused.
  */
 export function perform<Name extends OperationName>(
   services: Services,
@@ -107,7 +110,7 @@ export async function perform(
   const operation = await findOperation(name);
   if (operation === undefined) throw refusal('no-operation', `There is no operation ${name}.`);
   const { role = 'owner' } = operation;
-  if (caller === undefined) throw refusal('no-caller', `${name} was called by no one.`);
+  if (caller === undefined) throw refusal('no-caller', `${name} was called without a caller.`);
   if (!roleIncludes(caller.role, role)) throw new RoleNeeded(role, caller);
   const parsed = operation.input.safeParse(input);
   if (!parsed.success) {

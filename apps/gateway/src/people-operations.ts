@@ -8,7 +8,7 @@ interface PeopleNeeds {
   readonly store: Pick<Store, 'signIns'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** `look` ends the streams of sign-ins that are gone. */
+  /** `look` ends the streams of sign-ins that no longer exist. */
   pageSessions(): Promise<Pick<PageSessions, 'look'>>;
 }
 
@@ -19,21 +19,21 @@ const Name = z
   .trim()
   .normalize('NFC')
   .regex(/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]{0,39}$/u, NAME_NEEDED)
-  // Who has the token of the data folder is called so.
+  // This name stands for the holder of the data folder's token.
   .refine((name) => name.toLowerCase() !== 'owner', NAME_NEEDED);
 
 const WHY_NOT = {
-  taken: 'That name is taken. To give another role or token, revoke it first.',
-  full: 'There are 100 already. Revoke those that are not used any more.',
+  taken: 'That name is taken. To change its role or token, revoke it first.',
+  full: 'There are 100 already. Revoke those that are no longer used.',
 } as const;
 
-/** Named sign-ins (U03). Whoever adds one can make an owner. */
+/** Named sign-ins (U03). Anyone who may add one can make an owner. */
 export const operations = {
-  list: read('People who have a sign-in of their own', {}, async ({ store }: PeopleNeeds) => ({
+  list: read('People who have their own sign-in', {}, async ({ store }: PeopleNeeds) => ({
     people: (await store.signIns.list()).map(({ hash: _, id: __, ...shown }) => shown),
   })),
   add: change(
-    'Add a sign-in; its token is in this answer and nowhere else',
+    'Add a sign-in; its token is shown in this answer only',
     { name: Name, role: z.enum(ROLES) },
     async ({ store, clock, log }: PeopleNeeds, person, { caller }) => {
       const token = `${SIGN_IN_PREFIX}${randomBytes(32).toString('base64url')}`;
@@ -46,14 +46,14 @@ export const operations = {
     },
   ),
   revoke: change(
-    'Take a sign-in back and end its sessions, at once',
+    'Revoke a sign-in and end its sessions immediately',
     { name: z.string() },
     async ({ store, log, pageSessions }: PeopleNeeds, { name }, { caller }) => {
       const revoked = await store.signIns.revoke(name);
       if (revoked === null) {
         throw refusal(
           'no-sign-in',
-          `No one is called ${name}; they may have been revoked already.`,
+          `No sign-in is called ${name}. It may have been revoked already.`,
         );
       }
       log.info({ name, by: caller.name }, 'a named sign-in was revoked');

@@ -1,10 +1,15 @@
 import { htmlOfPart } from '@parley/channels';
 import type { MessagePage, ShownMessage } from '@parley/store';
 
-/** A message, and an answer also as HTML from the printer of the page; null: only its text is known. */
+/**
+ * A message, with an answer also as HTML from the page's printer; null when only its text is known.
+ */
 type PrintedMessage = Omit<ShownMessage, 'sent'> & { readonly html: string | null };
 
-/** Messages with the HTML of the answers. The first part of an answer shows all of it; the others are empty. */
+/**
+ * Messages with the HTML of the answers. The first part of an answer carries all of it; the others
+ * are empty.
+ */
 export async function printMessages({
   messages,
   answers,
@@ -15,7 +20,7 @@ export async function printMessages({
     const turnId = sent?.turnId ?? '';
     const html = sent === undefined ? null : await htmlOfPart(sent, answers.get(turnId));
     if (html) shown.add(turnId);
-    // The first part is on an earlier page.
+    // Whether the first part is on an earlier page.
     const isAlone = html === '' && !shown.has(turnId);
     printed.push({ ...message, html: isAlone ? null : html });
   }

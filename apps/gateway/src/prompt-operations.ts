@@ -6,37 +6,41 @@ import { z } from 'zod';
 const typed = z.string().max(10_000).optional();
 
 /**
- * The hypothetical message with its author and chat; absent fields are chosen. `heartbeat` is 1 for a heartbeat run.
+ * The hypothetical message with its author and chat; absent fields get defaults. `heartbeat` is 1
+ * for a heartbeat run.
  */
 const PreviewFields = {
   ...{ channel: typed, account: typed, chat: typed, chatId: typed, title: typed },
   ...{ user: typed, name: typed, text: typed, mode: typed, heartbeat: typed },
 };
 
-/** Builds the first request of a hypothetical turn. Throws ParleyError that says what to ask instead. */
+/**
+ * Builds the first request of a hypothetical turn. Throws a ParleyError that says what to ask for
+ * instead.
+ */
 export type PreviewPrompt = (
   asked: z.output<z.ZodObject<typeof PreviewFields>>,
 ) => Promise<SentRequest>;
 
 interface PromptNeeds {
   readonly store: Pick<Store, 'prompts'>;
-  /** That of the agent of that name, or of the default one. */
+  /** Previews prompts of the named agent, or of the default one. */
   preview(agent: string | undefined): Promise<PreviewPrompt>;
 }
 
 const MAX_LISTED = 100;
 
-/** The prompts of past turns (P17). They hold private text. */
+/** The prompts of past turns (P17). They contain private text. */
 export const operations = {
   list: read(
-    'Prompts of past turns, newest first; `next` is the `before` of the page after it',
+    'Prompts of past turns, newest first; `next` is the `before` of the following page',
     {
       chat: z.string().optional(),
       before: z.string().optional(),
       limit: z.coerce.number<number | string>().int().min(1).max(MAX_LISTED).default(30),
     },
     async ({ store }: PromptNeeds, { chat, before, limit }) => {
-      // One more than asked for: then there is a further page.
+      // Requests one more than asked for, to know whether another page follows.
       const found = await store.prompts.list({
         chat,
         before: readPageMark(before),
@@ -73,12 +77,12 @@ async function findPrompt({ prompts }: PromptNeeds['store'], turn: string) {
   );
 }
 
-/** The mark of the end of a page, as the next request names it. */
+/** The cursor at the end of a page, in the form that the next request names. */
 function pageMark({ at, turnId }: PromptSummary): string {
   return `${at}~${turnId}`;
 }
 
-/** A mark that is none begins at the newest. */
+/** An invalid cursor starts at the newest prompt. */
 function readPageMark(mark: string | undefined): PromptSearch['before'] {
   const parts = /^(\d+)~(.+)$/.exec(mark ?? '');
   return parts === null ? undefined : { at: Number(parts[1]), turnId: parts[2] ?? '' };

@@ -49,7 +49,7 @@ async function runTurnBy(owner: string): Promise<void> {
 }
 
 describe('the queue', () => {
-  it('[U03] shows what waits, runs and is to be sent', async () => {
+  it('[U03] shows what is waiting, running and due to be sent', async () => {
     expect(await askQueue()).toMatchObject({
       now: 9,
       messages: 0,
@@ -70,7 +70,7 @@ describe('the queue', () => {
     });
   });
 
-  it('[U03] shows chats to owners alone', async () => {
+  it('[U03] shows chats to owners only', async () => {
     await runTurnBy('p1');
     const shown = JSON.stringify(await askQueue('operator'));
     expect(JSON.stringify(await askQueue())).toContain('web:default:c1');

@@ -8,7 +8,7 @@ interface QueueNeeds {
 
 export const operations = {
   report: read(
-    'Waiting, running, unsent and failed work; the chats for owners alone',
+    'Waiting, running, unsent and failed work; chats are shown to owners only',
     {},
     async ({ store, clock }: QueueNeeds, _, { caller }) => {
       const report = await lookAtQueue(store, clock());
@@ -20,7 +20,7 @@ export const operations = {
 
 type QueueReport = Awaited<ReturnType<typeof lookAtQueue>>;
 
-/** Conversations by their account alone: `telegram:default`. */
+/** Replaces conversations with their account: `telegram:default`. */
 function withoutChats(report: QueueReport): QueueReport {
   const accountOnly = <One extends { readonly conversationId: string }>(one: One): One => ({
     ...one,
@@ -30,7 +30,7 @@ function withoutChats(report: QueueReport): QueueReport {
   return { ...report, waiting: waiting.map(accountOnly), running: running.map(accountOnly) };
 }
 
-/** Entries of each list; the totals show whether there are more. */
+/** The entries of each list; the totals show whether there are more. */
 const MAX_SHOWN = 50;
 
 async function lookAtQueue(store: QueueNeeds['store'], now: number) {
@@ -51,7 +51,7 @@ async function lookAtQueue(store: QueueNeeds['store'], now: number) {
   return { now, ...backlog, running, parts, dead, processes: shown };
 }
 
-/** A process whose settings have changed has another worker, named by a number behind its own name. */
+/** A process whose settings changed has a new worker, named by a number after its own name. */
 function processOf(owner: string): string {
   return owner.replace(/\/\d+$/, '');
 }

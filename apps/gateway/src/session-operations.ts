@@ -4,7 +4,7 @@ import type { PageSessions } from './http/page-sessions.ts';
 
 interface SessionNeeds {
   pageSessions(): Promise<Pick<PageSessions, 'list' | 'end'>>;
-  /** The least role for reading each path; one that is not in it is for owners alone. */
+  /** The least role for reading each path; a path that is missing is for owners only. */
   readableRoutes(): Promise<Readonly<Record<string, Role>>>;
 }
 
@@ -15,27 +15,27 @@ export const operations = {
     return {
       sessions: stored.map(({ hash: _hash, openedWith: _opener, signIn, ...facts }) => ({
         ...facts,
-        /** Null: it was opened with the token of the data folder. */
+        /** Null when it was opened with the token of the data folder. */
         person: signIn?.name ?? null,
-        /** It is the one that asks. */
+        /** Whether it is the session that asks. */
         isCurrent: facts.id === caller.session,
       })),
     };
   }),
   end: change(
-    'Sign a browser out, or with the id `all` all of them, at once',
+    'Sign out a browser, or all of them with the id `all`, immediately',
     { id: z.string() },
     async ({ pageSessions }: SessionNeeds, { id }) => {
       const ended = await (await pageSessions()).end(id);
       if (ended > 0 || id === 'all') return { ended };
-      throw refusal('no-session', `There is no session ${id}; it may have ended already.`);
+      throw refusal('no-session', `There is no session ${id}. It may have ended already.`);
     },
   ),
   me: read(
     'The name and role of the caller, and the least role for reading each path',
     {},
     async ({ readableRoutes }: SessionNeeds, _, { caller: { person = null, role } }) => ({
-      /** Null: the token of the data folder. */
+      /** Null for the token of the data folder. */
       name: person,
       role,
       routes: await readableRoutes(),
@@ -43,10 +43,11 @@ export const operations = {
     { role: 'viewer', running: true },
   ),
   leave: change(
-    'End the session that asks',
+    'End the session of the caller',
     {},
     async ({ pageSessions }: SessionNeeds, _, { caller: { session } }) => {
-      if (session === undefined) throw refusal('no-session', 'A token asks, and no session.');
+      if (session === undefined)
+        throw refusal('no-session', 'You signed in with a token, so there is no session to end.');
       return { ended: await (await pageSessions()).end(session) };
     },
     { role: 'viewer' },

@@ -2,7 +2,7 @@ import { change, read } from '@parley/core';
 import { z } from 'zod';
 import type { SettingsWritten, ShownSettings } from './http/api.ts';
 
-/** A change of one value; without `value` the key is removed, and its default applies. */
+/** A change of one value; without `value` the key is removed and its default applies. */
 const ValueChange = z.strictObject({
   path: z
     .array(z.union([z.string(), z.int().nonnegative()]))
@@ -11,12 +11,15 @@ const ValueChange = z.strictObject({
   value: z.unknown().pipe(z.json()).optional(),
 });
 
-/** The settings file. Secrets in it are hidden on the way out, and put back on the way in. */
+/** The settings file. Secrets in it are hidden when it is read and restored when it is written. */
 export interface OperatorSettings {
   show(): ShownSettings;
-  /** The JSON Schema that editors use. */
+  /** The JSON Schema for editors. */
   schema(): object;
-  /** Write what Parley would start with, or nothing. Throw ParleyError where the file cannot be written. */
+  /**
+   * Writes only settings that Parley would start with. Throws ParleyError when the file cannot be
+   * written.
+   */
   change(print: string, changes: readonly z.output<typeof ValueChange>[]): SettingsWritten;
   replace(print: string, text: string): SettingsWritten;
   /** Restores the copy of the file that the last change left. */
@@ -30,14 +33,16 @@ interface SettingsNeeds {
 /** In characters. */
 const MAX_TEXT = 1_000_000;
 const MAX_CHANGES = 200;
-/** The print of the file that the change was made from: another change in between is not overwritten. */
+/**
+ * The version of the file that the change is based on, so that no change in between is overwritten.
+ */
 const Print = { print: z.string() };
 const RUNNING = { running: true } as const;
 
-/** The settings decide over everything (U03, D12): these operations are for owners alone. */
+/** The settings control everything (U03, D12), so these operations are for owners only. */
 export const operations = {
   show: read(
-    'The settings file as it is written, and what is wrong with it',
+    'The settings file as written, and what is wrong with it',
     {},
     async ({ settingsFile }: SettingsNeeds) => (await settingsFile()).show(),
     RUNNING,
@@ -49,7 +54,7 @@ export const operations = {
     RUNNING,
   ),
   change: change(
-    'Change values of the settings file; comments stay',
+    'Change values in the settings file; comments are kept',
     { ...Print, changes: z.array(ValueChange).min(1).max(MAX_CHANGES).readonly() },
     async ({ settingsFile }: SettingsNeeds, { print, changes }) =>
       (await settingsFile()).change(print, changes),
@@ -63,7 +68,7 @@ export const operations = {
     RUNNING,
   ),
   undo: change(
-    'Restore the settings file as it was before its last saved change',
+    'Restore the settings file to the state before its last saved change',
     Print,
     async ({ settingsFile }: SettingsNeeds, { print }) => (await settingsFile()).undo(print),
     RUNNING,

@@ -8,28 +8,28 @@ const Model = {
   provider: z.enum(['openai-compatible', 'openai', 'anthropic']),
   baseUrl: Word.optional(),
   apiKey: Word.optional(),
-  /** Absent: the server is asked for the models that it has. */
+  /** When absent, the server is asked for its models. */
   model: Word.optional(),
 };
 const Channel = {
   channel: z.enum(['telegram', 'discord', 'whatsapp']),
   token: Word.optional(),
-  /** The phone on which the code that links it is typed. */
+  /** The phone on which the linking code is typed. */
   phone: Word.optional(),
 };
 
 export type SetupModel = z.output<z.ZodObject<typeof Model>>;
 export type SetupChannel = z.output<z.ZodObject<typeof Channel>>;
 
-/** The steps of the guided setup. To try asks the server or the platform, and writes nothing. */
+/** The steps of the guided setup. Testing asks the server or the platform and writes nothing. */
 export interface SetupSteps {
   state(): Promise<SetupState>;
   tryModel(model: SetupModel): Promise<SetupAnswer>;
   tryChannel(channel: SetupChannel): Promise<SetupAnswer>;
-  /** Those below throw ParleyError where the settings file cannot be written. */
+  /** The steps below throw ParleyError when the settings file cannot be written. */
   saveModel(model: SetupModel): Promise<SetupAnswer>;
   saveChannel(channel: SetupChannel): Promise<SetupAnswer>;
-  /** `telegram:42`: an owner from then on. */
+  /** For example `telegram:42`, who becomes an owner. */
   addOwner(person: string): Promise<SetupAnswer>;
 }
 
@@ -39,10 +39,13 @@ interface SetupNeeds {
 
 const RUNNING = { running: true } as const;
 
-/** The guided setup (U02). It takes keys and decides who the owner is: these operations are for owners alone. */
+/**
+ * The guided setup (U02). It takes keys and decides who the owner is, so these operations are for
+ * owners only.
+ */
 export const operations = {
   state: read(
-    'Model, channels and owners that there are, and what can be chosen',
+    'The current model, channels and owners, and what can be chosen',
     {},
     async ({ setup }: SetupNeeds) => (await setup()).state(),
     RUNNING,
@@ -60,7 +63,7 @@ export const operations = {
     RUNNING,
   ),
   'try-channel': change(
-    'Ask a platform whose token it is; nothing is saved',
+    'Ask a platform which bot a token belongs to; nothing is saved',
     Channel,
     async ({ setup }: SetupNeeds, channel) => (await setup()).tryChannel(channel),
     RUNNING,

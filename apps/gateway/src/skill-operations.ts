@@ -10,7 +10,7 @@ export interface OperatorSkills {
 }
 
 interface SkillNeeds {
-  /** Those of the agent of that name, or of the default one. */
+  /** The skills of the named agent, or of the default one. */
   skills(agent: string | undefined): Promise<OperatorSkills>;
 }
 
@@ -18,7 +18,7 @@ const Name = { name: z.string().max(300) };
 
 export const operations = {
   list: read(
-    'Each skill, whether it is used, and why not',
+    'All skills: whether each is used, and why not',
     {},
     async (needs: SkillNeeds, _, { agent }) => {
       const { skills } = await needs.skills(agent);
@@ -26,7 +26,7 @@ export const operations = {
     },
   ),
   show: read(
-    'The skills of one name, also those that are not used, and the whole text of the first',
+    'All skills with this name, including unused ones, and the full text of the first',
     Name,
     async (needs: SkillNeeds, { name }, { agent }) => {
       const { skills } = await needs.skills(agent);
@@ -38,20 +38,20 @@ export const operations = {
       return {
         skills: named.map(shownSkill),
         text: text?.kind === 'skill' ? text.text : null,
-        /** Why there is no text, where that is known. */
+        /** Why the text is missing, where that is known. */
         reason: text === null || text.kind === 'skill' ? null : text.detail,
       };
     },
   ),
   turn: change(
-    'Switch a skill on or off in the settings; it counts from the next message on',
+    'Switch a skill on or off in the settings, starting with the next message',
     { ...Name, isOn: z.boolean() },
     async (needs: SkillNeeds, { name, isOn }, { agent }) => {
       const { skills, turn } = await needs.skills(agent);
       const isKnown = (await skills.list()).some((one) => one.name === name);
       if (!isKnown) throw refusal('no-skill', `There is no skill ${name}.`);
       turn(name, isOn);
-      return { text: `${name} is ${isOn ? 'on' : 'off'}: it counts from the next message on.` };
+      return { text: `${name} is ${isOn ? 'on' : 'off'}, starting with the next message.` };
     },
   ),
 };
@@ -61,9 +61,9 @@ function shownSkill({ audience, ...skill }: SkillStatus) {
   return {
     ...skill,
     readers: audience.kind === 'owner' ? ('owner' as const) : ('everyone' as const),
-    /** Where it can be edited: its file in the workspace. */
+    /** The file in the workspace where it can be edited. */
     file: skill.source === 'workspace' ? workspaceSkillPath(skill.location) : null,
-    /** The settings let it be used; null: it is not theirs to decide. */
+    /** Whether the settings enable it; null when they cannot decide about it. */
     isOn:
       state === 'shadowed' || state === 'refused'
         ? null
@@ -71,7 +71,7 @@ function shownSkill({ audience, ...skill }: SkillStatus) {
   };
 }
 
-/** Of `~/…/skills/tea/SKILL.md` what the workspace calls it. */
+/** Turns `~/…/skills/tea/SKILL.md` into its path in the workspace. */
 function workspaceSkillPath(location: string): string | null {
   return /(?:^|\/)(skills\/[^/]+\/(?:[^/]+\/)*SKILL\.md)$/.exec(location)?.[1] ?? null;
 }

@@ -65,11 +65,11 @@ afterEach(async () => {
   await store.close();
 });
 
-/** A platform that notes what it is asked, and the way in for its people. */
+/** A platform that records the calls to it, and lets its people write. */
 function platform(id: string): {
   readonly definition: ChannelDefinition;
   say(text: string, attachments?: Attachment[]): Promise<unknown>;
-  /** Tells that a message became another. */
+  /** Reports that a message was edited. */
   change(message: InboundMessage): Promise<void>;
   report(state: ChannelState): void;
   readonly sent: OutboundPart[];
@@ -179,7 +179,7 @@ const SERVICES: GatewayServices = {
   }),
 };
 
-/** A port that was free a moment ago. */
+/** Finds a port that was free a moment ago. */
 async function unusedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -195,7 +195,7 @@ const get = async (path: string) => {
 };
 
 describe('a gateway', () => {
-  it('[F01] [D04] takes messages of each account in, and sends what the chats are owed', async () => {
+  it('[F01] [D04] receives messages of each account, and sends what the chats are owed', async () => {
     const [one, two] = [platform('one'), platform('two')];
     await open([ready(one.definition), ready(two.definition)]);
     expect(await one.say('hello')).toMatchObject({ kind: 'accepted' });
@@ -224,13 +224,15 @@ describe('a gateway', () => {
       });
       return [response.status, await response.text()];
     };
-    await expect.poll(() => ask().catch(() => null)).toEqual([503, 'Parley is starting.\n']);
+    await expect
+      .poll(() => ask().catch(() => null))
+      .toEqual([503, 'Parley is starting. Try again in a moment.\n']);
     library.resolve();
     await opening;
     expect(await ask()).toEqual([200, 'one GET']);
   });
 
-  it('[U03] disconnects an account that another gateway has paused, whose platform is to call again', async () => {
+  it('[U03] disconnects an account that another gateway has paused, and asks its platform to call again', async () => {
     const one = platform('one');
     const opened = await open([ready(one.definition)], 0, { sharedAs: 'a', followPausesMs: 50 });
     const state = () => opened.status()[0]?.state;
@@ -245,7 +247,7 @@ describe('a gateway', () => {
     await expect.poll(() => state()?.kind, { timeout: 40_000 }).toBe('connected');
   }, 90_000);
 
-  it('[F10] fetches what came with a message, also when that is all there is', async () => {
+  it('[F10] fetches the files of a message, even when it has nothing else', async () => {
     const one = platform('one');
     await open([ready(one.definition)]);
     const photo = { kind: 'image', ref: 'p' } as const;
@@ -255,7 +257,7 @@ describe('a gateway', () => {
     expect(Buffer.from(bytes ?? []).toString()).toBe('bytes of p');
   });
 
-  it('[W08] lets no platform pass for Parley itself, not even by changing a message', async () => {
+  it('[W08] lets no platform impersonate Parley itself, not even by editing a message', async () => {
     const first = platform('first');
     await open([ready(first.definition)]);
     await first.say('hello');
@@ -289,31 +291,31 @@ describe('a gateway', () => {
     expect(await good.say('hello')).toMatchObject({ kind: 'accepted' });
   });
 
-  it('[D05] notifies the owner, on another account, of one that stops working, once a day', async () => {
+  it('[D05] notifies the owner about an account that stops working, through another account, once a day', async () => {
     const [good, bad] = [platform('good'), platform('bad')];
     const rules = { ...RULES, owners: ['good:u', 'bad:u'] };
     await open([ready(good.definition, rules), ready(bad.definition, rules)]);
     await good.say('hello');
-    // The owner's last message came by the account that fails.
+    // The owner's last message came through the account that fails.
     await bad.say('hello');
     const failed = { kind: 'failed', reason: 'no intent', fix: 'Switch it on.' } as const;
     for (const state of [failed, failed]) bad.report(state);
     await expect.poll(() => good.sent.length).toBe(1);
-    expect(good.sent[0]?.body.plain).toBe('⚙️ bad/default does not work: no intent. Switch it on.');
+    expect(good.sent[0]?.body.plain).toBe('⚙️ bad/default is not working: no intent. Switch it on.');
     good.report(failed);
     await good.say('again');
     expect(good.sent).toHaveLength(1);
-    // The owner may ask the agent about it.
+    // The notice joins the conversation, because the owner may ask the agent about it.
     const lane = await store.lanes.acquire(conversationIdOf(messageIn('good', '')), 'w', 1, 10_000);
     if (lane.kind === 'busy') throw new Error('the lane is busy');
     const claimed = await store.lanes.claim(lane.lease, 'collect', 't1', 1);
     const { groupContext = [] } = claimed.kind === 'turn' ? claimed.turn : {};
     expect(groupContext).toMatchObject([
-      { senderId: 'Parley itself', text: expect.stringContaining('does not work') },
+      { senderId: 'Parley itself', text: expect.stringContaining('is not working') },
     ]);
   });
 
-  it('[D12] opens, closes and opens again what other settings change, and leaves the rest connected', async () => {
+  it('[D12] opens, closes and reopens accounts whose settings change, and keeps the others connected', async () => {
     const [same, moved, gone, added] = ['same', 'moved', 'gone', 'added'].map(platform);
     const running = await open(
       [same, moved, gone].flatMap((one) => (one ? [ready(one.definition)] : [])),
@@ -348,7 +350,7 @@ describe('a gateway', () => {
     expect(await get('/channels/gone/default/x')).toContain('no channel gone/default');
   });
 
-  it('gives an account the web requests below its own path, and nobody else', async () => {
+  it('gives an account the web requests below its own path, and no others', async () => {
     await open([ready(platform('one').definition)]);
     expect(await get('/channels/one/default/x')).toBe('one GET');
     expect(await get('/channels/two/default/x')).toContain('no channel two/default');
@@ -358,7 +360,7 @@ describe('a gateway', () => {
     });
   });
 
-  it('[G18] keeps secrets out of chats and of all that it says over HTTP, which stays JSON', async () => {
+  it('[G18] keeps secrets out of chats and of every HTTP response, where JSON stays JSON', async () => {
     const one = platform('one');
     await open([ready(one.definition)]);
     const status = await get('/api/status/report');
@@ -384,7 +386,7 @@ describe('a gateway', () => {
     ]);
   });
 
-  it('[D11] stops receiving first; what is owed is still sent', async () => {
+  it('[D11] stops receiving first, and still sends what is owed', async () => {
     const one = platform('one');
     const { stopReceiving, close } = await open([ready(one.definition)]);
     happened = [];
@@ -399,7 +401,7 @@ describe('a gateway', () => {
     await expect(get('/healthz')).rejects.toThrow();
   });
 
-  it('cannot start where its port is taken, and says so', async () => {
+  it('refuses to start where its port is taken, and says so', async () => {
     const first = await open([]);
     const port = Number(new URL(first.address).port);
     await expect(open([], port)).rejects.toMatchObject({ code: 'http-port-taken' });

@@ -17,13 +17,13 @@ export interface Gateway {
   readonly address: string;
   status(): readonly AccountStatus[];
   /**
-   * Other settings: accounts that differ are opened, closed or opened again, the others stay connected (D12).
-   * Resolves when that is done.
+   * Applies new settings: accounts that changed are opened, closed or reopened, and the others stay
+   * connected (D12). Resolves when that is done.
    */
   reload(accounts: readonly PlannedAccount[], services: GatewayServices): Promise<void>;
-  /** Takes no new messages from any channel; the first step of shutting down (D11). */
+  /** Stops all channels from receiving, which is the first step of shutting down (D11). */
   stopReceiving(): Promise<void>;
-  /** Ends deliveries and connections; what is under way gets `graceMs`. */
+  /** Ends deliveries and connections; sends under way get `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -33,37 +33,42 @@ export interface GatewayOptions
     Pick<HealthOptions, 'workers'>,
     ApiServices {
   readonly accounts: readonly PlannedAccount[];
-  /** Kept out of everything that leaves over HTTP. */
+  /** Removed from everything that leaves over HTTP. */
   readonly secrets: HttpOptions['secrets'];
   readonly http: {
     readonly host: string;
     readonly port: number;
-    /** The token as it is now. */
+    /** The current token. */
     readonly token: () => string;
     readonly sessions: PageSessionLimits;
   };
   /** Opens the files of the web page, whose code is loaded with the first request. */
   readonly page: () => Promise<PageFiles>;
-  /** Text of `/metrics`. */
+  /** Returns the text of `/metrics`. */
   readonly metrics: (channels: readonly AccountStatus[], health: Health) => Promise<string>;
-  /** The report of `parley status` besides the channels. */
+  /** Returns the report of `parley status`, besides the channels. */
   readonly report: () => Promise<StatusReport>;
   /** `FOLLOW_PAUSES_MS` when absent. */
   readonly followPausesMs?: number;
 }
 
-/** The time for which the bytes of people's files are kept after they were fetched, once their turn is over. */
+/**
+ * How long the bytes of people's files are kept after they were fetched, once their turn is over,
+ * in ms.
+ */
 const FILES_KEPT_MS = 24 * 60 * 60_000;
 const TIDY_MS = 10 * 60_000;
-/** Other gateways notice after this that an account is paused or resumed. */
+/** How often other gateways check whether an account was paused or resumed, in ms. */
 const FOLLOW_PAUSES_MS = 15_000;
 
-/** The services of a gateway that can be replaced while it runs; later requests see the new ones. */
+/**
+ * The services of a gateway that can be replaced while it runs; later requests use the new ones.
+ */
 export interface GatewayServices extends ApiServices, Pick<GatewayOptions, 'report'> {}
 
 /**
- * Opens every account and the web server. An account that cannot be opened is reported by its status and
- * leaves the others alone (D12). Rejects only when the web address cannot be had.
+ * Opens every account and the web server. An account that cannot be opened reports that in its
+ * status and does not affect the others (D12). Rejects only when the web address cannot be used.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { store, clock, log } = options;
@@ -149,7 +154,10 @@ function httpOptions(
   };
 }
 
-/** Loaded only where there are other gateways, and accounts that one gateway at a time may serve. */
+/**
+ * Loads the rights only where other gateways exist and an account may be served by only one of
+ * them.
+ */
 async function openRights(options: GatewayOptions): Promise<AccountRights> {
   const { leasedRights } = await import('./accounts/leased-rights.ts');
   return leasedRights({ ...options, owner: options.sharedAs ?? '' });

@@ -8,12 +8,12 @@ interface StatusNeeds {
 
 export const operations = {
   report: read(
-    'State of the gateway, its channels and its database; codes and settings for owners alone',
+    'State of the gateway, its channels and its database; codes and settings are shown to owners only',
     {},
     async ({ status }: StatusNeeds, _, { caller }): Promise<GatewayStatus> => {
       const report = await status();
       if (caller.role === 'owner') return report;
-      // A mistake in the settings may be quoted with its value.
+      // A problem in the settings may quote a private value.
       return { ...withoutCodes(report), settings: { afterRestart: [], problems: [] } };
     },
     { role: 'viewer', running: true },

@@ -29,14 +29,14 @@ describe('the report of usage', () => {
     return perform(services, 'usage/report', query, { caller });
   };
 
-  it('[U07] is of the last 30 days by day where nothing else is asked for', async () => {
+  it('[U07] covers the last 30 days by day unless asked otherwise', async () => {
     const { days, ...asked } = await report({});
     expect(asked).toMatchObject({ by: 'day', until: TODAY, timeZone: 'Europe/Berlin', rows: [] });
     expect(days.map(({ day }) => day)).toHaveLength(30);
     expect(days.at(-1)?.day).toBe(TODAY);
   });
 
-  it('[U07] is of the days and by what is asked', async () => {
+  it('[U07] covers the requested days and grouping', async () => {
     const { days, by } = await report({ by: 'person', days: '3', until: '2026-02-28' });
     expect({ by, days: days.map(({ day }) => day) }).toEqual({
       by: 'person',
@@ -58,7 +58,7 @@ describe('the report of usage', () => {
     await expect(report(query)).rejects.toMatchObject({ code: 'wrong-input' });
   });
 
-  it('[U07] [G17] has each cap of the settings with what was used of it today', async () => {
+  it('[U07] [G17] lists each cap of the settings with what was used of it today', async () => {
     const add = (personId: string, inputTokens: number) =>
       store.spend.add(
         { day: TODAY, personId, groupId: null },

@@ -2,16 +2,16 @@ import { type Clock, RoleNeeded, read } from '@parley/core';
 import type { Spent, Store, UsageGrouping } from '@parley/store';
 import { z } from 'zod';
 
-/** A bound of the settings on what may be used in a day (G17). */
+/** A limit of the settings on the usage of one day (G17). */
 interface UsageCap {
   readonly name: 'totalDaily' | 'perPersonDaily' | 'perGroupDaily' | 'perStrangerDaily';
   readonly tokens?: number | undefined;
   readonly usd?: number | undefined;
 }
 
-/** The settings with which usage is shown. */
+/** The settings that usage is shown with. */
 export interface UsageFacts {
-  /** That of the default agent, in which caps count days. */
+  /** The time zone of the default agent, in which caps count days. */
   readonly timeZone: string;
   /** The day there at a moment (ms), such as `2026-11-21`. */
   readonly dayAt: (now: number) => string;
@@ -26,9 +26,9 @@ interface UsageNeeds {
 }
 
 const GROUPINGS = ['day', 'person', 'chat', 'model', 'channel', 'agent'] as const;
-/** Their lines are those of one person or chat each: for owners alone. */
+/** Each of their rows belongs to one person or chat, so they are for owners only. */
 const NAMING: ReadonlySet<UsageGrouping> = new Set(['person', 'chat']);
-/** As long as `spend` is kept by default. */
+/** `spend` is kept this long by default. */
 const MAX_DAYS = 400;
 const DAYS = `it must be a number from 1 to ${MAX_DAYS}.`;
 
@@ -42,7 +42,7 @@ export const operations = {
     { role: 'viewer' },
   ),
   report: read(
-    'Tokens, money, turns and latency (U07); people and chats for owners alone',
+    'Tokens, money, turns and latency (U07); people and chats are shown to owners only',
     {
       by: z.enum(GROUPINGS).default('day'),
       days: z.coerce
@@ -78,12 +78,15 @@ export const operations = {
       } satisfies Record<UsageCap['name'], Spent | null>;
       return {
         ...{ by, until: lastDay, timeZone },
-        /** Those that the caller may ask for. */
+        /** The groupings that the caller may request. */
         groupings: GROUPINGS.filter((one) => isOwner || !NAMING.has(one)),
         ...sums,
-        /** `unpriced` turns used a model whose price is not known. */
+        /** `unpriced` counts turns whose model has no known price. */
         today: { day: today, tokens, costUsd, unpriced: ofToday?.unpriced ?? 0 },
-        /** `used` today: by everyone, or the most that one person or group used; null: that is not known. */
+        /**
+         * `used` is today's usage by everyone, or the most that one person or group used; null when
+         * unknown.
+         */
         caps: caps.map((cap) => ({ ...cap, used: used[cap.name] as Spent | null })),
       };
     },

@@ -15,12 +15,13 @@ import type { QueueScope } from './queue-scope.ts';
 import { deleteJob } from './removal.ts';
 
 /**
- * Adds a job and returns the id of the job that will do the work: the new one, the one that
- * already had the id, or the one that deduplication keeps instead.
+ * Adds a job and returns the id of the job that will do the work: the new one, an existing one with
+ * the same id, or the one that deduplication keeps instead.
  */
 export function addJob(scope: QueueScope, json: JobJson, customId: string | undefined): string {
   refuseFlow(json);
-  // The counter moves even when the id is not used: BullMQ's Redis backend counts every call.
+  // The counter advances even if the id is not used, because BullMQ's Redis backend counts every
+  // call too.
   const countedId = nextJobId(scope);
   const id = customId || countedId;
   if (customId && jobExists(scope, id)) {
@@ -46,7 +47,7 @@ export function refuseFlow({ parent, parentKey }: JobJson): void {
   if (parent || parentKey) throw notSupported('flows (the "parent" option of a job)');
 }
 
-/** Counts up the queue's job counter and returns it as an id. */
+/** Increments the queue's job counter and returns it as an id. */
 export function nextJobId(scope: QueueScope): string {
   const row = scope.get<{ last_job_id: number }>(
     'UPDATE queue SET last_job_id = last_job_id + 1 WHERE id = ? RETURNING last_job_id',
@@ -54,7 +55,7 @@ export function nextJobId(scope: QueueScope): string {
   return String(row?.last_job_id ?? 0);
 }
 
-/** Stores a job and puts it in line, or into the delayed jobs when it has a delay. */
+/** Stores a job and puts it in line, or among the delayed jobs if it has a delay. */
 export function storeAndEnqueue(scope: QueueScope, job: NewJob): void {
   const delay = Math.max(Math.floor(job.opts.delay ?? 0), 0);
   const priority = job.opts.priority ?? 0;
@@ -92,15 +93,19 @@ function insertJob(
   );
 }
 
-/** Which job owns a deduplication id, and until when (Unix ms, null for as long as it lives). */
+/**
+ * The job that owns a deduplication id, and the end of its ownership in Unix ms; null while the job
+ * lives.
+ */
 interface Claim {
   readonly job_id: string;
   readonly expires_at: number | null;
 }
 
 /**
- * Decides what deduplication does with a new job. Undefined: store the new job, it owns the id now.
- * Otherwise the id of the job that stays, and the new one is dropped or kept for later.
+ * Decides what deduplication does with a new job. Returns undefined if the new job should be
+ * stored; it then owns the id. Otherwise returns the id of the existing owner, and the new job is
+ * dropped or kept as the follow-up.
  */
 function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
   const options = job.opts.deduplication;
@@ -118,7 +123,7 @@ function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
     return undefined;
   }
   if (claim.expires_at === null && !owner) {
-    // The owner vanished without giving the id back, so the claim is stale.
+    // The owner is gone without having released the id, so the claim is stale.
     dropFollowUp(scope, options.id);
     setClaim(scope, options, job.id);
     return undefined;
@@ -132,7 +137,7 @@ function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
   return claim.job_id;
 }
 
-/** The job that owns a deduplication id at this moment. */
+/** The current owner of a deduplication id. */
 export function claimOf(scope: QueueScope, dedupId: string): Claim | undefined {
   return scope.get<Claim>(
     `SELECT job_id, expires_at FROM dedup
@@ -142,12 +147,12 @@ export function claimOf(scope: QueueScope, dedupId: string): Claim | undefined {
   );
 }
 
-/** Makes a job the owner; with `keepLastIfActive` for as long as it lives, else for the ttl. */
+/** Makes a job the owner of the id: with `keepLastIfActive` until it ends, otherwise for the ttl. */
 function setClaim(scope: QueueScope, options: DeduplicationOptions, jobId: string): void {
   storeClaim(scope, options.id, jobId, expiryOf(scope, options));
 }
 
-/** Makes a job the owner of a free id; false if another job owns it. */
+/** Makes a job the owner of an unclaimed id. Returns false if the id already has a claim. */
 function claimFree(scope: QueueScope, options: DeduplicationOptions, jobId: string): boolean {
   const claimed = scope.run(
     'INSERT INTO dedup (queue_id, id, job_id, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -158,7 +163,10 @@ function claimFree(scope: QueueScope, options: DeduplicationOptions, jobId: stri
   return claimed > 0;
 }
 
-/** Two for each claim that is made: expired ones never pile up, and no call pays for many. */
+/**
+ * Deletes up to two expired claims per job added with a ttl, so that they never pile up and no single
+ * call pays for many.
+ */
 function dropExpired(scope: QueueScope): void {
   scope.run(
     `DELETE FROM dedup WHERE queue_id = ?1 AND id IN (
@@ -172,7 +180,10 @@ function expiryOf(scope: QueueScope, options: DeduplicationOptions): number | nu
   return ttl && ttl > 0 ? scope.now + Math.ceil(ttl) : null;
 }
 
-/** Releases a deduplication id, if `jobId` owns it or is absent; returns how many. An expired claim is none. */
+/**
+ * Releases a deduplication id if `jobId` owns it or is absent. Returns how many claims were
+ * released; an expired claim does not count.
+ */
 export function removeClaim(scope: QueueScope, dedupId: string, jobId?: string): number {
   const isClaimed = claimOf(scope, dedupId) !== undefined;
   const removed = scope.run(
@@ -222,11 +233,12 @@ function storeFollowUp(scope: QueueScope, dedupId: string, job: NewJob): void {
     dedupId,
     JSON.stringify(job),
   );
-  // From now on the claim must outlive the active job, or an add could slip past the check above.
+  // From now on the claim must outlive the active job, or another add could slip past the check in
+  // `deduplicate`.
   scope.run('UPDATE dedup SET expires_at = NULL WHERE queue_id = ? AND id = ?', dedupId);
 }
 
-/** Forgets the job waiting for its turn under this deduplication id. */
+/** Deletes the follow-up stored under this deduplication id. */
 function dropFollowUp(scope: QueueScope, dedupId: string): void {
   scope.run('DELETE FROM dedup_next WHERE queue_id = ? AND id = ?', dedupId);
 }
@@ -254,12 +266,12 @@ function announce(scope: QueueScope, dedupId: string, jobId: string, droppedId: 
 }
 
 /**
- * Gives a finished job's deduplication id back and enqueues the job that arrived meanwhile under
+ * Releases a finished job's deduplication id and enqueues the follow-up that arrived under
  * `keepLastIfActive`. Both happen in the transaction that finishes the job, so there is no gap in
  * which an add could be lost or a second job could start.
  */
 export function releaseDeduplication(scope: QueueScope, dedupId: string, jobId: string): void {
-  // A claim with a ttl stays: it keeps out further jobs until its time is over.
+  // A claim with a ttl stays and rejects further jobs until it expires.
   scope.run(
     'DELETE FROM dedup WHERE queue_id = ? AND id = ? AND expires_at IS NULL AND job_id = ?',
     dedupId,

@@ -38,12 +38,12 @@ import {
 } from './removal.ts';
 import { advanceScheduler, removeScheduler, upsertScheduler } from './schedulers.ts';
 
-/** Jobs that a sweep removes in one transaction; some ms. */
+/** Jobs removed in one transaction of a sweep, which takes a few ms. */
 const SWEPT_AT_ONCE = 100;
-/** Jobs moved by one call of the bulk operations when the caller names no number. */
+/** Jobs moved by one call of a bulk operation when the caller gives no count. */
 const MOVED_AT_ONCE = 1000;
 
-/** The part of a backend with which people and schedulers act on jobs and queues. */
+/** The administrative operations on jobs and queues, as used by people and schedulers. */
 export class BackendAdministration extends BackendQueries {
   /** Puts a finished job back in line. */
   retryFinishedJob(
@@ -91,7 +91,7 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => setPaused(scope, paused));
   }
 
-  /** The jobs of this moment: those that are added meanwhile stay. */
+  /** Removes the jobs that are waiting now; jobs added meanwhile stay. */
   async drain(delayed: boolean): Promise<void> {
     const newest = await this.read(newestJob);
     await this.#sweep(drainedJobs(newest, delayed), Number.POSITIVE_INFINITY);
@@ -105,7 +105,10 @@ export class BackendAdministration extends BackendQueries {
     return removed;
   }
 
-  /** Deletes what a sweep finds, at most `most`, and returns the ids. The event loop gets its turns meanwhile. */
+  /**
+   * Deletes up to `most` of the jobs that a sweep finds, and returns their ids. The event loop runs
+   * between the transactions.
+   */
   async #sweep(jobs: JobSlice, most: number): Promise<string[]> {
     const removed: string[] = [];
     let stay = 0;
@@ -124,12 +127,12 @@ export class BackendAdministration extends BackendQueries {
     return removed;
   }
 
-  /** 0 means for BullMQ, which calls again otherwise, that nothing is left. */
+  /** Returns 0 when nothing is left; BullMQ repeats the call until then. */
   obliterate({ force }: { force: boolean; count: number }): Promise<number> {
     return this.write((scope) => (obliterateQueue(scope, force) ? 1 : 0));
   }
 
-  /** Always 0: a job and its state are one row, so neither can be without the other. */
+  /** Always 0: a job and its state are one row, so neither can exist without the other. */
   async removeOrphanedJobs(): Promise<number> {
     return 0;
   }
@@ -148,7 +151,10 @@ export class BackendAdministration extends BackendQueries {
     });
   }
 
-  /** Appends a line to a job's log, keeps the last `keep` lines if given, and returns their number. */
+  /**
+   * Appends a line to a job's log, trims the log to the last `keep` lines if given, and returns its
+   * length.
+   */
   addLog(jobId: string, line: string, keep?: number): Promise<number> {
     return this.write((scope) => {
       if (!jobExists(scope, jobId)) throw jobStateError(ErrorCode.JobNotExist, jobId, 'addLog');
@@ -168,7 +174,7 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => trimLog(scope, jobId, keep));
   }
 
-  /** Sets a delayed job's delay, counted from now. */
+  /** Changes the delay of a delayed job, counted from now. */
   changeDelay(jobId: string, delay: number): Promise<void> {
     return this.write((scope) => {
       const job = jobInState(scope, jobId, 'delayed', 'changeDelay');
@@ -178,7 +184,7 @@ export class BackendAdministration extends BackendQueries {
     });
   }
 
-  /** Changes a job's priority and, if it waits, its place in line. */
+  /** Changes a job's priority and, if it is waiting, its place in line. */
   changePriority(jobId: string, priority = 0, lifo = false): Promise<void> {
     return this.write((scope) => {
       const job = findJob(scope, jobId);
@@ -301,8 +307,8 @@ function setJobColumn(
 }
 
 /**
- * Puts up to `count` jobs of a state in line that came into it by `until` (Unix ms), whatever their
- * priority. Returns 1 when there may be more, else 0.
+ * Puts in line up to `count` jobs that entered the given state at or before `until` (Unix ms), with
+ * priority 0. Returns 1 if there may be more, otherwise 0.
  */
 function moveManyToWait(
   scope: QueueScope,
@@ -333,7 +339,7 @@ function clearOutcome(scope: QueueScope, job: JobRow): void {
   );
 }
 
-/** Removes a job's log, but for the last `keep` lines. */
+/** Deletes all but the last `keep` lines of a job's log. */
 function trimLog(scope: QueueScope, jobId: string, keep: number): void {
   scope.run(
     `DELETE FROM job_log WHERE queue_id = ?1 AND job_id = ?2 AND line_no <= (

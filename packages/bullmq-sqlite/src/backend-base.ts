@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-// As it is now: fake timers replace the global one, and the queue must go on.
+// Imported, because fake timers replace the global `setImmediate` and the queue must keep running.
 import { setImmediate } from 'node:timers';
 import {
   ConnectionClosedError,
@@ -18,29 +18,37 @@ import {
   type WorkerSettings,
 } from './queue-scope.ts';
 
-/** A worker that cannot reach its queue asks again after this long, instead of in a tight loop. */
+/**
+ * Delay before an operation that failed reports its error, so that a worker does not retry in a
+ * tight loop. In ms.
+ */
 const PAUSE_AFTER_FAILURE_MS = 500;
 
 /**
- * The base of every operation of a backend: the queue's identity, transactions, waiting and
- * closing. The operations themselves are in the classes that extend this one.
+ * The base of all operations of a backend: the queue's identity, transactions, waiting and closing.
+ * The subclasses add the operations.
  */
 export class BackendBase extends EventEmitter {
   readonly minimumBlockTimeout = 0.001;
-  /** Seconds. Waits are timers here, so there is no reason for BullMQ's short limit for Redis. */
+  /** In seconds. Waits are timers here, so BullMQ's short limit for Redis is not needed. */
   readonly maximumBlockTimeout = 3600;
   /** Empty: jobs are rows here, not keys. */
   readonly keys: KeysMap = {};
   readonly qualifiedName: string;
   closing: Promise<void> | undefined;
 
-  /** A wait has just ended, so there is most likely a job: no need to look first. */
+  /**
+   * Set after a wait has ended: there is most likely a job, so `moveToActive` need not look first.
+   */
   protected expectsJob = false;
   protected readonly shared: SharedFile;
   protected readonly settings: WorkerSettings;
   readonly #queueName: string;
   readonly #queueId: number;
-  /** The start of a listener that reads "from now on": the end when this backend was made. */
+  /**
+   * The end of the event history when this backend was created, for a listener that starts from
+   * `$`.
+   */
   readonly #endAtStart: string;
   #blocking = new AbortController();
 
@@ -62,14 +70,14 @@ export class BackendBase extends EventEmitter {
   /** Ready at once: opening the file was synchronous. */
   async waitUntilReady(): Promise<void> {}
 
-  /** Ends waits and refuses further calls. The file stays open: its owner closes it. */
+  /** Ends waits and rejects further calls. The file stays open; its owner closes it. */
   async close(): Promise<void> {
     this.closing ??= Promise.resolve();
     this.shared.clients.delete(this);
     this.#blocking.abort();
   }
 
-  /** Ends the waits of this moment. */
+  /** Ends the current waits. */
   async disconnect(): Promise<void> {
     this.#blocking.abort();
     this.#blocking = new AbortController();
@@ -96,7 +104,10 @@ export class BackendBase extends EventEmitter {
     return `${this.#queueName}${suffix}`;
   }
 
-  /** Waits up to `blockTimeout` seconds for something to start; null says "look for yourself". */
+  /**
+   * Waits up to `blockTimeout` seconds for a job that can start. The result null tells BullMQ to
+   * fetch the job itself.
+   */
   async waitForJob(blockTimeout: number): Promise<null> {
     this.#assertOpen();
     const timeoutMs = Math.max(blockTimeout, 0) * 1000;
@@ -113,14 +124,18 @@ export class BackendBase extends EventEmitter {
     if (this.#blocking.signal.aborted) this.#blocking = new AbortController();
   }
 
-  /** Events after `id`, waiting up to `blockTimeout` ms for the first; null when none came. */
+  /**
+   * Returns the events after `id`, waiting up to `blockTimeout` ms for the first one; null if none
+   * came.
+   */
   async readEvents(id: string, blockTimeout: number): Promise<StreamReadRaw> {
     this.#assertOpen();
     const { signal } = this.#blocking;
     const cursor = id === '$' ? this.#endAtStart : id;
     const read = () =>
       this.shared.file.snapshot(() => readEventsAfter(this.shared.file, this.#queueId, cursor));
-    // Whoever caused an event goes on first: a job that is announced as active can be cancelled at once.
+    // The caller that caused an event continues first, so a job announced as active can be
+    // cancelled at once.
     await new Promise((resolve) => setImmediate(resolve));
     this.#assertOpen();
     let entries = read();
@@ -133,7 +148,10 @@ export class BackendBase extends EventEmitter {
     return entries.length === 0 ? null : [['events', entries]];
   }
 
-  /** Runs a change in one transaction together with its events, then wakes whom it concerns. */
+  /**
+   * Runs a change in one transaction together with its events, then wakes a worker and the
+   * listeners.
+   */
   protected async write<T>(change: (scope: QueueScope) => T): Promise<T> {
     await this.#takeTurn();
     const { file, clock, wakeUps, news } = this.shared;
@@ -143,23 +161,25 @@ export class BackendBase extends EventEmitter {
       appendEvents(scope);
       return value;
     });
-    // It is awaited below; a wake-up that fails must not leave it without a listener.
+    // Handled below; without this handler, a failure in `reconsider` would leave a rejection
+    // unhandled.
     committed.catch(() => {});
-    // A worker that it wakes claims the job in the same commit, and gets it when that is done.
+    // A worker woken here claims the job in the same commit and receives it when the commit is
+    // done.
     wakeUps.reconsider(this.#queueId);
     const result = await committed;
     news.announce(this.#queueId);
     return result;
   }
 
-  /** Runs a question; all its statements see the same state. */
+  /** Runs a query; all of its statements see the same snapshot. */
   protected async read<T>(question: (scope: QueueScope) => T): Promise<T> {
     await this.#takeTurn();
     const { file, clock } = this.shared;
     return file.snapshot(() => question(new QueueScope(file, this.#queueId, clock())));
   }
 
-  /** Reads in one statement what may start at this moment. */
+  /** Reads in one statement which jobs may start, now and later. */
   protected async look(): Promise<Outlook & { readonly now: number }> {
     await this.#takeTurn();
     const { file, clock } = this.shared;
@@ -167,7 +187,10 @@ export class BackendBase extends EventEmitter {
     return { ...scope.outlook(), now: scope.now };
   }
 
-  /** For BullMQ's main loop: it repeats a failed call at once, for ever. */
+  /**
+   * Delays an error for BullMQ's main loop, which would otherwise repeat the failed call at once
+   * and forever.
+   */
   protected async orPause<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();
@@ -188,19 +211,19 @@ export class BackendBase extends EventEmitter {
   }
 }
 
-/** Reads the worker settings out of whatever BullMQ class made the backend. */
+/** Reads the worker settings from the options of any BullMQ class. */
 export function workerSettings(opts: QueueBaseOptions): WorkerSettings {
   return opts as WorkerSettings;
 }
 
-/** Everything the queues, workers and listeners of one process share about one file. */
+/** What the queues, workers and listeners of one process share for one file. */
 export class SharedFile {
   readonly file: QueueFile;
   readonly clock: () => number;
   readonly turns = new TurnBudget();
   readonly wakeUps: WakeUps;
   readonly news = new EventNews();
-  /** Names of the workers and listeners now open, for `getWorkers` and `getQueueEvents`. */
+  /** Names of the open workers and listeners, for `getWorkers` and `getQueueEvents`. */
   readonly clients = new Map<object, string>();
   #foreignChanges = 0;
   #poll: NodeJS.Timeout | undefined;
@@ -211,7 +234,10 @@ export class SharedFile {
     this.wakeUps = new WakeUps(this.file, clock);
   }
 
-  /** Looks every `everyMs` for commits of other processes. The timer keeps no process alive. */
+  /**
+   * Checks for commits of other processes every `everyMs`. The timer does not keep the process
+   * alive.
+   */
   startPolling(everyMs: number): void {
     this.#foreignChanges = this.file.foreignChanges();
     this.#poll = setInterval(() => this.#lookForForeignChanges(), everyMs).unref();
@@ -233,19 +259,19 @@ export class SharedFile {
   }
 }
 
-/** The time for which operations may follow each other before the event loop gets a turn, in ms. */
+/** How long operations may follow each other before the event loop runs, in ms. */
 const MAX_TURN_MS = 4;
 
 /**
- * Keeps timers and sockets alive under load. SQLite calls finish at once, so workers and producers
- * would chain in microtasks for ever and the event loop would never move on. Everyone who
- * shares a file shares the budget; when it is spent, all of them wait for the next turn.
+ * Keeps timers and sockets responsive under load. SQLite calls return at once, so workers and
+ * producers would chain microtasks forever and the event loop would never move on. All users of a
+ * file share one budget; when it is spent, they all wait for the next turn of the event loop.
  */
 class TurnBudget {
   #spentAt = 0;
   #nextTurn: Promise<void> | undefined;
 
-  /** A promise means "await me, then take again". */
+  /** If this returns a promise, await it and call again. */
   take(): Promise<void> | undefined {
     this.#nextTurn ??= this.#startTurn();
     return performance.now() < this.#spentAt ? undefined : this.#nextTurn;
@@ -262,20 +288,20 @@ class TurnBudget {
   }
 }
 
-/** Longest single timer; Node's timers overflow at 2^31 ms. */
+/** The longest single timer, in ms; Node's timers overflow at 2^31 ms. */
 const MAX_TIMER_MS = 3_600_000;
 
 interface Waiter {
   readonly queueId: number;
-  /** Unix ms at which to give up. */
+  /** When to stop waiting, in Unix ms. */
   readonly deadline: number;
   timer: NodeJS.Timeout | undefined;
   readonly wake: () => void;
 }
 
 /**
- * Idle workers of this process, by queue. After each operation `reconsider` wakes one worker when a
- * job can start; that worker's own claim is an operation too, so it wakes the next one.
+ * The idle workers of this process, by queue. After each operation, `reconsider` wakes one worker
+ * if a job can start. That worker's claim is an operation too and wakes the next one.
  */
 class WakeUps {
   readonly #file: QueueFile;
@@ -287,7 +313,9 @@ class WakeUps {
     this.#clock = clock;
   }
 
-  /** Resolves when a job can start, a delayed job is due, `timeoutMs` passed or `signal` fires. */
+  /**
+   * Resolves when a job can start, a delayed job is due, `timeoutMs` has passed or `signal` fires.
+   */
   wait(queueId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const waiter: Waiter = {
@@ -308,7 +336,10 @@ class WakeUps {
     });
   }
 
-  /** Wakes one idle worker of the queue if there is something to start, or sets its timer. */
+  /**
+   * Wakes one idle worker of the queue if a job can start; otherwise sets the timers of the idle
+   * workers.
+   */
   reconsider(queueId: number): void {
     const waiters = this.#waiters.get(queueId);
     const first = waiters?.values().next().value;
@@ -319,12 +350,12 @@ class WakeUps {
     else for (const waiter of waiters) this.#setTimer(waiter, dueAt);
   }
 
-  /** For changes made by another process, about which nothing is known but that they happened. */
+  /** Called when another process has committed; what it changed is unknown. */
   reconsiderAll(): void {
     for (const queueId of [...this.#waiters.keys()]) this.reconsider(queueId);
   }
 
-  /** Ends every wait: the file is closing. */
+  /** Ends all waits because the file is closing. */
   wakeAll(): void {
     for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.wake();
   }

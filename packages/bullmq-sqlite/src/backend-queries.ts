@@ -8,7 +8,7 @@ import { isMaxed, type QueueScope, reportedTtl } from './queue-scope.ts';
 import { keptJobs } from './removal.ts';
 import { findScheduler } from './schedulers.ts';
 
-/** The part of a backend that only asks. */
+/** The read-only operations of a backend. */
 export class BackendQueries extends BackendBase {
   getJobData(jobId: string): Promise<JobJson | undefined> {
     return this.read((scope) => {
@@ -24,7 +24,7 @@ export class BackendQueries extends BackendBase {
     });
   }
 
-  /** 0: not finished, 1: completed, 2: failed, -1: no such job; with the result if asked for. */
+  /** 0: not finished, 1: completed, 2: failed, -1: no such job; with the result if requested. */
   isFinished(jobId: string, returnValue?: boolean): Promise<number | [number, string]> {
     return this.read((scope) => {
       const [status, value] = finishedStatus(scope, jobId);
@@ -76,7 +76,7 @@ export class BackendQueries extends BackendBase {
     return this.read((scope) => priorities.map((priority) => countRows(scope, sql, priority)));
   }
 
-  /** One list of ids for each type; BullMQ declares the inner arrays as one-tuples. */
+  /** Returns one list of ids per type; BullMQ declares the inner arrays as one-tuples. */
   getRanges(types: JobType[], start = 0, end = 1, asc = false): Promise<[string][]> {
     return this.read((scope) => {
       const ranges = types.map((type) => rangeOfState(scope, type, start, end, asc));
@@ -84,7 +84,9 @@ export class BackendQueries extends BackendBase {
     });
   }
 
-  /** `[[total, time of the last point, total then], points newest first, number of points]`. */
+  /**
+   * `[[total, time of the last point, total at that time], points newest first, number of points]`.
+   */
   getMetrics(
     type: 'completed' | 'failed',
     start = 0,
@@ -117,7 +119,7 @@ export class BackendQueries extends BackendBase {
     return this.read((scope) => scope.control.meta[field] !== undefined);
   }
 
-  /** The scheduler as a flat `[key, value, …]` list with its next run, as Redis would answer. */
+  /** Returns the scheduler as a flat `[key, value, …]` list and its next run, as Redis would. */
   getJobScheduler(id: string): Promise<[string[] | null, string | null]> {
     return this.read((scope) => {
       const found = findScheduler(scope, id);
@@ -143,7 +145,7 @@ export class BackendQueries extends BackendBase {
     return this.read((scope) => countState(scope, 'repeat', undefined));
   }
 
-  // A job never has children here, so questions about them have true and empty answers.
+  // Jobs never have children here, so queries about them have correct, empty answers.
 
   async getDependencyCounts(_jobId: string, types: string[]): Promise<number[]> {
     return types.map(() => 0);
@@ -188,7 +190,10 @@ function finishedStatus(scope: QueueScope, jobId: string): [number, string] {
   return [0, ''];
 }
 
-/** The number of jobs in a state; delayed ones only if due before `dueBefore` (Unix ms), if given. */
+/**
+ * Counts the jobs in a state. With `dueBefore` (Unix ms), counts only delayed jobs due before that
+ * time.
+ */
 function countState(scope: QueueScope, state: string, dueBefore: number | undefined): number {
   if (state === 'repeat') {
     return countRows(scope, 'SELECT count(*) AS n FROM scheduler WHERE queue_id = ?');
@@ -202,9 +207,9 @@ function countState(scope: QueueScope, state: string, dueBefore: number | undefi
 }
 
 /**
- * Ids of jobs in a state, from index `start` to `end` inclusive; negative indexes count from the
- * end. Ascending means next to run, or oldest, first. List states come out in the order of a Redis
- * list, newest first, because BullMQ turns those around itself.
+ * Ids of the jobs in a state, from index `start` to `end` inclusive; negative indexes count from
+ * the end. Ascending order starts with the next job to run, or the oldest. List states are returned
+ * newest first, as in a Redis list, because BullMQ reverses them itself.
  */
 function rangeOfState(
   scope: QueueScope,
@@ -226,7 +231,7 @@ function rangeOfState(
   return asc && isListState(state) ? ids.toReversed() : ids;
 }
 
-/** Schedulers by next run (Unix ms). */
+/** Lists schedulers by next run (Unix ms). */
 function schedulerRange(
   scope: QueueScope,
   start: number,
@@ -241,7 +246,7 @@ function schedulerRange(
   );
 }
 
-/** Redis's inclusive indexes for SQL; a limit of -1 is none. */
+/** Converts Redis's inclusive indexes to SQL; a limit of -1 means no limit. */
 function limitAndOffset(
   start: number,
   end: number,

@@ -29,7 +29,7 @@ import {
 } from './finish-job.ts';
 import { readRetention } from './removal.ts';
 
-/** Jobs that `addBulk` adds in one transaction; some ms. */
+/** Jobs added in one transaction of `addBulk`, which takes a few ms. */
 const ADDED_AT_ONCE = 100;
 
 /** A job to add, as BullMQ passes it. */
@@ -39,7 +39,10 @@ interface AddEntry {
   parentKeyOpts?: ParentKeyOpts;
 }
 
-/** BullMQ's queue backend on a SQLite file: what producers and workers do. One call, one transaction. */
+/**
+ * BullMQ's queue backend on a SQLite file: the operations of producers and workers. Each call is
+ * one transaction.
+ */
 export class SqliteQueueBackend extends BackendAdministration implements IQueueBackend {
   forQueue(): never {
     throw notSupported('flows (FlowProducer)');
@@ -49,7 +52,10 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
     return this.write((scope) => addJob(scope, job, jobId));
   }
 
-  /** In transactions of a slice each, between which the event loop gets its turns. None if one of them cannot be added. */
+  /**
+   * Adds the jobs in several transactions, between which the event loop runs. Rejects before
+   * storing any if one of them belongs to a flow.
+   */
   async addJobs(entries: AddEntry[]): Promise<string[]> {
     for (const { job } of entries) refuseFlow(job);
     const ids: string[] = [];
@@ -71,7 +77,8 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
     return this.orPause(async () => {
       if (!this.expectsJob) {
         const { now, ...left } = await this.look();
-        // A worker asks once more after each job that it takes: mostly there is none, and nothing to write.
+        // A worker asks again after each job it takes. Usually no job is left, and then there is
+        // nothing to write.
         if (!left.waits && left.dueAt > now) return nothingToStart(left.dueAt);
       }
       this.expectsJob = false;

@@ -9,7 +9,7 @@ import {
   type WorkerSettings,
 } from './queue-scope.ts';
 
-/** BullMQ's answer to "next job, please": the job, or how long to wait (ms) or until when. */
+/** BullMQ's result for the next job: the job, or how long to wait (ms), or until when. */
 export type NextJob = [
   job: JobJson | null,
   jobId: string,
@@ -17,12 +17,15 @@ export type NextJob = [
   nextDelayedAt: number,
 ];
 
-/** Lock of a worker that does not say how long it wants one, in ms: BullMQ's default. */
+/** The lock duration for a worker that does not set one, in ms: BullMQ's default. */
 const DEFAULT_LOCK_MS = 30_000;
-/** Due jobs moved in one operation; the rest follows with the next call. */
+/** The number of due jobs moved in one operation; the next call moves more. */
 const PROMOTED_AT_ONCE = 1000;
 
-/** Starts the next job in line and locks it, unless the queue is paused, maxed or rate limited. */
+/**
+ * Starts and locks the next job in line, unless the queue is paused, rate limited or at its
+ * concurrency limit.
+ */
 export function claimNextJob(
   scope: QueueScope,
   token: string,
@@ -47,12 +50,15 @@ export function claimNextJob(
   return [toJobJson(job), job.id, 0, 0];
 }
 
-/** The answer while no job is in line; `dueAt`: when the earliest delayed one is due, or `Infinity`. */
+/**
+ * The result when no job is in line. `dueAt` is when the earliest delayed job is due, or
+ * `Infinity`.
+ */
 export function nothingToStart(dueAt: number): NextJob {
   return [null, '', 0, Number.isFinite(dueAt) ? dueAt : 0];
 }
 
-/** Puts delayed jobs in line whose time has come. */
+/** Puts due delayed jobs in line. */
 export function promoteDueJobs(scope: QueueScope): void {
   const due = scope.all<JobRow>(
     `SELECT * FROM job
@@ -70,7 +76,7 @@ function activateFirst(
   workerName: string | undefined,
   lockMs: number,
 ): JobRow | undefined {
-  // Token "0" asks for no lock: BullMQ uses it for jobs that are moved by hand.
+  // Token "0" requests no lock; BullMQ uses it for jobs that are moved by hand.
   const takesLock = token !== '0';
   return scope.file.get<JobRow>(
     `UPDATE job SET state = 'active', lane = 0, rank = ?1, processed_on = ?1,
@@ -88,8 +94,9 @@ function activateFirst(
 }
 
 /**
- * The active job that `token` has locked. Throws {@link JobStateError} when the job is gone, its
- * lock ran out or belongs to another worker, or it is not active. Token "0" skips the lock.
+ * Returns the active job that `token` has locked. Throws {@link JobStateError} if the job is gone
+ * or not active, or if its lock has expired or belongs to another worker. Token "0" skips the lock
+ * check.
  */
 export function heldJob(scope: QueueScope, jobId: string, token: string, command: string): JobRow {
   const job = findJob(scope, jobId);
@@ -112,7 +119,10 @@ export function isLocked(
   return job.lock_token !== null && job.lock_until > scope.now;
 }
 
-/** Extends a lock by `duration` ms from now; false when it ran out or is another worker's. */
+/**
+ * Extends a lock to `duration` ms from now. Returns false if it has expired or belongs to another
+ * worker.
+ */
 export function extendLock(
   scope: QueueScope,
   jobId: string,
@@ -131,14 +141,15 @@ export function extendLock(
   return changed > 0;
 }
 
-/** BullMQ's defaults for a worker that leaves them out. */
+/** BullMQ's defaults for missing worker settings. */
 const DEFAULT_MAX_STALLED = 1;
 const DEFAULT_INTERVAL_MS = 30_000;
 
 /**
- * Puts active jobs back in line whose worker stopped renewing their lock, and returns their ids.
+ * Puts active jobs back in line if their worker stopped renewing the lock, and returns their ids.
  * It takes two rounds, one interval apart: the first marks every active job as suspect, renewing a
- * lock clears the mark, the second takes those still marked and without a lock.
+ * lock clears the mark, and the second returns jobs that are still marked and whose lock has
+ * expired.
  */
 export function recoverStalledJobs(scope: QueueScope, settings: WorkerSettings): string[] {
   if (scope.control.stalledCheckUntil > scope.now) return [];
@@ -156,12 +167,12 @@ export function recoverStalledJobs(scope: QueueScope, settings: WorkerSettings):
 }
 
 /**
- * Puts every active job back in line, locked or not, oldest first. Right only when no process can
+ * Puts every active job back in line, locked or not, oldest first. Correct only if no process can
  * be working on the queue. Returns the ids.
  */
 export function releaseActiveJobs(scope: QueueScope, maxStalledCount: number): string[] {
   const jobs = activeJobs(scope, false);
-  // Each goes to the front, so the last one placed runs first.
+  // Each job goes to the front, so the last one placed runs first.
   for (const job of jobs.toReversed()) returnStalledJob(scope, job, maxStalledCount);
   return jobs.map((job) => job.id);
 }
@@ -174,7 +185,10 @@ function activeJobs(scope: QueueScope, suspectsOnly: boolean): JobRow[] {
   );
 }
 
-/** A job that stalled too often is marked; the worker that gets it next fails it unrun. */
+/**
+ * A job that has stalled too often is marked, and the worker that claims it next fails it without
+ * running it.
+ */
 function returnStalledJob(scope: QueueScope, job: JobRow, maxStalledCount: number): void {
   const tooOften = job.stalled_count + 1 > maxStalledCount && !isScheduled(scope, job);
   enqueue(scope, { ...job, priority: 0 }, 'front');

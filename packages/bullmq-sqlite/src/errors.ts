@@ -1,6 +1,6 @@
 import { ConnectionClosedError, ErrorCode } from 'bullmq';
 
-/** Why this package refused something: stable names for programs to branch on. */
+/** Error codes of this package: stable names for programs to branch on. */
 export type SqliteQueueErrorCode =
   | 'queue-file-unusable'
   | 'queue-file-layout'
@@ -13,8 +13,8 @@ export type SqliteQueueErrorCode =
   | 'not-supported';
 
 /**
- * The error that this package throws on purpose. `retryable` is true when the same call may succeed later without
- * anyone changing anything.
+ * An error raised by this package itself. `retryable` is true if the same call may succeed later
+ * without any change.
  */
 export class SqliteQueueError extends Error {
   readonly code: SqliteQueueErrorCode;
@@ -33,8 +33,8 @@ export class SqliteQueueError extends Error {
 }
 
 /**
- * Thrown by every operation after `close()`. It extends BullMQ's own class for closed connections,
- * because workers wait and retry on that one instead of reporting it in a tight loop.
+ * Rejects every operation after `close()`. It extends BullMQ's class for closed connections,
+ * because workers wait and retry on that class instead of reporting the error in a tight loop.
  */
 export class QueueFileClosedError extends ConnectionClosedError {
   readonly code = 'queue-file-closed';
@@ -46,7 +46,7 @@ export class QueueFileClosedError extends ConnectionClosedError {
   }
 }
 
-/** The error for a BullMQ feature this backend leaves out on purpose. */
+/** The error for a BullMQ feature that this backend leaves out. */
 export function notSupported(feature: string): SqliteQueueError {
   return new SqliteQueueError(
     'not-supported',
@@ -54,7 +54,10 @@ export function notSupported(feature: string): SqliteQueueError {
   );
 }
 
-/** A job operation that found the job in no fit state; `code` is BullMQ's numeric `ErrorCode`. */
+/**
+ * The error of an operation on a job in an unsuitable state; `code` is BullMQ's numeric
+ * `ErrorCode`.
+ */
 export class JobStateError extends Error {
   readonly code: ErrorCode;
 
@@ -65,7 +68,7 @@ export class JobStateError extends Error {
   }
 }
 
-/** Texts equal those of BullMQ's other backends, because applications match on them. */
+/** The same texts as in BullMQ's other backends, because applications match on them. */
 const jobStateTexts = {
   [ErrorCode.JobNotExist]: (job: string, command: string) =>
     `Missing key for job ${job}. ${command}`,
@@ -83,7 +86,7 @@ const jobStateTexts = {
     `Cannot create job scheduler iteration - current and next time slots already have jobs. ${command}`,
 } as const;
 
-/** Builds the error BullMQ's classes expect; `state` is the state the job should have been in. */
+/** Builds the error that BullMQ's classes expect; `state` is the required state of the job. */
 export function jobStateError(
   code: keyof typeof jobStateTexts,
   jobId: string,

@@ -10,13 +10,13 @@ function history() {
   return {
     file,
     queueId,
-    /** Writes numbered events at a time, as one operation. */
+    /** Writes numbered events at the given time, as one operation. */
     write: (now: number, ...numbers: number[]) => {
       const scope = new QueueScope(file, queueId, now);
       for (const n of numbers) scope.emit('n', { n });
       return appendEvents(scope);
     },
-    /** Numbers of the events after a cursor, page by page as a listener reads them. */
+    /** The numbers of the events after a cursor, read page by page like a listener. */
     read: (cursor: string) => {
       const seen: number[] = [];
       let at = cursor;
@@ -33,7 +33,7 @@ function history() {
 }
 
 describe('the event history', () => {
-  it('has ids like those of a Redis stream: time and number', () => {
+  it('uses ids like those of a Redis stream: time and number', () => {
     const { file, queueId, write } = history();
     write(1_700_000_000_000, 1, 2);
     write(1_700_000_000_000, 3);
@@ -41,7 +41,7 @@ describe('the event history', () => {
     expect(ids).toEqual(['1700000000000-0', '1700000000000-1', '1700000000000-100']);
   });
 
-  it('is read from the beginning, from a time, and from behind any event', () => {
+  it('can be read from the beginning, from a time, and after any event', () => {
     const { write, read } = history();
     write(1000, 1, 2);
     write(2000, 3);
@@ -53,7 +53,7 @@ describe('the event history', () => {
     expect(read(last ?? '')).toEqual([]);
   });
 
-  it('keeps its order when the clock goes back, and when one operation has many events', () => {
+  it('keeps its order when the clock goes back or one operation has many events', () => {
     const { file, queueId, write, read } = history();
     const many = Array.from({ length: 1234 }, (_, n) => n);
     write(5000, ...many);
@@ -63,7 +63,7 @@ describe('the event history', () => {
     expect(read(end)).toEqual([2000]);
   });
 
-  it('forgets the oldest when it is trimmed', () => {
+  it('removes the oldest events when it is trimmed', () => {
     const { file, queueId, write, read } = history();
     for (let n = 0; n < 100; n += 1) write(1000 + n, n);
     trimEvents(new QueueScope(file, queueId, 2000), 20);

@@ -1,22 +1,28 @@
 import { EventEmitter } from 'node:events';
-// As it is now: fake timers replace the global one, and readers must go on.
+// Imported, because fake timers replace the global `setImmediate` and readers must keep running.
 import { setImmediate } from 'node:timers';
 import type { QueueFile } from './queue-file.ts';
 import { maxEvents, type QueueScope } from './queue-scope.ts';
 
-/** One entry as BullMQ reads it: id and flat `[key, value, …]`, the shape of a Redis stream. */
+/**
+ * One entry as BullMQ reads it: the id and a flat `[key, value, …]` list, like an entry of a Redis
+ * stream.
+ */
 export type EventEntry = [id: string, fields: string[]];
 
-/** The events of one operation share a row; a row never holds more than this many. */
+/** The most events in one row. The events of one operation share a row where possible. */
 const ENTRIES_PER_ROW = 100;
-/** Row ids are Unix ms times this, plus a counter: they sort by time and never repeat. */
+/** Row ids are Unix ms times this factor, plus a counter, so they sort by time and never repeat. */
 const ROWS_PER_MS = 1000;
-/** History is trimmed about once in so many rows, because trimming at each write costs too much. */
+/**
+ * The history is trimmed about once per this many rows, because trimming on every write would cost
+ * too much.
+ */
 const ROWS_BETWEEN_TRIMS = 256;
-/** At most this many rows are read in one go. */
+/** The most rows read in one call. */
 const ROWS_PER_READ = 100;
 
-/** Writes the events an operation collected, and returns the id of the last one. */
+/** Writes the events collected by an operation and returns the id of the last one. */
 export function appendEvents(scope: QueueScope): string | undefined {
   const events = scope.takeEvents();
   let lastId: string | undefined;
@@ -34,7 +40,10 @@ export function appendEvents(scope: QueueScope): string | undefined {
   return lastId;
 }
 
-/** Keeps about `maxLength` events (an operation writes two on average); returns the rows removed. */
+/**
+ * Trims the history to about `maxLength` events, assuming two per operation, and returns the number
+ * of rows removed.
+ */
 export function trimEvents(scope: QueueScope, maxLength: number): number {
   return scope.run(
     `DELETE FROM event WHERE queue_id = ?1 AND id <= (
@@ -43,7 +52,7 @@ export function trimEvents(scope: QueueScope, maxLength: number): number {
   );
 }
 
-/** Events after the cursor, oldest first. */
+/** Reads the events after the cursor, oldest first. */
 export function readEventsAfter(file: QueueFile, queueId: number, cursor: string): EventEntry[] {
   const [rowId, index] = parseCursor(cursor);
   const rows = file.all<{ id: number; entries: string }>(
@@ -61,7 +70,7 @@ export function readEventsAfter(file: QueueFile, queueId: number, cursor: string
   });
 }
 
-/** A cursor behind everything written so far: what `$` means to Redis. */
+/** A cursor after everything written so far, like `$` in Redis. */
 export function endOfEvents(file: QueueFile, queueId: number): string {
   return entryId(lastRowId(file, queueId), ENTRIES_PER_ROW - 1);
 }
@@ -81,7 +90,10 @@ function entryId(rowId: number, index: number): string {
   return `${ms}-${(rowId % ROWS_PER_MS) * ENTRIES_PER_ROW + index}`;
 }
 
-/** Row id and index of the last event seen; anything unreadable means "from the beginning". */
+/**
+ * Parses a cursor into the row id and index of the last event seen. Anything unreadable means "from
+ * the beginning".
+ */
 function parseCursor(cursor: string): [rowId: number, index: number] {
   const [ms = '0', n = '-1'] = cursor.split('-');
   const position = Number.parseInt(n || '-1', 10);
@@ -91,23 +103,26 @@ function parseCursor(cursor: string): [rowId: number, index: number] {
 }
 
 /**
- * Wakes readers of a queue's event history when something was written, at the event loop's next turn: who did it goes on
- * first, so that a job that is announced as active can be cancelled at once.
+ * Wakes readers of a queue's event history at the next turn of the event loop after a write. The
+ * writer continues first, so a job announced as active can be cancelled at once.
  */
 export class EventNews {
-  // One listener per waiting QueueEvents; there is no sensible limit to warn about.
+  // Each waiting QueueEvents adds a listener, so no limit makes sense as a leak warning.
   readonly #emitter = new EventEmitter().setMaxListeners(0);
 
   announce(queueId: number): void {
     this.#emitter.emit(String(queueId));
   }
 
-  /** For changes by others, about which nothing is known but that they happened. */
+  /** Called when another process has committed; what it changed is unknown. */
   announceAll(): void {
     for (const queue of this.#emitter.eventNames()) this.#emitter.emit(queue);
   }
 
-  /** Resolves at the next announcement, after `timeoutMs` (0 waits for ever) or on `signal`. */
+  /**
+   * Resolves at the next announcement, after `timeoutMs` (0 means no timeout) or when `signal`
+   * fires.
+   */
   wait(queueId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     const queue = String(queueId);
     return new Promise((resolve) => {

@@ -4,22 +4,22 @@ import { delayedPosition, enqueue, type JobRow, moveJob } from './job-row.ts';
 import { type QueueScope, windowTtl } from './queue-scope.ts';
 import { applyRetention, deleteJob, type Retention } from './removal.ts';
 
-/** The outcome of a job. `value` is JSON text for a result, plain text for a reason. */
+/** The outcome of a job. `value` is JSON for a result and plain text for a failure reason. */
 export type Outcome =
   | { readonly state: 'completed'; readonly value: string }
   | { readonly state: 'failed'; readonly value: string; readonly stacktrace: string | undefined };
 
-/** The job to finish, its worker, and the jobs that are kept. */
+/** How to finish a job: its worker's token, the outcome, and how many finished jobs to keep. */
 export interface Finish {
   readonly jobId: string;
   readonly token: string;
-  /** The number of attempts of the job in all; 0 and 1 mean one. */
+  /** The maximum number of attempts; 0 and 1 both mean one. */
   readonly attempts: number;
   readonly outcome: Outcome;
   readonly retention: Retention;
 }
 
-/** Ends an active job: completed, or failed for good. */
+/** Ends an active job as completed or finally failed. */
 export function finishJob(scope: QueueScope, finish: Finish): void {
   const { outcome, retention } = finish;
   const job = heldJob(scope, finish.jobId, finish.token, 'moveToFinished');
@@ -33,7 +33,7 @@ export function finishJob(scope: QueueScope, finish: Finish): void {
   announceOutcome(scope, job, finish);
 }
 
-/** Announces that nothing is left to do, when that is so. */
+/** Emits `drained` if no job is waiting or active. */
 export function emitDrainedWhenEmpty(scope: QueueScope): void {
   if (!scope.keepsEvents) return;
   const left = scope.get(
@@ -70,14 +70,14 @@ function announceOutcome(scope: QueueScope, job: JobRow, { outcome, attempts }: 
   if (attemptsMade >= attempts) scope.emit('retries-exhausted', { jobId: job.id, attemptsMade });
 }
 
-/** The changes of a failed attempt to the job. */
+/** What a failed attempt changes on the job. */
 export interface FailedAttempt {
   readonly failedReason?: string;
-  /** JSON text of an array of stack traces. */
+  /** A JSON array of stack traces. */
   readonly stacktrace?: string;
 }
 
-/** Puts an active job aside until `from + delay` (Unix ms, ms). */
+/** Delays an active job until `from + delay` (Unix ms, ms). */
 export function delayActiveJob(
   scope: QueueScope,
   jobId: string,
@@ -92,7 +92,7 @@ export function delayActiveJob(
   scope.emit('delayed', { jobId, delay: position.rank });
 }
 
-/** Puts an active job back in line for its next attempt; `lifo` puts it first. */
+/** Puts an active job back in line for its next attempt, at the front with `lifo`. */
 export function retryActiveJob(
   scope: QueueScope,
   jobId: string,
@@ -106,7 +106,10 @@ export function retryActiveJob(
   recordAttempt(scope, job, attempt, true);
 }
 
-/** Gives an active job back as the first in line; returns the ms left of the rate limit. */
+/**
+ * Returns an active job to the front of the line. Returns the remaining time of the rate limit in
+ * ms.
+ */
 export function returnActiveJob(scope: QueueScope, jobId: string, token: string): number {
   enqueue(scope, heldJob(scope, jobId, token, 'moveJobFromActiveToWait'), 'front');
   return Math.max(windowTtl(scope), 0);
@@ -137,7 +140,7 @@ interface MetricRow {
 
 const MINUTE_MS = 60_000;
 
-/** Counts one finished job, and closes the data points of the minutes that are over. */
+/** Counts one finished job and completes the data points of past minutes. */
 export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: number): void {
   const before = readMetric(scope, kind);
   if (!before) {
@@ -153,7 +156,7 @@ export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: nu
     storeMetric(scope, kind, { ...before, count });
     return;
   }
-  // Newest first. The jobs counted so far belong to the minute that is over, this one does not.
+  // Newest first. The jobs counted so far belong to the past minute, the current job does not.
   const closed = [...Array<number>(minutes - 1).fill(0), before.count - before.prev_count];
   const points = [...closed, ...(JSON.parse(before.points) as number[])].slice(0, maxDataPoints);
   storeMetric(scope, kind, {
@@ -164,7 +167,7 @@ export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: nu
   });
 }
 
-/** The counts of one kind of outcome. */
+/** The counts for one kind of outcome. */
 export function readMetric(scope: QueueScope, kind: string): MetricRow | undefined {
   return scope.get<MetricRow>(
     'SELECT count, prev_ts, prev_count, points FROM metric WHERE queue_id = ? AND kind = ?',

@@ -1,10 +1,10 @@
 import type { JobJson, JobsOptions } from 'bullmq';
 import type { QueueScope } from './queue-scope.ts';
 
-/** The state of a job. BullMQ's `prioritized` is `waiting` in a lane above 0. */
+/** The stored state of a job. BullMQ's `prioritized` is stored as `waiting` in a lane above 0. */
 export type StoredState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed';
 
-/** A job as stored; see the schema for what `lane` and `rank` mean in each state. */
+/** A job as stored. The schema explains `lane` and `rank` for each state. */
 export interface JobRow {
   readonly seq: number;
   readonly id: string;
@@ -34,30 +34,33 @@ export interface JobRow {
   readonly lock_until: number;
 }
 
-/** A job that is about to be stored, with everything that decides its place. */
+/** A job to be stored, with everything that determines its place in line. */
 export interface NewJob {
   readonly id: string;
   readonly name: string;
   /** JSON text. */
   readonly data: string;
   readonly opts: JobsOptions;
-  /** Unix ms; a delay counts from here. */
+  /** The time from which a delay counts, in Unix ms. */
   readonly timestamp: number;
   readonly schedulerId: string | undefined;
 }
 
-/** The job with this id, or undefined. */
+/** Returns the job with this id, or undefined. */
 export function findJob(scope: QueueScope, jobId: string): JobRow | undefined {
   return scope.get<JobRow>('SELECT * FROM job WHERE queue_id = ? AND id = ?', jobId);
 }
 
-/** Whether a job with this id exists, in whatever state. */
+/** Whether a job with this id exists in any state. */
 export function jobExists(scope: QueueScope, jobId: string): boolean {
   const row = scope.get('SELECT 1 AS found FROM job WHERE queue_id = ? AND id = ?', jobId);
   return row !== undefined;
 }
 
-/** The shape BullMQ builds its `Job` from. Absent values are left out, not undefined. */
+/**
+ * Converts a row to the JSON from which BullMQ builds its `Job`. Absent values are left out, not
+ * undefined.
+ */
 export function toJobJson(row: JobRow): JobJson {
   return {
     id: row.id,
@@ -78,7 +81,7 @@ export function toJobJson(row: JobRow): JobJson {
     ...withValue('deferredFailure', row.deferred_failure),
     ...withValue('stacktrace', row.stacktrace),
     ...withValue('processedBy', row.processed_by),
-    // BullMQ declares these two as always there, and its Redis backend leaves them undefined too.
+    // BullMQ declares these two as always present, but its Redis backend leaves them undefined too.
     failedReason: row.failed_reason as string,
     returnvalue: row.return_value as string,
   };
@@ -88,17 +91,17 @@ function withValue<K extends string, V>(key: K, value: V | null): { [P in K]?: V
   return (value === null ? {} : { [key]: value }) as { [P in K]?: V };
 }
 
-/** The end of the line at which a job is put: behind everyone of its lane, or before them. */
+/** Where a job enters its lane: behind all others or in front of them. */
 export type LineEnd = 'back' | 'front';
 
-/** A job's position: the three columns that change together whenever a job moves. */
+/** A job's position: the three columns that change together when a job moves. */
 export interface Position {
   readonly state: 'waiting' | 'delayed';
   readonly lane: number;
   readonly rank: number;
 }
 
-/** A place among the waiting jobs of one priority; priority 0 is the lane that runs first. */
+/** A place among the waiting jobs of one priority. Priority 0 is the lane that runs first. */
 export function waitingPosition(scope: QueueScope, priority: number, end: LineEnd): Position {
   const [order, step] = end === 'back' ? ['DESC', 1] : ['ASC', -1];
   const edge = scope.get<{ rank: number }>(
@@ -108,12 +111,12 @@ export function waitingPosition(scope: QueueScope, priority: number, end: LineEn
   return { state: 'waiting', lane: priority, rank: (edge?.rank ?? 0) + step };
 }
 
-/** A place among the delayed jobs; due `delay` ms after `from` (Unix ms), or at once for 0. */
+/** A place among the delayed jobs, due `delay` ms after `from` (Unix ms), or at once for 0. */
 export function delayedPosition(from: number, delay: number): Position {
   return { state: 'delayed', lane: 0, rank: Math.floor(from + Math.max(delay, 0)) };
 }
 
-/** Puts a stored job in line; its delay is kept for BullMQ's `job.delay` unless another is given. */
+/** Puts a stored job in line. Keeps its delay for BullMQ's `job.delay` unless another is given. */
 export function enqueue(
   scope: QueueScope,
   job: Pick<JobRow, 'seq' | 'id' | 'state' | 'priority' | 'delay'>,
@@ -124,7 +127,7 @@ export function enqueue(
   scope.emit('waiting', { jobId: job.id, prev: job.state });
 }
 
-/** Moves a job, and takes away whatever lock it had. */
+/** Moves a job and removes its lock. */
 export function moveJob(scope: QueueScope, seq: number, to: Position, delay: number): void {
   scope.file.run(
     'UPDATE job SET state = ?, lane = ?, rank = ?, delay = ?, lock_token = NULL, lock_until = 0, suspect = 0 WHERE seq = ?',
@@ -136,14 +139,14 @@ export function moveJob(scope: QueueScope, seq: number, to: Position, delay: num
   );
 }
 
-/** A job's state as BullMQ names it. */
+/** A job's state in BullMQ's terms. */
 export function bullState(job: Pick<JobRow, 'state' | 'lane'>): JobRow['state'] | 'prioritized' {
   return job.state === 'waiting' && job.lane > 0 ? 'prioritized' : job.state;
 }
 
 /**
- * SQL condition for a state as BullMQ names it, or undefined for a state without jobs here:
- * `paused` (a paused queue keeps its jobs waiting) and `waiting-children` (flows).
+ * SQL condition for a BullMQ state. Undefined for states that no job has here: `paused`, because
+ * the jobs of a paused queue stay waiting, and `waiting-children`, which belongs to flows.
  */
 export function stateFilter(state: string): string | undefined {
   switch (state) {

@@ -15,7 +15,7 @@ function freshFile(): string {
 }
 
 describe('a queue file', () => {
-  it('is made with its folders, and keeps jobs when it is opened again', async () => {
+  it('is created with its folders, and keeps jobs after reopening', async () => {
     const file = freshFile();
     const first = openSqliteQueues({ file });
     const queue = new Queue('q', { connection: {} }, first.backend);
@@ -30,7 +30,7 @@ describe('a queue file', () => {
     await again.close();
   });
 
-  it('follows fake timers that replace the clock after it was opened', async () => {
+  it('follows fake timers installed after it was opened', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const add = async () =>
@@ -42,7 +42,7 @@ describe('a queue file', () => {
     await queue.close();
   });
 
-  it('announces a job as active when its worker has it, so that it can be cancelled at once', async () => {
+  it('announces a job as active once its worker has it, so that it can be cancelled at once', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const events = new QueueEvents('q', { connection: {} }, sqlite.backend);
@@ -56,7 +56,7 @@ describe('a queue file', () => {
     for (const one of [worker, events, queue]) await one.close();
   });
 
-  it('forgets expired deduplication ids while others are claimed', async () => {
+  it('deletes expired deduplication ids as others are claimed', async () => {
     const file = freshFile();
     let now = 1_000;
     using sqlite = openSqliteQueues({ file, clock: () => now });
@@ -70,7 +70,7 @@ describe('a queue file', () => {
     await queue.close();
   });
 
-  it('keeps queues apart by name and by prefix', async () => {
+  it('separates queues by name and by prefix', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const open = (name: string, prefix?: string) =>
       new Queue(name, { connection: {}, ...(prefix && { prefix }) }, sqlite.backend);
@@ -80,7 +80,7 @@ describe('a queue file', () => {
     await Promise.all(queues.map((queue) => queue.close()));
   });
 
-  it('is refused when it is no database, or one of another layout', () => {
+  it('is refused if it is not a database or has another layout', () => {
     const text = freshFile();
     openSqliteQueues({ file: text }).close();
     const newer = text.replace('queue.db', 'newer.db');
@@ -99,7 +99,7 @@ describe('a queue file', () => {
     );
   });
 
-  it('says that another process blocks it, and that trying again helps', async () => {
+  it('reports that another process blocks it and that the call may be retried', async () => {
     const file = freshFile();
     using sqlite = openSqliteQueues({ file, busyTimeoutMs: 20 });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
@@ -133,8 +133,8 @@ describe('a queue file', () => {
   });
 });
 
-describe('features this backend leaves out', () => {
-  it('say so by name', async () => {
+describe('an unsupported feature', () => {
+  it('is rejected by name', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const flows = new FlowProducer({ connection: {} }, sqlite.backend);
@@ -152,7 +152,7 @@ describe('features this backend leaves out', () => {
 });
 
 describe('one process', () => {
-  it('writes no events where there is no listener, and runs jobs all the same', async () => {
+  it('writes no events without a listener, and still runs jobs', async () => {
     const file = freshFile();
     using sqlite = openSqliteQueues({ file, events: false });
     const ran: string[] = [];
@@ -174,7 +174,7 @@ describe('one process', () => {
     db.close();
   });
 
-  it('lets timers and other work go on while thousands of jobs run', async () => {
+  it('keeps timers and other work running while thousands of jobs run', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const opts = { removeOnComplete: true };
@@ -194,13 +194,14 @@ describe('one process', () => {
     clearInterval(ticks);
     await worker.close();
     await queue.close();
-    // Between two ticks at most a handful of turns pass; without yielding there is one gap of 5,000.
+    // Only a handful of turns pass between two ticks; without yielding there would be one gap of
+    // 5,000.
     const gaps = doneAtTick.map((count, at) => count - (doneAtTick[at - 1] ?? 0));
     expect(Math.max(...gaps, 5000 - (doneAtTick.at(-1) ?? 0))).toBeLessThan(1000);
     expect(doneAtTick.length).toBeGreaterThan(20);
   });
 
-  it('wakes one idle worker for one job, not all of them', async () => {
+  it('wakes one idle worker per job, not all of them', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const options = { connection: {}, drainDelay: 60 };
@@ -215,7 +216,7 @@ describe('one process', () => {
     await queue.close();
   });
 
-  it('runs a job that is added at the moment in which an idle worker closes', async () => {
+  it('runs a job that is added while an idle worker closes', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const options = { connection: {}, drainDelay: 60 };
@@ -238,7 +239,7 @@ describe('one process', () => {
     await queue.close();
   });
 
-  it('ends the wait of a listener that is closed, and continues after one that is disconnected', async () => {
+  it('ends the wait of a listener that closes, and continues after one disconnects', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const events = new QueueEvents('q', { connection: {} }, sqlite.backend);

@@ -7,19 +7,25 @@ import { Openers } from './openers.ts';
 import type { Synchronous } from './queue-file.ts';
 import { QueueScope } from './queue-scope.ts';
 
-/** The options of opening a queue file. */
+/** The options for opening a queue file. */
 export interface SqliteQueuesOptions {
-  /** Path of the database; it and its folder are made when missing. */
+  /** Path of the database. The file and its folder are created if missing. */
   readonly file: string;
-  /** The durability against power cuts; see {@link Synchronous}. Default `normal`. */
+  /** Durability across power cuts; see {@link Synchronous}. Default `normal`. */
   readonly synchronous?: Synchronous;
-  /** Look this often (ms) for jobs and events of other processes; 0: never. Default 20, for `:memory:` 0. */
+  /**
+   * How often to check for jobs and events of other processes, in ms; 0 means never. Default 20, or
+   * 0 for `:memory:`.
+   */
   readonly pollOtherProcessesMs?: number;
-  /** Wait this long (ms) for the write lock of another process. Default 5,000. */
+  /** How long to wait for the write lock of another process, in ms. Default 5,000. */
   readonly busyTimeoutMs?: number;
-  /** Whether events are kept for `QueueEvents` and `waitUntilFinished`, which see none otherwise. Default: yes. */
+  /**
+   * Whether to store events for `QueueEvents` and `waitUntilFinished`, which otherwise see none.
+   * Default true.
+   */
   readonly events?: boolean;
-  /** Unix ms; for tests. */
+  /** Returns Unix ms; for tests. */
   readonly clock?: () => number;
 }
 
@@ -30,27 +36,28 @@ export interface ReleasedJob {
   readonly jobId: string;
 }
 
-/** An open queue file: the owner of the connection that all queues and workers share. */
+/** An open queue file. It owns the connection that all queues and workers share. */
 export interface SqliteQueues extends Disposable {
   readonly file: string;
-  /** Pass this as the last argument of `new Queue`, `Worker` and `QueueEvents`. */
+  /** Pass this as the last argument of `new Queue`, `new Worker` and `new QueueEvents`. */
   readonly backend: BackendFactory<IQueueBackend>;
   /**
-   * Puts jobs back in line that a dead process left active, at once instead of when their lock runs
-   * out. Call it before the first worker starts. Throws {@link SqliteQueueError} `queue-file-shared` while the file is
-   * open elsewhere too, as those jobs may be in work there.
-   * A job that was left `maxStalledCount` times already (default: any number) fails at its next start.
+   * Puts jobs that a dead process left active back in line at once, instead of when their lock
+   * expires. Call it before the first worker starts. Throws {@link SqliteQueueError}
+   * `queue-file-shared` if the file is also open elsewhere, because those jobs may be running
+   * there. A job that has already been left active `maxStalledCount` times (default: no limit)
+   * fails at its next start.
    */
   releaseOrphans(options?: { readonly maxStalledCount?: number }): ReleasedJob[];
-  /** Closes the file. Close queues and workers first; operations after this are rejected. */
+  /** Closes the file. Close queues and workers first; later operations are rejected. */
   close(): void;
 }
 
 const DEFAULT_BUSY_TIMEOUT_MS = 5000;
-/** A look takes some microseconds: a fraction of a thousandth of a core. */
+/** A check takes a few microseconds, so polling uses far less than a thousandth of a core. */
 const DEFAULT_POLL_MS = 20;
 
-/** Opens (or makes) a queue file. Throws {@link SqliteQueueError} when that is not possible. */
+/** Opens or creates a queue file. Throws {@link SqliteQueueError} if that is not possible. */
 export function openSqliteQueues(options: SqliteQueuesOptions): SqliteQueues {
   const isShareable = options.file !== ':memory:';
   const busyTimeoutMs = options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS;
@@ -61,7 +68,7 @@ export function openSqliteQueues(options: SqliteQueuesOptions): SqliteQueues {
       busyTimeoutMs,
       events: options.events ?? true,
     },
-    // Looked up at each call: fake timers replace it after the file was opened.
+    // Looked up on each call, because fake timers may replace it after the file was opened.
     options.clock ?? (() => Date.now()),
   );
   const openers = isShareable ? new Openers(options.file, busyTimeoutMs) : null;

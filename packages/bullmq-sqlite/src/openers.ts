@@ -2,15 +2,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { SqliteQueueError } from './errors.ts';
 
 /**
- * The openers of a queue file in all processes: each opener holds a shared lock on a file beside it, which ends with
- * its process, however that ends. SQLite's own locks, because they work alike on every system.
+ * Tracks the openers of a queue file across processes. Each opener holds a shared lock on a
+ * separate file; the lock ends with its process, however that ends. It uses SQLite's own locks,
+ * because they work the same on every system.
  */
 export class Openers {
   readonly #file: string;
   readonly #busyTimeoutMs: number;
   readonly #db: DatabaseSync;
 
-  /** Waits up to `busyTimeoutMs` for one that is {@link alone}. */
+  /** Waits up to `busyTimeoutMs` for an opener that is {@link alone}. */
   constructor(file: string, busyTimeoutMs: number) {
     this.#file = file;
     this.#busyTimeoutMs = busyTimeoutMs;
@@ -18,7 +19,10 @@ export class Openers {
     this.#share();
   }
 
-  /** Runs `work` while no other opener has the file, and none can get it. Throws {@link SqliteQueueError} if there is one. */
+  /**
+   * Runs `work` while no other opener has the file and none can open it. Throws {@link
+   * SqliteQueueError} if there is another opener.
+   */
   alone<T>(work: () => T): T {
     this.#db.exec('COMMIT; PRAGMA busy_timeout = 0');
     try {
@@ -27,7 +31,7 @@ export class Openers {
       this.#share();
       throw new SqliteQueueError(
         'queue-file-shared',
-        `The queue file ${this.#file} is open elsewhere too, in another process or twice in this one, so its active jobs may be in work. Close the other opener first, or leave it to the workers, which return stalled jobs.`,
+        `The queue file ${this.#file} is also open elsewhere, in another process or twice in this one, so its active jobs may be running. Close the other opener first, or let the workers return stalled jobs.`,
         { cause: error },
       );
     }
@@ -43,7 +47,7 @@ export class Openers {
     if (this.#db.isOpen) this.#db.close();
   }
 
-  /** A read transaction that stays open holds the shared lock. */
+  /** Holds the shared lock by leaving a read transaction open. */
   #share(): void {
     this.#db.exec(
       `PRAGMA busy_timeout = ${this.#busyTimeoutMs}; BEGIN; SELECT 1 FROM sqlite_schema`,

@@ -17,11 +17,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
-/** As on a machine that has npm and nothing of this repository. */
+/** Stands for a machine that has npm but nothing of this repository. */
 let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-packed-'));
-  // Packing writes into the package, which others use at the same time: a copy is packed.
+  // Packs a copy, because packing writes into the package while other tests use it.
   const copy = join(folder, 'copy/packages/bullmq-sqlite');
   mkdirSync(copy, { recursive: true });
   for (const name of ['README.md', 'package.json', 'tsconfig.build.json', 'src']) {
@@ -42,14 +42,14 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a module in the folder and returns what it printed. */
+/** Runs a module in the folder and returns its output. */
 async function outputOf(name: string, source: string, ...args: string[]): Promise<string> {
   writeFileSync(join(folder, name), source);
   return (await run(process.execPath, [name, ...args], { cwd: folder, timeout: 60_000 })).stdout;
 }
 
 describe('the packed bullmq-sqlite', () => {
-  it('is JavaScript with types, a license and a README, and needs BullMQ beside it', () => {
+  it('contains JavaScript with types, a license and a README, and needs BullMQ as a peer', () => {
     const packed = join(folder, 'node_modules/bullmq-sqlite');
     const files = readdirSync(packed, { recursive: true }).map(String);
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'dist/index.d.ts']));
@@ -59,13 +59,13 @@ describe('the packed bullmq-sqlite', () => {
     expect(manifest).not.toHaveProperty('dependencies');
   });
 
-  it('runs the first example of its README as it is written', async () => {
+  it('runs the first example of its README as written', async () => {
     const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
     const [, example = ''] = /```js\n([\s\S]*?)```/.exec(readme) ?? [];
     expect(await outputOf('example.js', example)).toBe('welcome: ann\n');
   });
 
-  it('runs what BullMQ documents in one process', async () => {
+  it("runs BullMQ's documented features in one process", async () => {
     const printed = await outputOf('one-process.js', ONE_PROCESS);
     expect(JSON.parse(printed)).toEqual({
       'a result': 'painted red',
@@ -82,7 +82,7 @@ describe('the packed bullmq-sqlite', () => {
     });
   });
 
-  it('runs what BullMQ documents in two processes: a job starts and its result comes back', async () => {
+  it("runs BullMQ's documented features in two processes: a job starts and its result is returned", async () => {
     writeFileSync(join(folder, 'worker.js'), WORKER);
     const worker = spawn(process.execPath, ['worker.js'], {
       cwd: folder,
@@ -98,7 +98,7 @@ describe('the packed bullmq-sqlite', () => {
     ]);
   });
 
-  it('has types that a strict project compiles with', async () => {
+  it('has types that compile in a strict project', async () => {
     mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
     symlinkSync(join(ROOT, 'node_modules/undici-types'), join(folder, 'node_modules/undici-types'));
@@ -141,7 +141,10 @@ import { openSqliteQueues } from 'bullmq-sqlite';
 const connection = {};
 `;
 
-/** After the pages of docs.bullmq.io: jobs, events, retrying, priorities, delayed, deduplication, schedulers, flows. */
+/**
+ * Based on docs.bullmq.io: jobs, events, retrying, priorities, delayed, deduplication, schedulers,
+ * flows.
+ */
 const ONE_PROCESS = `${OPEN}
 const sqlite = openSqliteQueues({ file: 'one.db' });
 const open = (name) => new Queue(name, { connection }, sqlite.backend);

@@ -23,7 +23,7 @@ function open() {
   return { sqlite, queue };
 }
 
-/** Another process with a task on the same file. */
+/** Starts another process with a task on the same file. */
 function start(task: ChildTask): { child: ChildProcess; news: ChildNews[] } {
   const child = fork(new URL('./testing/child.ts', import.meta.url));
   const news: ChildNews[] = [];
@@ -67,7 +67,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     expect((await queue.getJob('1'))?.stalledCounter).toBe(1);
   });
 
-  test('keeps its jobs while it lives: releaseOrphans refuses as long as another opener has the file', async () => {
+  test('keeps its jobs while another opener has the file: releaseOrphans refuses', async () => {
     const { sqlite, queue } = open();
     await queue.add('a', {});
     const { child, news } = start({ do: 'hang', file: sqlite.file, queue: QUEUE });
@@ -104,7 +104,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test('does not crash for ever: a job left behind too often fails instead', async () => {
+  test('does not crash forever: a job left active too often fails instead', async () => {
     const { sqlite, queue } = open();
     await queue.add('crasher', {});
     await leaveActive(sqlite.file, 1);
@@ -125,11 +125,11 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     expect(runs).toBe(0);
   });
 
-  test('is rescued by another process once the locks run out', async () => {
+  test('is rescued by another process after the locks expire', async () => {
     const { sqlite, queue } = open();
     await queue.add('a', {});
     await leaveActive(sqlite.file, 1);
-    // The dead worker's lock holds for BullMQ's 30 s; here its time is over.
+    // The dead worker's lock lasts BullMQ's 30 s; here it has already expired.
     sqlite.close();
     const later = openSqliteQueues({ file: sqlite.file, clock: () => Date.now() + 40_000 });
     onTestFinished(() => later.close());
@@ -143,13 +143,14 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
       later.backend,
     );
     onTestFinished(() => worker.close(true));
-    // The check goes by the file's clock too, so it comes due only when that clock has moved on.
+    // The check for stalled jobs uses the file's clock too, so it is due only after that clock has
+    // advanced.
     await until(() => runs === 1);
   });
 });
 
 describe('several processes on one file', () => {
-  test('share the work: every job runs exactly once', async () => {
+  test('run every job exactly once between them', async () => {
     const { sqlite, queue } = open();
     const workers = [1, 2].map(() => start({ do: 'work', file: sqlite.file, queue: QUEUE }));
     await until(() => workers.every(({ news }) => news.some(({ what }) => what === 'ready')));
@@ -162,7 +163,7 @@ describe('several processes on one file', () => {
     expect((await queue.getCompleted()).filter((job) => job.attemptsStarted !== 1)).toEqual([]);
   });
 
-  test('never run two jobs of one deduplication id at a time', async () => {
+  test('never run two jobs of the same deduplication id at a time', async () => {
     const { sqlite, queue } = open();
     const active = new Set<string>();
     let overlaps = 0;
@@ -185,13 +186,13 @@ describe('several processes on one file', () => {
     await worker.close();
     expect(overlaps).toBe(0);
     expect(await queue.getFailedCount()).toBe(0);
-    // All ids are given back: nothing is stuck.
+    // Every deduplication id was released, so none is stuck.
     for (let chat = 0; chat < 10; chat += 1) {
       expect(await queue.getDeduplicationJobId(`chat-${chat}`)).toBeNull();
     }
   });
 
-  test('tell listeners in one process what another one did', async () => {
+  test('deliver events to listeners in other processes', async () => {
     const { sqlite, queue } = open();
     const { news } = start({ do: 'work', file: sqlite.file, queue: QUEUE });
     await until(() => news.some(({ what }) => what === 'ready'));

@@ -16,7 +16,7 @@ function open(path: string): QueueFile {
 
 const count = (file: QueueFile, without = '') => file.getAgain<{ n: number }>(COUNT, without)?.n;
 
-it('asks again once something was written, in a transaction that is undone, too', () => {
+it('queries again after a write, even inside a transaction that is rolled back', () => {
   const file = open(':memory:');
   expect(count(file)).toBe(0);
   file.run(ADD, 'a');
@@ -33,14 +33,14 @@ it('asks again once something was written, in a transaction that is undone, too'
   expect(count(file)).toBe(1);
 });
 
-it('does not ask again while nothing was written', () => {
+it('does not query again if nothing was written', () => {
   const file = open(':memory:');
   const first = file.getAgain(COUNT, '');
   file.transaction(() => file.get(COUNT, ''));
   expect(file.getAgain(COUNT, '')).toBe(first);
 });
 
-it('always asks a file on disk, which another process may write', () => {
+it('always queries a file on disk, because another process may have written it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const [one, other] = [open(join(folder, 'q.db')), open(join(folder, 'q.db'))];
@@ -49,13 +49,13 @@ it('always asks a file on disk, which another process may write', () => {
   expect(count(one)).toBe(1);
 });
 
-describe('transactions of one turn', () => {
+describe('transactions in the same turn of the event loop', () => {
   const failure = new Error('undone');
   const fail = () => {
     throw failure;
   };
 
-  it('are one commit, in which each takes back only its own', async () => {
+  it('share one commit, and each failure rolls back only its own changes', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [file, other] = [open(join(folder, 'q.db')), open(join(folder, 'q.db'))];
@@ -78,7 +78,7 @@ describe('transactions of one turn', () => {
     expect(other.foreignChanges()).not.toBe(before);
   });
 
-  it('are stored when a transaction of its own, a question or the end of the file comes between', async () => {
+  it('are committed before a separate transaction, a snapshot or closing the file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [file, other] = [open(join(folder, 'q.db')), open(join(folder, 'q.db'))];
@@ -93,7 +93,7 @@ describe('transactions of one turn', () => {
     expect([...seen, count(other)]).toEqual([1, 2, 3]);
   });
 
-  it('say when the disk is full, and store nothing of what they reject', async () => {
+  it('report a full disk and store nothing of rejected calls', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = open(join(folder, 'q.db'));
@@ -119,7 +119,7 @@ describe('transactions of one turn', () => {
   });
 });
 
-it('counts the finished jobs of a file from before it counted them', () => {
+it('counts the finished jobs of a file that had no stored counts', () => {
   const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'q.db');

@@ -5,25 +5,28 @@ import { QueueFileClosedError, SqliteQueueError } from './errors.ts';
 import { EXPIRY_INDEX, KEPT, SCHEMA, SCHEMA_VERSION } from './queue-schema.ts';
 
 /**
- * `normal`: a commit survives a crash of the process, and a power cut may cost the last commits.
- * `full`: a commit survives a power cut too, for one fsync each.
+ * With `normal`, a commit survives a crash of the process, but a power cut may lose the last
+ * commits. With `full`, a commit also survives a power cut, at one fsync each.
  */
 export type Synchronous = 'normal' | 'full';
 
-/** The options of opening a queue file; see `SqliteQueuesOptions`. */
+/** The options for opening a queue file; see `SqliteQueuesOptions`. */
 export interface QueueFileOptions {
   readonly synchronous: Synchronous;
   readonly busyTimeoutMs: number;
   readonly events: boolean;
 }
 
-/** SQLite's codes for "another connection holds the lock", "the disk is full" and "the disk does not work". */
+/**
+ * SQLite's result codes for "another connection holds the lock", "the disk is full" and "the disk
+ * failed".
+ */
 const SQLITE_BUSY = 5;
 const SQLITE_FULL = 13;
 const SQLITE_IOERR = 10;
 const RETRY_AFTER_MS = 10;
 
-/** A prepared statement, and what it answered last. */
+/** A prepared statement and its last result. */
 interface Prepared {
   readonly statement: StatementSync;
   readonly writes: boolean;
@@ -34,20 +37,20 @@ interface Prepared {
 
 const READS = /^\s*(?:SELECT|PRAGMA|BEGIN|COMMIT|SAVEPOINT|RELEASE)\b/;
 
-/** The open database: cached statements, transactions, and nothing about queues. */
+/** An open database with cached statements and transactions. It knows nothing about queues. */
 export class QueueFile {
   readonly path: string;
-  /** Whether events are written, for `QueueEvents` and `waitUntilFinished`. */
+  /** Whether events are stored for `QueueEvents` and `waitUntilFinished`. */
   readonly keepsEvents: boolean;
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
-  /** Statements so far that may have changed something. */
+  /** The number of statements so far that may have changed something. */
   #writes = 0;
   #open = true;
-  /** Transactions that are committed together at the end of this turn. */
+  /** The transactions that will be committed together at the end of this turn. */
   #group: PromiseWithResolvers<void> | undefined;
 
-  /** Creates the file and its folder when missing. Throws {@link SqliteQueueError}. */
+  /** Creates the file and its folder if missing. Throws {@link SqliteQueueError}. */
   constructor(path: string, { synchronous, busyTimeoutMs, events }: QueueFileOptions) {
     this.path = path;
     this.keepsEvents = events;
@@ -61,7 +64,7 @@ export class QueueFile {
       if (error instanceof SqliteQueueError) throw error;
       throw new SqliteQueueError(
         'queue-file-unusable',
-        `The queue file ${path} cannot be opened. Check the folder's permissions and the disk; the file may be deleted while nothing uses it.`,
+        `The queue file ${path} cannot be opened. Check the folder's permissions and the disk; the file may be deleted while no process uses it.`,
         { cause: error },
       );
     }
@@ -71,14 +74,17 @@ export class QueueFile {
     return this.#open;
   }
 
-  /** First row or undefined. STRICT tables guarantee the column types that `Row` claims. */
+  /**
+   * Returns the first row or undefined. STRICT tables guarantee the column types that `Row`
+   * declares.
+   */
   get<Row>(sql: string, ...params: SQLInputValue[]): Row | undefined {
     return this.#statement(sql).get(...params) as Row | undefined;
   }
 
   /**
-   * The same as {@link get}, without asking again while nothing was written. A file on disk may be written
-   * by another process, so it is always asked.
+   * Like {@link get}, but returns the last result if nothing was written since. A file on disk is
+   * always queried, because another process may have written it.
    */
   getAgain<Row>(sql: string, ...params: SQLInputValue[]): Row | undefined {
     if (this.path !== ':memory:') return this.get(sql, ...params);
@@ -92,18 +98,18 @@ export class QueueFile {
     return row as Row | undefined;
   }
 
-  /** All rows; see {@link get} about `Row`. */
+  /** Returns all rows; see {@link get} about `Row`. */
   all<Row>(sql: string, ...params: SQLInputValue[]): Row[] {
     return this.#statement(sql).all(...params) as Row[];
   }
 
-  /** Runs a statement and returns how many rows it changed. */
+  /** Runs a statement and returns the number of changed rows. */
   run(sql: string, ...params: SQLInputValue[]): number {
     return Number(this.#statement(sql).run(...params).changes);
   }
 
   /**
-   * Runs `work` in one write transaction and rolls it back when it throws. `IMMEDIATE` takes the
+   * Runs `work` in one write transaction and rolls it back if `work` throws. `IMMEDIATE` takes the
    * write lock first, so that two processes never both read and then both try to write.
    */
   transaction<T>(work: () => T): T {
@@ -113,8 +119,9 @@ export class QueueFile {
   }
 
   /**
-   * The same, in one commit with all others that are called before the event loop goes on. Work that throws
-   * takes back only what it did itself. Resolves when the commit is done; rejects for all when it fails.
+   * Like {@link transaction}, but shares one commit with all other calls in the same turn of the
+   * event loop. If `work` throws, only its own changes are rolled back. Resolves when the commit is
+   * done; a failed commit rejects all of its calls.
    */
   async groupedTransaction<T>(work: () => T): Promise<T> {
     const result = this.#group === undefined ? this.#openGroup(work) : this.#join(work);
@@ -122,19 +129,19 @@ export class QueueFile {
     return result;
   }
 
-  /** Runs questions that all see the state of one moment, whatever other processes commit. */
+  /** Runs queries that all see the same snapshot, whatever other processes commit. */
   snapshot<T>(questions: () => T): T {
     this.#commitGroup();
     this.run('BEGIN');
     return this.#commit(questions);
   }
 
-  /** A number that changes when another connection, usually another process, has committed. */
+  /** A number that changes when another connection, usually in another process, commits. */
   foreignChanges(): number {
     return this.get<{ data_version: number }>('PRAGMA data_version')?.data_version ?? 0;
   }
 
-  /** Folds the log back into the file and closes it. Closing twice is harmless. */
+  /** Merges the write-ahead log into the file and closes it. Closing twice is harmless. */
   close(): void {
     if (!this.#open) return;
     this.#commitGroup();
@@ -143,14 +150,14 @@ export class QueueFile {
     this.#db.close();
   }
 
-  /** The first of a group: when it fails, there is no group. */
+  /** Runs the first transaction of a group. If it fails, no group is opened. */
   #openGroup<T>(work: () => T): T {
     this.#begin();
     const result = this.#orRollBack(work);
     this.#group = Promise.withResolvers();
-    // Each caller awaits it; nobody may be left to hear of it when the file is closed.
+    // Every caller awaits this promise, but there may be none left when the file is closed.
     this.#group.promise.catch(() => {});
-    // After the promises that go on now: what they call is in the group, too.
+    // Runs after the pending microtasks, so that what they call joins the group.
     process.nextTick(() => this.#commitGroup());
     return result;
   }
@@ -166,7 +173,7 @@ export class QueueFile {
         this.run('ROLLBACK TO joined');
         this.run('RELEASE joined');
       } else {
-        // SQLite has taken back everything, as it does when the disk is full.
+        // SQLite has rolled back the whole transaction, as it does when the disk is full.
         this.#group?.reject(this.#explained(error));
         this.#group = undefined;
       }
@@ -186,7 +193,7 @@ export class QueueFile {
     if (failure !== SQLITE_IOERR) return error;
     return new SqliteQueueError(
       'queue-disk-failed',
-      `The disk did not read or write the queue file ${this.path}, so nothing of this call was stored. Check the disk and its free space, and try again.`,
+      `Reading or writing the queue file ${this.path} failed, so nothing of this call was stored. Check the disk and its free space, and try again.`,
       { retryable: true, cause: error },
     );
   }
@@ -210,7 +217,7 @@ export class QueueFile {
       if (!isBusyError(error)) throw error;
       throw new SqliteQueueError(
         'queue-file-busy',
-        `Another process has kept the queue file ${this.path} locked for too long. Try again; if it lasts, look for a process that is stopped or a disk that is stuck.`,
+        `Another process has kept the queue file ${this.path} locked for too long. Try again; if it persists, look for a stopped process or a stuck disk.`,
         { retryable: true, cause: error },
       );
     }
@@ -233,7 +240,10 @@ export class QueueFile {
     }
   }
 
-  /** SQLite does not wait for others by itself here, when several processes make the file at once. */
+  /**
+   * Here SQLite does not wait for other connections by itself, so this retries when several
+   * processes create the file at once.
+   */
   #enterWalMode(busyTimeoutMs: number): void {
     const giveUpAt = performance.now() + busyTimeoutMs;
     for (;;) {
@@ -269,7 +279,7 @@ export class QueueFile {
     if (version !== 0 && version !== SCHEMA_VERSION) {
       throw new SqliteQueueError(
         'queue-file-layout',
-        `The queue file ${this.path} has layout ${version}, this release reads ${SCHEMA_VERSION}. Delete the file while nothing uses it, or run the release that wrote it.`,
+        `The queue file ${this.path} has layout version ${version}, but this release reads version ${SCHEMA_VERSION}. Delete the file while no process uses it, or run the release that wrote it.`,
       );
     }
     if (version === 0) {
@@ -282,7 +292,7 @@ export class QueueFile {
   }
 }
 
-/** The kind of SQLite's failure; the rest of its code is the detail. */
+/** The primary result code of an SQLite error; the higher bits of the code are details. */
 function sqliteErrorCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return Number(error.errcode) & 0xff;

@@ -1,16 +1,17 @@
 /**
- * Version written to `PRAGMA user_version`. There are no migrations: a file with another layout is
- * refused, and the remedy is to delete it once its jobs are done.
+ * The version stored in `PRAGMA user_version`. There are no migrations: a file with another layout
+ * is refused and should be deleted once its jobs are done.
  */
 export const SCHEMA_VERSION = 1;
 
-/** Made at each opening, since files of this layout from before it lack it. */
+/** Created whenever a file is opened, because older files with this layout lack it. */
 export const EXPIRY_INDEX =
   'CREATE INDEX IF NOT EXISTS dedup_expiring ON dedup (queue_id, expires_at) WHERE expires_at IS NOT NULL';
 
 /**
- * The number of finished jobs, stored because counting them takes longer with each. Files of this layout from before
- * it get it at their next opening; releases from before it keep it up to date by the triggers.
+ * The number of finished jobs per state, stored because counting them takes longer the more there
+ * are. Older files with this layout get the table when they are next opened; older releases keep it
+ * up to date through the triggers.
  */
 export const KEPT = `
 CREATE TABLE kept (

@@ -1,23 +1,23 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { QueueFile } from './queue-file.ts';
 
-/** The fields of an event beside its name; values are stored as strings, as Redis streams do. */
+/** The fields of an event besides its name. Values are stored as strings, as in Redis streams. */
 export type EventFields = Readonly<Record<string, string | number>>;
 
-/** The queue's control row: settings shared by all processes, and the counters. */
+/** The queue's control row: its counters and the settings shared by all processes. */
 export interface QueueControl {
   readonly meta: Readonly<Record<string, string>>;
   readonly limiterCount: number;
-  /** Unix ms; the limiter's count is void from then on. */
+  /** When the limiter's count expires, in Unix ms. */
   readonly limiterUntil: number;
   readonly stalledCheckUntil: number;
 }
 
-/** The jobs that may start in a queue, now and later. */
+/** Whether jobs may start in a queue, now and later. */
 export interface Outlook {
   /** Whether a job is in line. */
   readonly waits: boolean;
-  /** When the earliest delayed job is due, in Unix ms; `Infinity` when there is none. */
+  /** When the earliest delayed job is due, in Unix ms; `Infinity` if there is none. */
   readonly dueAt: number;
 }
 
@@ -33,7 +33,7 @@ interface OutlookRow extends ControlRow {
   due_at: number | null;
 }
 
-/** Settings of the worker that BullMQ hands to its backend; all durations in ms. */
+/** The worker settings that BullMQ passes to its backend; all durations in ms. */
 export interface WorkerSettings {
   readonly name?: string;
   readonly lockDuration?: number;
@@ -47,14 +47,14 @@ export interface WorkerSettings {
 
 /**
  * One queue during one operation: the open transaction, a single reading of the clock, and the
- * events that are written together with the operation's effect.
+ * events to be written together with the operation's changes.
  */
 export class QueueScope {
   readonly file: QueueFile;
   readonly queueId: number;
-  /** Unix ms, the same for everything in the operation. */
+  /** The time of the operation in Unix ms; it does not change while the operation runs. */
   readonly now: number;
-  /** Null where events are not kept. */
+  /** Null if events are not stored. */
   #events: string[][] | null;
   #control: QueueControl | undefined;
 
@@ -65,12 +65,14 @@ export class QueueScope {
     this.#events = file.keepsEvents ? [] : null;
   }
 
-  /** Runs a statement whose first parameter is the queue, and returns the number of rows it changed. */
+  /**
+   * Runs a statement whose first parameter is the queue id and returns the number of changed rows.
+   */
   run(sql: string, ...params: SQLInputValue[]): number {
     return this.file.run(sql, this.queueId, ...params);
   }
 
-  /** The first row of a query whose first parameter is the queue. */
+  /** Returns the first row of a query whose first parameter is the queue id. */
   get<Row>(sql: string, ...params: SQLInputValue[]): Row | undefined {
     return this.file.get<Row>(sql, this.queueId, ...params);
   }
@@ -79,12 +81,12 @@ export class QueueScope {
     return this.file.all<Row>(sql, this.queueId, ...params);
   }
 
-  /** Whether anyone may ever read what `emit` adds. */
+  /** Whether events passed to `emit` are stored at all. */
   get keepsEvents(): boolean {
     return this.#events !== null;
   }
 
-  /** Adds an event to those written at the end of the operation. */
+  /** Adds an event to be written at the end of the operation. */
   emit(name: string, fields: EventFields = {}): void {
     if (this.#events === null) return;
     const entry = ['event', name];
@@ -92,7 +94,7 @@ export class QueueScope {
     this.#events.push(entry);
   }
 
-  /** Hands over the events collected so far, once. */
+  /** Returns the events collected so far and clears the list. */
   takeEvents(): string[][] {
     return this.#events?.splice(0) ?? [];
   }
@@ -102,7 +104,7 @@ export class QueueScope {
     return this.#control;
   }
 
-  /** One statement for all that a claim decides by, the control row included. */
+  /** Reads everything a claim depends on, including the control row, in one statement. */
   outlook(): Outlook {
     const row = this.file.getAgain<OutlookRow>(
       `SELECT meta, limiter_count, limiter_until, stalled_check_until,
@@ -116,7 +118,7 @@ export class QueueScope {
     return { waits: row?.waits === 1, dueAt: row?.due_at ?? Number.POSITIVE_INFINITY };
   }
 
-  /** Call after changing the control row, so that the operation sees its own change. */
+  /** Call this after changing the control row, so that the operation sees its own change. */
   forgetControl(): void {
     this.#control = undefined;
   }
@@ -139,7 +141,10 @@ function toControl(row: ControlRow | undefined): QueueControl {
   };
 }
 
-/** The row number of a queue, made on first use. Rows are never deleted, so it may be cached. */
+/**
+ * Returns the row id of a queue, creating the row on first use. Rows are never deleted, so the id
+ * may be cached.
+ */
 export function queueIdOf(file: QueueFile, name: string): number {
   const known = file.get<{ id: number }>('SELECT id FROM queue WHERE name = ?', name);
   if (known) return known.id;
@@ -152,15 +157,15 @@ function parseMeta(text: string | undefined): Record<string, string> {
   return JSON.parse(text ?? '{}') as Record<string, string>;
 }
 
-/** BullMQ's default length of the event history, in events. */
+/** BullMQ's default for the length of the event history, in events. */
 const DEFAULT_MAX_EVENTS = 10_000;
 
-/** Paused, or as many active jobs as the global concurrency allows: nothing may start. */
+/** Whether no job may start, because the queue is paused or at its global concurrency. */
 export function isPausedOrMaxed(scope: QueueScope): boolean {
   return scope.control.meta.paused !== undefined || isMaxed(scope);
 }
 
-/** True when the queue's global concurrency is used up. */
+/** Whether the queue's global concurrency is used up. */
 export function isMaxed(scope: QueueScope): boolean {
   const limit = scope.control.meta.concurrency;
   if (limit === undefined) return false;
@@ -176,7 +181,7 @@ export function maxEvents(scope: QueueScope): number {
   return limit === undefined ? DEFAULT_MAX_EVENTS : Number(limit);
 }
 
-/** Sets fields and returns how many of them are new, like Redis's HSET. */
+/** Sets fields and returns how many of them are new, like HSET in Redis. */
 export function setMeta(scope: QueueScope, values: Record<string, string | number>): number {
   const before = scope.control.meta;
   const after: Record<string, string> = { ...before };
@@ -187,7 +192,7 @@ export function setMeta(scope: QueueScope, values: Record<string, string | numbe
   return Object.keys(after).length - Object.keys(before).length;
 }
 
-/** Removes fields and returns how many of them there were. */
+/** Removes fields and returns how many of them existed. */
 export function removeMeta(scope: QueueScope, fields: readonly string[]): number {
   const before = scope.control.meta;
   const after = Object.fromEntries(Object.entries(before).filter(([key]) => !fields.includes(key)));
@@ -208,10 +213,13 @@ function storeMeta(scope: QueueScope, meta: Record<string, string>): void {
   scope.forgetControl();
 }
 
-/** Redis's answer for the time left of a key that does not exist. */
+/** Redis's answer for the remaining time of a key that does not exist. */
 const NO_LIMIT_SET = -2;
 
-/** Time left in the current window in ms, when `max` jobs have started in it; 0 when free to start. */
+/**
+ * The remaining time of the current window in ms if `max` jobs have started in it, or 0 if a job
+ * may start.
+ */
 export function rateLimitTtl(scope: QueueScope, max: number | undefined): number {
   if (max === undefined) return 0;
   const { limiterCount, limiterUntil } = scope.control;
@@ -219,13 +227,13 @@ export function rateLimitTtl(scope: QueueScope, max: number | undefined): number
   return limiterUntil - scope.now;
 }
 
-/** Time left in the window in ms whatever its count, or -2 when there is no window. */
+/** The remaining time of the window in ms, whatever its count, or -2 if there is no window. */
 export function windowTtl(scope: QueueScope): number {
   const left = scope.control.limiterUntil - scope.now;
   return left > 0 ? left : NO_LIMIT_SET;
 }
 
-/** Counts one started job and opens a new window of `duration` ms when the old one is over. */
+/** Counts one started job and opens a new window of `duration` ms if the old one has ended. */
 export function countStartedJob(scope: QueueScope, duration: number): void {
   const { limiterCount, limiterUntil } = scope.control;
   const isOver = limiterUntil <= scope.now;
@@ -234,20 +242,23 @@ export function countStartedJob(scope: QueueScope, duration: number): void {
   storeLimiter(scope, count, until);
 }
 
-/** Stops all limited workers for `ms`, whatever their own limit. */
+/** Stops all rate-limited workers for `ms`, whatever their own limit. */
 export function setRateLimit(scope: QueueScope, ms: number): void {
-  // Half of the largest integer: above every limit, with room for counting on.
+  // Half of the largest integer: above every limit, with room for further counting.
   storeLimiter(scope, Number.MAX_SAFE_INTEGER / 2, scope.now + Math.ceil(ms));
 }
 
-/** Ends the current window and returns 1 when there was one. */
+/** Ends the current window. Returns 1 if there was one. */
 export function clearRateLimit(scope: QueueScope): number {
   const had = scope.control.limiterUntil > scope.now ? 1 : 0;
   storeLimiter(scope, 0, 0);
   return had;
 }
 
-/** The time a caller of BullMQ's `getRateLimitTtl` sees; the queue's own limit is the default. */
+/**
+ * The time that BullMQ's `getRateLimitTtl` returns; the default for `maxJobs` is the queue's own
+ * limit.
+ */
 export function reportedTtl(scope: QueueScope, maxJobs: number | undefined): number {
   if (maxJobs) return rateLimitTtl(scope, maxJobs);
   const shared = scope.control.meta.max;

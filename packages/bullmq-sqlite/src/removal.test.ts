@@ -1,20 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { readRetention } from './removal.ts';
 
-describe('what is kept of finished jobs', () => {
+describe('the retention of finished jobs', () => {
   it.each([
-    ['everything by default', undefined, undefined, { count: -1, age: undefined }],
-    ['nothing for true', true, undefined, { count: 0, age: undefined }],
+    ['keeps everything by default', undefined, undefined, { count: -1, age: undefined }],
+    ['keeps nothing for true', true, undefined, { count: 0, age: undefined }],
     [
-      'everything for false, whatever the worker says',
+      "keeps everything for false, whatever the worker's setting",
       false,
       { count: 0 },
       { count: -1, age: undefined },
     ],
-    ['that many for a number', 5, undefined, { count: 5, age: undefined }],
-    ['by age and number for an object', { age: 60, count: 9 }, undefined, { count: 9, age: 60 }],
+    ['keeps the given number of jobs', 5, undefined, { count: 5, age: undefined }],
     [
-      "the worker's setting when the job has none",
+      'keeps jobs by age and number for an object',
+      { age: 60, count: 9 },
+      undefined,
+      { count: 9, age: 60 },
+    ],
+    [
+      "uses the worker's setting if the job has none",
       undefined,
       { age: 60 },
       { count: undefined, age: 60 },

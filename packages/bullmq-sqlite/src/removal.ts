@@ -4,13 +4,13 @@ import { jobStateError, SqliteQueueError } from './errors.ts';
 import { findJob, type JobRow, stateFilter } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
 
-/** Deletes a job with its log. Its deduplication id stays taken: see {@link deleteJobAndClaim}. */
+/** Deletes a job and its log. Its deduplication id stays claimed; see {@link deleteJobAndClaim}. */
 export function deleteJob(scope: QueueScope, job: Pick<JobRow, 'seq' | 'id'>): void {
   scope.file.run('DELETE FROM job WHERE seq = ?', job.seq);
   scope.run('DELETE FROM job_log WHERE queue_id = ? AND job_id = ?', job.id);
 }
 
-/** Deletes a job that will not run any more, and releases the deduplication id it owns. */
+/** Deletes a job that will not run again, and releases its deduplication id. */
 export function deleteJobAndClaim(
   scope: QueueScope,
   job: Pick<JobRow, 'seq' | 'id' | 'dedup_id'>,
@@ -26,7 +26,7 @@ export function deleteJobAndClaim(
   scope.run('DELETE FROM dedup_next WHERE queue_id = ? AND id = ?', job.dedup_id);
 }
 
-/** Removes one job. Returns 0 when a worker holds its lock; a missing job counts as removed. */
+/** Removes one job. Returns 0 if a worker has locked it; a missing job counts as removed. */
 export function removeJob(scope: QueueScope, jobId: string): 0 | 1 {
   const job = findJob(scope, jobId);
   if (!job) return 1;
@@ -39,12 +39,12 @@ export function removeJob(scope: QueueScope, jobId: string): 0 | 1 {
   return 1;
 }
 
-/** The id a scheduler gives to its job due at `runAt` (Unix ms). */
+/** The id of a scheduler's job due at `runAt` (Unix ms). */
 export function schedulerJobId(schedulerId: string, runAt: number): string {
   return `repeat:${schedulerId}:${runAt}`;
 }
 
-/** Whether this is the job a scheduler waits for; without it the schedule would end. */
+/** Whether this is the next job of a scheduler; without it the schedule would end. */
 function isNextOfScheduler(scope: QueueScope, job: Pick<JobRow, 'id' | 'scheduler_id'>): boolean {
   if (job.scheduler_id === null) return false;
   const row = scope.get<{ next_run: number }>(
@@ -59,10 +59,13 @@ function listName(job: JobRow): string {
   return job.lane > 0 ? 'prioritized' : 'wait';
 }
 
-/** Which jobs go in one sweep, in slices: each call reads up to `count` of those that were left, after `skip` that stay. */
+/**
+ * Selects the jobs of a sweep in slices: each call reads up to `count` of the remaining jobs, after
+ * `skip` jobs that must stay.
+ */
 export type JobSlice = (scope: QueueScope, skip: number, count: number) => JobRow[];
 
-/** All waiting jobs of this moment, and the delayed ones if asked. */
+/** Selects all waiting jobs up to `newest`, and the delayed ones on request. */
 export function drainedJobs(newest: number, withDelayed: boolean): JobSlice {
   const states = withDelayed ? "('waiting', 'delayed')" : "('waiting')";
   return (scope, skip, count) =>
@@ -75,12 +78,15 @@ export function drainedJobs(newest: number, withDelayed: boolean): JobSlice {
     );
 }
 
-/** The newest job of all, which later ones follow. */
+/** The sequence number of the newest job; jobs added later have higher ones. */
 export function newestJob(scope: QueueScope): number {
   return scope.file.get<{ seq: number }>('SELECT max(seq) AS seq FROM job')?.seq ?? 0;
 }
 
-/** Jobs of a BullMQ state whose last step was at or before `until` (Unix ms), oldest first; undefined for a state without jobs. */
+/**
+ * Selects jobs in a BullMQ state whose last step was at or before `until` (Unix ms), oldest first.
+ * Undefined for a state without jobs.
+ */
 export function cleanedJobs(state: string, until: number): JobSlice | undefined {
   const filter = stateFilter(state);
   if (!filter) return undefined;
@@ -95,20 +101,22 @@ export function cleanedJobs(state: string, until: number): JobSlice | undefined 
     );
 }
 
-/** Deletes a job that a sweep found; false: a worker holds it, or a scheduler waits for it. */
+/**
+ * Deletes a job found by a sweep. Returns false if a worker has locked it or a scheduler needs it.
+ */
 export function sweepJob(scope: QueueScope, job: JobRow): boolean {
   if (isLocked(scope, job) || isNextOfScheduler(scope, job)) return false;
   deleteJobAndClaim(scope, job);
   return true;
 }
 
-/** Tables whose rows belong to one queue; jobs go first, in slices. */
+/** Tables with rows per queue. Jobs are deleted before these, in slices. */
 const TABLES = ['dedup', 'dedup_next', 'scheduler', 'job_log', 'event', 'metric'] as const;
 const OBLITERATED_AT_ONCE = 500;
 
 /**
- * Deletes a part of a paused queue, and returns whether something is left. Throws when it is not paused, or has
- * active jobs unforced.
+ * Deletes part of a paused queue and returns whether something is left. Throws if the queue is not
+ * paused, or if it has active jobs and `force` is not set.
  */
 export function obliterateQueue(scope: QueueScope, force: boolean): boolean {
   if (scope.control.meta.paused === undefined) {
@@ -134,11 +142,11 @@ export function obliterateQueue(scope: QueueScope, force: boolean): boolean {
   return false;
 }
 
-/** The finished jobs that are kept: `count` jobs (-1 for all), none older than `age` s. */
+/** Which finished jobs to keep: at most `count` (-1 for all), none older than `age` seconds. */
 export interface Retention {
   readonly count: number | undefined;
   readonly age: number | undefined;
-  /** At most this many old jobs are removed at once. */
+  /** The maximum number of expired jobs removed at once. */
   readonly limit: number;
 }
 
@@ -146,8 +154,9 @@ export interface Retention {
 const REMOVED_AT_ONCE = 1000;
 
 /**
- * Reads BullMQ's `removeOnComplete` / `removeOnFail`: the job's own value, else the worker's.
- * True keeps nothing, false everything, a number that many, an object says `age` and `count`.
+ * Reads BullMQ's `removeOnComplete` or `removeOnFail`: the job's own value, or else the worker's.
+ * True keeps no job, false keeps all, a number keeps that many, and an object sets `age` and
+ * `count`.
  */
 export function readRetention(own: unknown, workers: unknown): Retention {
   const setting = own === undefined ? (workers ?? false) : own;
@@ -159,7 +168,10 @@ export function readRetention(own: unknown, workers: unknown): Retention {
   return { age: undefined, count, limit: REMOVED_AT_ONCE };
 }
 
-/** Deletes finished jobs beyond what is kept, oldest first. */
+/**
+ * Deletes the finished jobs that the retention excludes. Those beyond `count` are deleted oldest
+ * first.
+ */
 export function applyRetention(
   scope: QueueScope,
   state: 'completed' | 'failed',
@@ -185,7 +197,7 @@ export function applyRetention(
   }
 }
 
-/** The number of finished jobs; triggers of the schema count them. */
+/** The number of finished jobs, as counted by the triggers of the schema. */
 export function keptJobs(scope: QueueScope, state: 'completed' | 'failed'): number {
   const row = scope.get<{ jobs: number }>(
     'SELECT jobs FROM kept WHERE queue_id = ? AND state = ?',

@@ -13,23 +13,35 @@ const facts = (change: Partial<EveryFacts>): EveryFacts => ({
 
 describe('the next run of an "every" scheduler', () => {
   it.each([
-    ['runs first at once, and remembers the shift', {}, { nextRun: 1_030, offset: 30 }],
-    ['starts in a slot when the shift is known', { offset: 20 }, { nextRun: 1_120, offset: 20 }],
-    ['starts in this slot if it is yet to come', { offset: 40 }, { nextRun: 1_040, offset: 40 }],
-    ['waits for its start date', { startDate: 5_000 }, { nextRun: 5_000, offset: 0 }],
-    ['reads a stored start date', { startDate: '5010' }, { nextRun: 5_010, offset: 10 }],
+    ['is immediate at first and stores the offset', {}, { nextRun: 1_030, offset: 30 }],
+    ['is in the next slot if the offset is known', { offset: 20 }, { nextRun: 1_120, offset: 20 }],
     [
-      'starts now if its date has passed',
+      'is in the current slot if it is still to come',
+      { offset: 40 },
+      { nextRun: 1_040, offset: 40 },
+    ],
+    [
+      'is the start date if that is in the future',
+      { startDate: 5_000 },
+      { nextRun: 5_000, offset: 0 },
+    ],
+    ['can be a stored start date', { startDate: '5010' }, { nextRun: 5_010, offset: 10 }],
+    [
+      'is immediate if the start date has passed',
       { startDate: new Date(5) },
       { nextRun: 1_030, offset: 30 },
     ],
-    ['goes on one step', { previous: 1_000, offset: 0 }, { nextRun: 1_100, offset: 0 }],
-    ['skips runs that were missed', { previous: 400, offset: 20 }, { nextRun: 1_120, offset: 20 }],
+    [
+      'is one interval after the previous run',
+      { previous: 1_000, offset: 0 },
+      { nextRun: 1_100, offset: 0 },
+    ],
+    ['skips missed runs', { previous: 400, offset: 20 }, { nextRun: 1_120, offset: 20 }],
   ] as const)('%s', (_title, change, expected) => {
     expect(nextEveryRun(facts(change))).toEqual(expected);
   });
 
-  it('is never in the past, and stays in its slots however long nobody worked', () => {
+  it('is never in the past and stays in its slots, however long no worker ran', () => {
     const whole = fc.integer({ min: 1, max: 10_000_000 });
     fc.assert(
       fc.property(whole, whole, fc.integer({ min: 1, max: 100_000 }), (start, away, every) => {

@@ -5,10 +5,13 @@ import { findJob, jobExists, type NewJob } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
 import { deleteJob, deleteJobAndClaim, schedulerJobId } from './removal.ts';
 
-/** The fields that BullMQ keeps about a scheduler, as strings under the names its Redis backend uses. */
+/**
+ * The fields that BullMQ stores about a scheduler, as strings under the names used by its Redis
+ * backend.
+ */
 export type SchedulerFields = Record<string, string>;
 
-/** A scheduler and when it runs next (Unix ms). */
+/** A scheduler and its next run (Unix ms). */
 export interface StoredScheduler {
   readonly id: string;
   readonly nextRun: number;
@@ -26,18 +29,18 @@ export interface SchedulerInput {
   readonly jobOpts: RepeatedJobOptions;
 }
 
-/** When a scheduler runs; BullMQ passes null for an offset that was not chosen. */
+/** When a scheduler runs. BullMQ passes null for an offset that is not set. */
 type SchedulerRepeat = Omit<RepeatableOptions, 'offset'> & { offset?: number | null | undefined };
 
-/** Options of a job made by a scheduler. */
+/** The options of a job created by a scheduler. */
 export type RepeatedJobOptions = JobsOptions & {
   repeat?: { every?: number; offset?: number | null };
 };
 
-/** Slots tried when old jobs of the same scheduler id occupy the next ones. */
+/** The number of slots to try when old jobs of the same scheduler occupy the next ones. */
 const SLOTS_TRIED = 32;
 
-/** The scheduler with this id. */
+/** Returns the scheduler with this id. */
 export function findScheduler(
   scope: Pick<QueueScope, 'get'>,
   id: string,
@@ -49,7 +52,10 @@ export function findScheduler(
   return row && { id, nextRun: row.next_run, fields: JSON.parse(row.fields) as SchedulerFields };
 }
 
-/** Creates or changes a scheduler and enqueues its next job. Returns the job's id and delay in ms. */
+/**
+ * Creates or changes a scheduler and enqueues its next job. Returns the id and the delay (ms) of
+ * that job.
+ */
 export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [string, number] {
   const before = findScheduler(scope, input.id);
   const { every } = input.repeat;
@@ -71,7 +77,8 @@ export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [stri
   }
   const replaced = before !== undefined && removeNextJob(scope, before);
   if (replaced) {
-    // Of a pattern the slot may be taken by the job that does this: the one after it was just given up.
+    // The slot of a pattern may belong to the running job that makes this change. The job for the
+    // slot after it was just removed, so that slot is free.
     const isTaken = !every && jobExists(scope, schedulerJobId(input.id, nextRun));
     if ((every && !everyChanged) || isTaken) nextRun = before.nextRun;
     if (every && !everyChanged) repeat.offset = input.repeat.offset;
@@ -85,8 +92,8 @@ export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [stri
 }
 
 /**
- * Called when a scheduler's job starts: moves the scheduler on and enqueues its next job. Returns
- * that job's id, or null when the scheduler is gone or `producerId` was not its current job.
+ * Called when a scheduler's job starts: sets the next run and enqueues its job. Returns that job's
+ * id, or null if the scheduler is gone or `producerId` is not its current job.
  */
 export function advanceScheduler(
   scope: QueueScope,
@@ -120,7 +127,7 @@ export function advanceScheduler(
   return nextId;
 }
 
-/** Removes a scheduler with its delayed job. Returns 0 when it was there, 1 when it was not. */
+/** Removes a scheduler with its delayed job. Returns 0 if it existed, otherwise 1. */
 export function removeScheduler(scope: QueueScope, id: string): 0 | 1 {
   const scheduler = findScheduler(scope, id);
   if (!scheduler) return 1;
@@ -133,7 +140,10 @@ export function removeScheduler(scope: QueueScope, id: string): 0 | 1 {
   return 0;
 }
 
-/** A job in line of a paused queue stays, as with Redis, unless it has a priority. */
+/**
+ * Removes the next job. As in Redis, a job in line stays while the queue is paused, unless it has a
+ * priority.
+ */
 function removeNextJob(scope: QueueScope, scheduler: StoredScheduler): boolean {
   const job = findJob(scope, schedulerJobId(scheduler.id, scheduler.nextRun));
   if (!job || (job.state !== 'delayed' && job.state !== 'waiting')) return false;
@@ -143,7 +153,7 @@ function removeNextJob(scope: QueueScope, scheduler: StoredScheduler): boolean {
   return true;
 }
 
-/** Steps over slots whose job still exists, finished or active; a cron slot has no next one. */
+/** Skips slots whose job still exists, finished or active. A cron slot has no alternative. */
 function freeSlot(
   scope: QueueScope,
   id: string,
@@ -209,27 +219,27 @@ function enqueueIteration(
   return [jobId, delay];
 }
 
-/** BullMQ passes null for an offset that was not chosen, and expects none back. */
+/** BullMQ passes null for an offset that is not set, but expects none in return. */
 function withoutNull<Repeat extends { offset?: number | null }>(repeat: Repeat): Repeat {
   if (repeat.offset !== null) return repeat;
   const { offset: _offset, ...rest } = repeat;
   return rest as Repeat;
 }
 
-/** The facts that decide the next run of an `every` scheduler; all values in ms, times as Unix ms. */
+/** The inputs for the next run of an `every` scheduler; all values in ms, times as Unix ms. */
 export interface EveryFacts {
-  /** The run planned before this one, or undefined at the start or when `every` changed. */
+  /** The previously planned run; undefined at the start or when `every` changed. */
   readonly previous: number | undefined;
   readonly every: number;
   readonly now: number;
-  /** Shift of the slots against multiples of `every`; 0 when not yet known. */
+  /** The offset of the slots from multiples of `every`; 0 if not yet known. */
   readonly offset: number;
   readonly startDate: number | string | Date | undefined;
 }
 
 /**
- * The next run of an `every` scheduler, and the offset that keeps its slots where they are. The
- * first run is at once; runs missed without a worker are skipped.
+ * Computes the next run of an `every` scheduler and the offset that keeps its slots in place. The
+ * first run is immediate; runs missed without a worker are skipped.
  */
 export function nextEveryRun(facts: EveryFacts): { nextRun: number; offset: number } {
   const nextRun = Math.floor(

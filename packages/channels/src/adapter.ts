@@ -23,13 +23,13 @@ import type { ChatsCapability, HistoryEntry } from './shown-chats.ts';
 export type ChannelState =
   | { readonly kind: 'starting' }
   /**
-   * It waits to be linked with a person's phone, which scans `code` as a QR code, or on which it is typed. The
-   * code changes, and is secret.
+   * It waits to be linked with a person's phone, which scans `code` as a QR code, or on which
+   * `code` is typed. The code changes and is secret.
    */
   | { readonly kind: 'pairing'; readonly code: string; readonly how: 'scan' | 'type' }
   /** `as` names the account for people, `@my_bot` or an address. */
   | { readonly kind: 'connected'; readonly as: string }
-  /** Another gateway, `holder`, is connected; this one takes over when that one ends. */
+  /** Another gateway, `holder`, is connected; this one takes over when that one shuts down. */
   | { readonly kind: 'standby'; readonly holder: string }
   | { readonly kind: 'retrying'; readonly reason: string; readonly nextAttemptAt: number }
   /** It does not recover by itself; `fix` says what a person must do. */
@@ -41,206 +41,255 @@ export type Revision =
   | { readonly kind: 'edited'; readonly message: InboundMessage }
   | { readonly kind: 'deleted'; readonly chatId: string; readonly messageId: string };
 
-/** Facts that an adapter can find out about a message and its sender, only when it is needed. */
+/** Facts about a message and its sender that an adapter looks up only when they are needed. */
 export interface SenderFacts {
   /**
-   * Whether the sender is an administrator of the message's group. It is given up after
-   * some seconds; that and a rejection count as no. Absent: the platform has none.
+   * Whether the sender is an administrator of the message's group. It times out after some seconds;
+   * that and a rejection count as no. Absent when the platform has no administrators.
    */
   readonly isAdministrator?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
-  /** The roles of the sender, where the message itself does not say; asked for only if roles decide who may write. */
+  /**
+   * The sender's roles, when the message itself does not contain them; requested only if roles
+   * decide who may write.
+   */
   readonly roles?: ((signal: AbortSignal) => Promise<readonly string[]>) | undefined;
   /**
-   * The group's messages just before this one, oldest first; read only when it gets a turn. Absent: the settings want
-   * none, or the core has it.
+   * The group's messages just before this one, oldest first; read only when it gets a turn. Absent
+   * when the settings want none, or when the core has them.
    */
   readonly earlier?: ((signal: AbortSignal) => Promise<readonly InboundMessage[]>) | undefined;
 }
 
-/** An event that an adapter does not hand over; ids as the platform has them. */
+/** An event that an adapter does not pass on; ids as the platform has them. */
 export interface IgnoredEvent {
   readonly chatId: string;
   readonly messageId: string;
-  /** Absent where the platform itself is the author. */
+  /** Absent when the platform itself is the author. */
   readonly senderId?: string | undefined;
   /** When it happened, in ms since 1970. */
   readonly at: number;
 }
 
-/** The services of the core for an adapter. */
+/** The services that the core provides to an adapter. */
 export interface ChannelContext<Settings> {
   readonly account: string;
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
-  /** Other gateways may serve this account at the same time (`servedByAll`). */
+  /** Whether other gateways may serve this account at the same time (`servedByAll`). */
   readonly isShared?: boolean;
-  /** Values that this account keeps between starts. */
+  /** Values that this account keeps across restarts. */
   readonly values: AdapterValues;
   /**
-   * False once another gateway may serve this account. Decided by the clock, so it is right also after a stall,
-   * before any timer or signal has fired. Ask just before a request that no row fences: a preview.
+   * False once another gateway may serve this account. Judged by the clock, so it is right even
+   * after a stall, before any timer or signal has fired. Check it just before a request that no row
+   * fences, such as a preview.
    */
   holdsAccount(): boolean;
   /**
-   * Hands a message to ingress. Resolves once it is durable or refused for good: only then may the
-   * platform get a confirmation (D01). Rejects when it could not be stored: do not confirm it.
+   * Passes a message to ingress. Resolves once it is durable or permanently refused: only then may
+   * the platform get a confirmation (D01). Rejects when it could not be stored; do not confirm it
+   * then.
    */
   receive(
     message: InboundMessage,
     sender?: SenderFacts,
-    /** The bytes of its attachments, where they came with it: stored with the message, never fetched. */
+    /**
+     * The bytes of its attachments, when they came with it: stored with the message, never fetched.
+     */
     files?: readonly Uint8Array[],
   ): Promise<IngressOutcome>;
   /**
-   * Notes messages that were written while the account was away and are not handed over, because there are too
-   * many: the reason of each for `why`, and their number for the metrics. Rejects when it could not be stored.
+   * Records messages that were written while the account was offline and are not passed on because
+   * there are too many: the reason of each for `why`, and their number for the metrics. Rejects
+   * when this could not be stored.
    */
   skipped(messages: readonly InboundMessage[], reason: string): Promise<void>;
   /**
-   * Notes an event that starts no turn and says nothing to the agent: what the platform writes about a chat. `why`
-   * then knows its reason (F16). Messages that go to `receive` need no note. Rejects when it could not be stored.
+   * Records an event that starts no turn and tells the agent nothing, such as what the platform
+   * writes about a chat. `why` then knows its reason (F16). Messages passed to `receive` need no
+   * record. Rejects when it could not be stored.
    */
   ignored(event: IgnoredEvent, reason: string): Promise<void>;
-  /** A message that waits for its turn is changed or dropped; a later change is too late and ignored. */
+  /** Edits or deletes a message that is waiting for its turn; a later change is ignored. */
   revise(revision: Revision): Promise<void>;
   /**
-   * Takes a person's current reactions to a message. Never starts a turn; resolves when it is stored or ignored.
-   * Rejects when it could not be stored.
+   * Records a person's current reactions to a message. Never starts a turn; resolves when they are
+   * stored or ignored, and rejects when they could not be stored.
    */
   reacted(reaction: InboundReaction): Promise<void>;
-  /** A message of a chat as it is stored, also from before a restart; null: it is not, or not any more. */
+  /**
+   * Returns a chat's message as it is stored, even from before a restart; null when it is not or no
+   * longer stored.
+   */
   message(chatId: string, messageId: string): Promise<StoredMessage | null>;
-  /** The commands there are, for the platform's own menu (F09). */
+  /** The available commands, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
   /**
-   * The number of times each command was typed recently, for a menu without room for all. Rejects when that cannot be
-   * read.
+   * How often each command was typed recently, for a menu without room for all of them. Rejects
+   * when that cannot be read.
    */
   commandUses?(): Promise<CommandUses>;
   /**
-   * Sends the owner a note, where they last wrote in a direct chat; once for each `key`. For what only a person
-   * can do or should know.
+   * Sends the owner a note, once per `key`, in the direct chat where they last wrote. For what only
+   * a person can do or should know.
    */
   notifyOwner(key: string, markdown: string): Promise<void>;
   /** Reports the state of the connection to the core. */
   report(state: ChannelState): void;
-  /** The messages of a chat, oldest first, at most `limit` entries; for channels that show it themselves. */
+  /**
+   * Returns the messages of a chat, oldest first, at most `limit`; for channels that display it
+   * themselves.
+   */
   history(chatId: string, limit: number): Promise<readonly HistoryEntry[]>;
-  /** A stored message's outcome and its answer, from the tables; null: it is not stored. */
+  /**
+   * Returns the outcome of a stored message and its answer, from the tables; null when it is not
+   * stored.
+   */
   answer?(chatId: string, messageId: string): Promise<MessageAnswer | null>;
-  /** For channels that show several chats of one person; absent where no page does. */
+  /** For channels that show several chats of one person; absent elsewhere. */
   readonly chats?: ChatsCapability | undefined;
 }
 
-/** A place to show a sign of life: the chat and, where there is one, the thread. */
+/** Where to show a sign of life: the chat and, if there is one, the thread. */
 export interface ChatAddress {
   readonly chatId: string;
   readonly threadId?: string | undefined;
-  /** The message that a growing answer answers, where the route quotes it. */
+  /** The message that a growing answer replies to, when the route quotes it. */
   readonly replyToMessageId?: string | undefined;
   /** See `ReplyRoute`. */
   readonly response?: string | undefined;
 }
 
 /**
- * An answer while it is being written. `show` renders what has come so far, as parts; an adapter with
- * no viewer need not call it. Complete blocks keep their place, so mostly only the last part
- * changes. The finished answer still replaces all of it: it may have numbers, and links whose addresses
- * came last.
+ * An answer while it is being written. `show` renders what has arrived so far, as parts; an adapter
+ * without viewers need not call it. Complete blocks keep their position, so mostly only the last
+ * part changes. The finished answer still replaces all of it, because it may be numbered and
+ * contain links whose addresses came last.
  */
 export type GrowingAnswer = Pick<PrefixRenderer, 'show'>;
 
 /** The pace at which an unfinished answer is shown. */
 export interface StreamPace {
   readonly minIntervalMs: number;
-  /** Answers that are complete sooner after their first text are not streamed; 0 when absent. In ms. */
+  /**
+   * Answers that are complete sooner than this after their first text are not streamed; 0 when
+   * absent. In ms.
+   */
   readonly firstAfterMs?: number | undefined;
 }
 
-/** Shows unfinished answers. Called at most once per `minIntervalMs` and turn, one call at a time. */
+/**
+ * Shows unfinished answers. Called at most once per `minIntervalMs` and turn, never concurrently.
+ */
 export interface StreamingCapability extends StreamPace {
   /**
-   * The pace in this chat once so many characters of Markdown have come; null: nothing is shown of such an answer.
-   * Without it the pace is the same everywhere. An update may take a part of the chat's rate, so none is asked for in vain.
+   * The pace in this chat once an answer has this many characters of Markdown; null when such an
+   * answer is not shown. Without this function the pace is the same everywhere. An update may use
+   * up a part of the chat's rate limit, so none is requested in vain.
    */
   pace?(address: ChatAddress, length: number): StreamPace | null;
-  /** Longest part while an answer grows, in the target's unit; undefined: as the target says. */
+  /**
+   * The longest part while an answer grows, in the target's unit; the target's own limit when
+   * undefined.
+   */
   readonly maxLength?: number | undefined;
-  /** After a tool call the same turn brings another answer, which starts from the beginning. */
+  /** After a tool call, the same turn writes another answer, which starts from the beginning. */
   update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void>;
-  /** Shows a tool that the turn has called, where people see that apart from the answer; several times for one call. */
+  /**
+   * Shows a tool that the turn has called, where people see it apart from the answer; several times
+   * per call.
+   */
   call?(address: ChatAddress, turnId: string, call: LiveToolCall): void;
   /**
-   * The turn is over. `answer`: it arrives, or has arrived, through `send`. `later`: a later run goes on.
-   * `nothing`: there will be none, so what was shown is taken away.
+   * The turn is over. `answer`: it arrives, or has arrived, through `send`. `later`: a later run
+   * continues. `nothing`: there will be none, so what was shown is removed.
    */
   end(address: ChatAddress, turnId: string, comes: 'answer' | 'later' | 'nothing'): Promise<void>;
 }
 
-/** Slows down callers of open routes who send wrong secrets. */
+/** Slows down callers of open routes that send wrong secrets. */
 export interface SecretDoor {
   /**
-   * Counts a wrong secret. Returns how long its sender has to wait before the next one is counted, in
-   * seconds; 0: the caller may be told that it is wrong. Compare first: a right secret never waits.
+   * Counts a wrong secret. Returns how long its sender has to wait before the next one is counted,
+   * in seconds; 0 when the caller may be told that it is wrong. Compare first: a right secret never
+   * waits.
    */
   refuseWrong(): number;
 }
 
 /** Lets an adapter answer web requests below `/channels/<id>/<account>/`. */
 export interface HttpCapability {
-  /** It checks who calls by itself: the platform does, which has no token of the gateway. */
+  /** The adapter authenticates the caller itself: a platform, which has no token of the gateway. */
   readonly open?: true;
   /** Pages of these origins may call it and read its answers (CORS). */
   readonly origins?: readonly string[];
-  /** `door` is there for open routes. */
+  /** `door` is present for open routes. */
   fetch(request: Request, door?: SecretDoor): Promise<Response>;
 }
 
 /** Fetches what people sent. */
 export interface FilesCapability {
-  /** Largest file the platform lets the bot fetch, in bytes. */
+  /** The largest file that the platform lets the bot fetch, in bytes. */
   readonly maxBytes: number;
   /** The bytes of an attachment by its `ref`. Throws only `ChannelError`. Stops beyond `limit` bytes. */
   fetch(ref: string, limit: number, signal: AbortSignal): Promise<Uint8Array>;
 }
 
-/** Changes messages of the bot itself and reacts to others'. Each throws only `ChannelError`. */
+/**
+ * Changes the bot's own messages and reacts to those of others. Each function throws only
+ * `ChannelError`.
+ */
 export interface MessageCapability {
-  /** Replaces the text and takes all buttons away: nobody may agree to a text they did not read (G05). */
+  /**
+   * Replaces the text and removes all buttons: nobody may agree to a text they did not read (G05).
+   */
   edit?(address: ChatAddress, messageId: string, body: RenderedPart): Promise<void>;
   delete?(address: ChatAddress, messageId: string): Promise<void>;
-  /** Undefined takes the reaction back. */
+  /** Undefined removes the reaction. */
   react?(address: ChatAddress, messageId: string, emoji: string | undefined): Promise<void>;
 }
 
-/** One connected account of one platform. The optional objects must match the declared capabilities. */
+/**
+ * One connected account of a platform. The optional objects must match the declared capabilities.
+ */
 export interface ChannelAdapter {
   readonly capabilities: Capabilities;
-  /** Starts to connect and returns; progress is reported through `report`. Never throws for a bad network. */
+  /**
+   * Starts to connect and returns; progress is reported through `report`. Never throws because of
+   * the network.
+   */
   start(): Promise<void>;
-  /** Stops receiving, waits for handlers that are storing a message, closes. Never throws. */
+  /** Stops receiving, waits for handlers that are storing a message, and closes. Never throws. */
   stop(): Promise<void>;
   /**
-   * Sends one part. Throws only `ChannelError`; a resolved send has sent, also where its receipt cannot be read, and
-   * an account whose receipts are wrong several times in a row is stopped. `onStart` is called before its first byte may leave
-   * (`reportsStart`). The signal fires after 15 s for a text and after 10 min for a file; an adapter ends an
-   * upload itself once no byte has moved in either direction for 15 s (D13).
+   * Sends one part. Throws only `ChannelError`. A resolved call has sent the part, even when its
+   * receipt cannot be read; an account whose receipts are invalid several times in a row is
+   * stopped. `onStart` is called before the first byte may leave (`reportsStart`). The signal fires
+   * after 15 s for a text and after 10 min for a file; an adapter aborts an upload itself once no
+   * byte has moved in either direction for 15 s (D13).
    */
   send(part: OutboundPart, signal: AbortSignal, onStart?: () => void): Promise<Receipt>;
   /**
-   * Looks whether a part is in its chat that a killed process may have sent; returns the id of its message.
-   * Undefined: it was not found, which proves nothing. Changes nothing that people see.
+   * Looks in the chat for a part that a killed process may have sent, and returns the id of its
+   * message. Undefined means that it was not found, which proves nothing. Changes nothing that
+   * people see.
    */
   findSent?(
     part: OutboundPart,
     before: BeforePart,
     signal: AbortSignal,
   ): Promise<string | undefined>;
-  /** The names that people know a chat and its thread by, for notes to the owner; undefined where that is not known. */
+  /**
+   * The names by which people know a chat and its thread, for notes to the owner; undefined when
+   * unknown.
+   */
   chatName?(address: ChatAddress): Promise<string | undefined>;
-  /** `send` calls `onStart`: what it has not been called for did not arrive, also after a crash. */
+  /**
+   * `send` calls `onStart`, so a part for which it was not called did not arrive, even after a
+   * crash.
+   */
   readonly reportsStart?: true;
   /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */
   readonly typing?: { readonly repeatMs: number; show(address: ChatAddress): Promise<void> };
@@ -250,55 +299,75 @@ export interface ChannelAdapter {
   readonly http?: HttpCapability;
 }
 
-/** The export of a channel package: cheap to import, the platform library comes with `load` only (F03). */
+/**
+ * The export of a channel package. Cheap to import: only `load` loads the platform's library (F03).
+ */
 export interface ChannelDefinition<Settings = unknown> {
   readonly id: string;
-  /** Checks one account's settings. An operator reads its error messages behind "SETTING must be": `an https address`. */
+  /**
+   * Validates the settings of one account. An operator reads its error messages after "SETTING must
+   * be": `an https address`.
+   */
   readonly settings: z.ZodType<Settings>;
-  /** False: strangers get no notice here; an owner gets it instead (F05). True by default. */
+  /**
+   * When false, strangers get no notice here, and an owner gets it instead (F05). True by default.
+   */
   readonly answersStrangers?: boolean;
-  /** The forms of its ids, so that settings which can never match are refused; absent: any text may be one. */
+  /**
+   * The formats of its ids, so that settings which can never match are refused; when absent, any
+   * text may be an id.
+   */
   readonly ids?: ChannelIds;
-  /** The limits of its menu of commands; absent: it has none, or one without limits. */
+  /** The limits of its command menu; absent when it has none, or one without limits. */
   readonly menu?: MenuLimits;
-  /** True: any number of gateways may serve an account at the same time. By default one does (D09). */
+  /**
+   * Whether any number of gateways may serve an account at the same time. By default only one does
+   * (D09).
+   */
   readonly servedByAll?: boolean;
   /**
-   * Asks the platform once whether an account with these settings works, beside a gateway that may run on it.
-   * Rejects for a defect of its own alone. Absent: only starting the account shows that.
+   * Asks the platform once whether an account with these settings works, next to a gateway that may
+   * be using it. Rejects only because of a bug of its own. When absent, only starting the account
+   * shows that.
    */
   readonly probe?: (settings: unknown, env: ProbeEnv) => Promise<ChannelProbe>;
   load(): Promise<(context: ChannelContext<Settings>) => ChannelAdapter>;
 }
 
-/** Outcome of an inbound message; every path ends in exactly one of these (D08). */
+/** The outcome of an inbound message; every path ends in exactly one of these (D08). */
 export type IngressOutcome =
   /** Stored; a turn will follow. */
   | {
       readonly kind: 'accepted';
       readonly conversationId: string;
-      /** Ids of the message and the parts that it has replaced; empty: it asked for that, and is an ordinary one. */
+      /**
+       * The ids of the message and the parts that it has replaced; empty when it meant to replace
+       * one but is an ordinary message.
+       */
       readonly replaced?: readonly string[];
     }
-  /** Stored before; nothing new happens. */
+  /** It was stored before, so nothing happens. */
   | { readonly kind: 'duplicate' }
-  /** A command; it was run, or declined, and answered without the model. */
+  /** A command that was run or declined, and answered without the model. */
   | {
       readonly kind: 'command';
       readonly name: string;
       /** Why it was declined, for the sender; the chat gets the same text. */
       readonly declined?: string;
-      /** The question is decided: buttons below the question do nothing any more. */
+      /** The question is decided, so its buttons do nothing from now on. */
       readonly settled?: true;
-      /** The words after it wait for a turn, as a message does. */
+      /** The words after it wait for a turn, like a message. */
       readonly continues?: true;
     }
   /** The bot was not addressed, or no person wrote it. */
   | { readonly kind: 'ignored'; readonly reason: string }
-  /** The sender may not talk to the bot, or the message breaks a limit; the text is not stored. */
+  /** The sender may not talk to the bot, or the message exceeds a limit. Its text is not stored. */
   | {
       readonly kind: 'refused';
       readonly reason: string;
-      /** The limit that it reaches (D07): of one message, of what waits in its conversation, of one person or in all. */
+      /**
+       * The limit that it exceeds (D07): of one message, of what waits in its conversation, of one
+       * person, or in total.
+       */
       readonly bound?: 'size' | 'conversation' | 'person' | 'all';
     };

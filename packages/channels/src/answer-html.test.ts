@@ -13,7 +13,7 @@ const targetOf = (dialect: RenderTarget['dialect'], maxLength = 4_000): RenderTa
 
 describe('a part of an answer on the page', () => {
   it.each(['telegram', 'discord', 'whatsapp', 'plain', 'markdown'] as const)(
-    '[U08] that was sent as %s is shown as the chat of the page shows it',
+    "[U08] that was sent as %s is shown as the page's chat shows it",
     async (dialect) => {
       const target = targetOf(dialect);
       const [part] = render(TABLE, target);
@@ -35,13 +35,13 @@ describe('a part of an answer on the page', () => {
     expect(shown.slice(1).every((html) => html === '')).toBe(true);
   });
 
-  it('[U08] is text where the history does not have the answer, or another one', async () => {
+  it('[U08] is plain text when the history does not have the answer, or has another one', async () => {
     const target = targetOf('telegram');
     expect(await htmlOfPart({ text: 'a &lt; b', target }, undefined)).toBeNull();
     expect(await htmlOfPart({ text: 'a notice', target }, TABLE)).toBeNull();
   });
 
-  it('[U08] never holds a tag that a person or a model wrote', async () => {
+  it('[U08] never contains a tag that a person or a model wrote', async () => {
     const target = targetOf('discord');
     const html = await htmlOfPart(
       { text: '<img src=x onerror=alert(1)> **b**', target },

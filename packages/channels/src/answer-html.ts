@@ -3,15 +3,16 @@ import type { RenderTarget } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
 import { WEB } from './web/front.ts';
 
-/** A part of an answer as it was sent, in the dialect of its platform. */
+/** A part of an answer as it was sent, in its platform's dialect. */
 export interface SentText {
   readonly text: string;
   readonly target: RenderTarget;
 }
 
 /**
- * A part of an answer as HTML for the page. `markdown`: the whole answer, where the history has it. The first part
- * shows all of it; a later one, which the first one shows, is empty. Null: only the plain text is known.
+ * Renders a part of an answer as HTML for the page. `markdown` is the whole answer, if the history
+ * has it. The first part shows all of it, and the later parts that it includes are empty. Null when
+ * only the plain text is known.
  */
 export async function htmlOfPart(
   { text, target }: SentText,
@@ -21,7 +22,7 @@ export async function htmlOfPart(
   if (markdown !== undefined) {
     const sent = await renderInSteps(markdown, target, setImmediate);
     const place = sent.findIndex((part) => part.text === text);
-    // Commands that the answer held were taken out, or the platform prints it in another way today.
+    // The answer contained commands that were removed, or the platform's printer has changed since.
     if (place !== -1) return place === 0 ? printed(markdown) : '';
   }
   return target.dialect === 'markdown' || target.dialect === 'discord' ? printed(text) : null;

@@ -1,4 +1,4 @@
-/** Undefined when the text is not JSON. */
+/** Parses JSON; undefined when the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -14,8 +14,8 @@ export type Body =
   | { readonly kind: 'not-utf8' };
 
 /**
- * Reads a request of at most `limit` bytes, whether it says its length or not. Bytes that are no
- * UTF-8 are refused: replacing them would change what was said.
+ * Reads a request of at most `limit` bytes, whether or not it declares its length. Bytes that are
+ * not UTF-8 are refused, because replacing them would change the message.
  */
 export async function readBody(request: Request, limit: number): Promise<Body> {
   if (Number(request.headers.get('content-length') ?? 0) > limit) return { kind: 'too-large' };
@@ -35,7 +35,10 @@ export async function readBody(request: Request, limit: number): Promise<Body> {
   }
 }
 
-/** Reads at most `limit` bytes; undefined when there are more, and the connection is closed. */
+/**
+ * Reads at most `limit` bytes; undefined when there are more, in which case the connection is
+ * closed.
+ */
 export async function readUpTo(
   body: AsyncIterable<Uint8Array>,
   limit: number,

@@ -22,7 +22,7 @@ const PART: OutboundPart = {
 const SIGNAL = new AbortController().signal;
 const NEVER = { minIntervalMs: 1, update: async () => {}, end: async () => {} };
 
-/** Anything that code without types may return. */
+/** Anything that untyped code may return. */
 const anything = fc.oneof(
   fc.anything({ withDate: true, withMap: true, withNullPrototype: true }),
   fc.record({ messageId: fc.string() }),
@@ -40,7 +40,7 @@ beforeEach(() => {
   });
 });
 
-/** An adapter all of whose functions return the same. */
+/** An adapter whose functions all return the same value. */
 function returning(value: unknown): ChannelAdapter {
   const give = async () => value;
   const adapter: object = {
@@ -58,7 +58,7 @@ function returning(value: unknown): ChannelAdapter {
 }
 
 describe('what an adapter returns', () => {
-  it('[F01] [F04] is of the contract whatever its code returns, and each defect is counted', async () => {
+  it('[F01] [F04] matches the contract whatever its code returns, and each violation is counted', async () => {
     await fc.assert(
       fc.asyncProperty(anything, async (value) => {
         const { send, findSent, chatName, streaming, files, http } = returning(value);
@@ -80,13 +80,13 @@ describe('what an adapter returns', () => {
 
   const isId = (id: unknown) => typeof id === 'string' && id.length > 0 && id.length <= 256;
 
-  it('[D04] a part without a readable receipt has an id of its own, and is never sent again for it', async () => {
+  it("[D04] a part without a readable receipt gets an id of Parley's own, and is never sent again", async () => {
     const { send } = returning({ messageId: '7' });
     expect(await send(PART, SIGNAL)).toEqual({ platformMessageId: 'unknown:p1' });
     expect(reasons).toEqual(['send: its platformMessageId is wrong: invalid_union']);
   });
 
-  it('[F01] passes unchanged where it is right, and a number becomes the id that it is', async () => {
+  it('[F01] is passed on unchanged when valid, and a numeric id becomes text', async () => {
     expect(await returning({ platformMessageId: '7' }).send(PART, SIGNAL)).toEqual({
       platformMessageId: '7',
     });
@@ -99,7 +99,7 @@ describe('what an adapter returns', () => {
     expect(reasons).toHaveLength(0);
   });
 
-  it('[F01] stops the account after three wrong receipts in a row, and not after three in all', async () => {
+  it('[F01] stops the account after three invalid receipts in a row, but not after three in total', async () => {
     const [wrong, right] = [returning(null), returning({ platformMessageId: '7' })];
     await wrong.send(PART, SIGNAL);
     await wrong.send(PART, SIGNAL);
@@ -112,7 +112,7 @@ describe('what an adapter returns', () => {
     expect(defects.summary()).toMatchObject({ count: 5, last: { what: 'send', at: 5 } });
   });
 
-  it('[D12] stops nothing over what people in chats can bring about: files, requests, throwing', async () => {
+  it('[D12] does not stop the account because of what people in chats can cause: files, requests, exceptions', async () => {
     const throwing = checkedAdapter(
       { ...returning(null), send: () => Promise.reject(new TypeError('x is undefined')) },
       defects,
@@ -147,7 +147,7 @@ describe('what an adapter returns', () => {
     ['a failure that there is not', failing({ kind: 'tired' }), 'unknown-outcome', 1],
     ['an ordinary error', new Error('boom'), 'unknown-outcome', 1],
   ])(
-    '[D05] what send throws is a failure of the contract: %s',
+    '[D05] what send throws becomes a failure of the contract: %s',
     async (_what, thrown, kind, count) => {
       const { send } = checkedAdapter(
         { ...returning(null), send: () => Promise.reject(thrown) },
@@ -170,17 +170,17 @@ describe('what an adapter returns', () => {
     ['typing without a pace', { typing: { show: async () => {} } }],
     ['files without a limit', { files: { fetch: async () => new Uint8Array() } }],
     ['streaming without an end', { streaming: { ...NEVER, end: undefined } }],
-  ])('[F04] its own form is checked when it is made: %s', (_what, change) => {
+  ])('[F04] its own shape is checked when it is created: %s', (_what, change) => {
     expect(shapeProblems({ ...returning(null), ...change })).not.toEqual([]);
   });
 
-  it('[F04] a right form has no problems, nor has a capability of a later version', () => {
+  it('[F04] a valid shape has no problems, nor does a capability of a later version', () => {
     const capabilities = { ...CAPABILITIES, smells: true };
     expect(shapeProblems({ ...returning(null), capabilities })).toEqual([]);
     expect(shapeProblems(null)).not.toEqual([]);
   });
 
-  it('[F05] only what is exactly true makes an administrator', async () => {
+  it('[F05] only an exact true makes somebody an administrator', async () => {
     await fc.assert(
       fc.asyncProperty(fc.anything(), async (value) => {
         const facts: object = {
@@ -196,7 +196,7 @@ describe('what an adapter returns', () => {
     );
   });
 
-  it('[D12] a state that is none is ignored', () => {
+  it('[D12] an invalid state is ignored', () => {
     expect(checkedState({ kind: 'fine' }, defects)).toBeUndefined();
     expect(checkedState({ kind: 'connected' }, defects)).toBeUndefined();
     expect(checkedState({ kind: 'connected', as: 'me' }, defects)).toEqual({

@@ -38,7 +38,10 @@ const Shape = z.looseObject({
   http: z.looseObject({ fetch: Work }).optional(),
 });
 
-/** Problems with the shape of an adapter that was just made, for people; empty when there are none. */
+/**
+ * Problems with the shape of an adapter that was just created, for people; empty when there are
+ * none.
+ */
 export function shapeProblems(adapter: unknown): readonly string[] {
   const { error } = Shape.safeParse(adapter);
   return (error?.issues ?? []).map(({ path, message }) =>
@@ -47,8 +50,9 @@ export function shapeProblems(adapter: unknown): readonly string[] {
 }
 
 /**
- * An adapter whose results are checked where they enter (F01): a wrong one is counted and replaced by what does no harm,
- * so that neither the database nor another part meets it. What an adapter returns by contract passes unchanged.
+ * Wraps an adapter and checks its results where they enter (F01). An invalid result is counted and
+ * replaced by a harmless one, so that neither the database nor any other part receives it. Valid
+ * results pass unchanged.
  */
 export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): ChannelAdapter {
   const { findSent, chatName, reportsStart, typing, streaming, files, messages, http } = adapter;
@@ -77,19 +81,20 @@ export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): Chann
   };
 }
 
-/** Some libraries have numbers as ids. */
+/** Some libraries use numeric ids. */
 const Id = z.union([z.string(), z.int().transform(String)]).pipe(z.string().min(1).max(256));
 const Name = z.string().max(1_000);
 const ReceiptShape = z.object({ platformMessageId: Id });
 
-/** The id of a message that has arrived without a readable receipt: no platform has such ids. */
+/** The id of a message that arrived without a readable receipt; no platform has such ids. */
 function unknownId({ id }: OutboundPart): string {
   return `unknown:${id}`;
 }
 
 /**
- * A send that resolves has sent. Without a readable receipt the part counts as sent under an id of our own: sending it
- * again would double it, and calling it uncertain would ask a person about a message that is there.
+ * A send that resolves has sent the part. Without a readable receipt the part counts as sent, under
+ * an id of Parley's own: sending it again would double it, and calling it uncertain would ask a
+ * person about a message that arrived.
  */
 async function checkedSend(
   defects: Defects,
@@ -101,7 +106,7 @@ async function checkedSend(
   try {
     returned = await send();
   } catch (thrown) {
-    // What a timeout or the end of the process interrupts may fail in any way.
+    // An operation interrupted by a timeout or by shutdown may fail in any way.
     if (signal.aborted) throw thrown;
     throw readThrown(defects, thrown);
   }
@@ -120,12 +125,12 @@ const Failure: z.ZodType<ChannelFailure> = z.discriminatedUnion('kind', [
   Kind('transient').extend({ untried: z.literal(true).exactOptional() }),
   Kind('unknown-outcome'),
 ]);
-/** Also of a plugin with a copy of this package, whose errors are of another class. */
+/** Also matches errors of a plugin with its own copy of this package, which have another class. */
 const Thrown = z.object({ failure: Failure, message: z.string() });
 
 /**
- * Anything but a ChannelError leaves the outcome unknown. It is counted, and never stops the account: which message
- * makes an adapter throw, people in chats may choose.
+ * Anything but a ChannelError leaves the outcome unknown. It is counted but never stops the
+ * account, because people in chats may choose messages that make an adapter throw.
  */
 function readThrown(defects: Defects, thrown: unknown): ChannelError {
   const { data } = Thrown.safeParse(thrown);
@@ -150,7 +155,7 @@ function checkReturned<Result, Otherwise>(
     defects.pass(what);
     return data;
   }
-  // The issues name fields, never what is in them.
+  // The issues name fields, never their content.
   const [issue] = error.issues;
   const where =
     issue === undefined || issue.path.length === 0 ? 'result' : z.core.toDotPath(issue.path);
@@ -186,13 +191,13 @@ function checkedFiles(files: FilesCapability, defects: Defects): FilesCapability
       if (bytes !== null && bytes.length <= limit) return bytes;
       if (bytes !== null)
         defects.note('files.fetch', 'it returned more bytes than it was asked for');
-      const message = 'The channel returned no usable file. This is a defect of the adapter.';
+      const message = 'The channel returned no usable file. This is a bug in the channel.';
       throw new ChannelError({ kind: 'refused' }, message);
     },
   };
 }
 
-/** Also one of another copy of `undici`. */
+/** Also matches a response of another copy of `undici`. */
 const Answer = z.custom<Response>(
   (value) => Object.prototype.toString.call(value) === '[object Response]',
 );
@@ -219,12 +224,14 @@ const State: z.ZodType<ChannelState> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('stopped') }),
 ]);
 
-/** A state that an adapter reports; undefined: it is none, and is ignored. */
+/**
+ * Validates a state that an adapter reports; undefined when it is invalid and should be ignored.
+ */
 export function checkedState(state: unknown, defects: Defects): ChannelState | undefined {
   return checkReturned(defects, 'report', State, state, undefined);
 }
 
-/** Facts about a sender that give rights: only what is exactly true grants anything. */
+/** Facts about a sender that grant rights: only an exact true grants anything. */
 export function checkedFacts(facts: SenderFacts | undefined, defects: Defects): SenderFacts {
   const { isAdministrator, roles, earlier } = facts ?? {};
   return {
@@ -252,8 +259,9 @@ export function checkedFacts(facts: SenderFacts | undefined, defects: Defects): 
 const STOPPING: readonly string[] = ['send', 'findSent', 'chatName', 'pace', 'report'];
 
 /**
- * The function that returned too many wrong results in a row, so that the account must stop; undefined: none. Results that depend on
- * what people send, as of a file or a request, are replaced one by one and stop nothing.
+ * The function that returned too many invalid results in a row, so that the account must stop;
+ * undefined when there is none. Results that depend on what people send, such as files and
+ * requests, are replaced one by one and stop nothing.
  */
 export function stoppingDefect(defects: Pick<Defects, 'isOff'>): string | undefined {
   return STOPPING.find((what) => defects.isOff(what));

@@ -1,7 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
 
-/** Hears of an error that an adapter threw where no caller waits; `event` is what it was handling. */
+/**
+ * Called with an error that an adapter threw where no caller awaits it; `event` is what it was
+ * handling.
+ */
 export type OnFault = (event: string, error: unknown) => void;
 
 interface Running {
@@ -9,12 +12,15 @@ interface Running {
   readonly event: string;
 }
 
-/** Which adapter the code that runs now belongs to, however deep in a library or late in a timer it is. */
+/**
+ * The adapter that the running code belongs to, however deep in a library or late in a timer it is.
+ */
 const running = new AsyncLocalStorage<Running | undefined>();
 
 /**
- * Makes an adapter whose faults are its own. Its calls run in a scope that listeners, timers and
- * promises inherit, those of the platform library included; calls back into the core leave it.
+ * Creates an adapter whose errors are attributed to it. Its calls run in a scope that listeners,
+ * timers and promises inherit, including those of the platform library; calls back into the core
+ * leave it.
  */
 export function guardAdapter<Settings>(
   connect: (context: ChannelContext<Settings>) => ChannelAdapter,
@@ -48,8 +54,8 @@ export function guardAdapter<Settings>(
 }
 
 /**
- * Wraps a listener or the callback of a timer of an adapter: what it throws or rejects with is reported
- * under the event's name and restarts that adapter, not the process.
+ * Wraps an adapter's listener or timer callback: an error or rejection is reported under the
+ * event's name and restarts that adapter, not the process.
  */
 export function guarded<Args extends readonly unknown[]>(
   event: string,
@@ -67,15 +73,18 @@ export function guarded<Args extends readonly unknown[]>(
   };
 }
 
-/** Names what is being handled until the end of this callback, for what the library throws over it later. */
+/**
+ * Names what is being handled until the end of this callback, for errors that the library throws
+ * later.
+ */
 export function handling(event: string): void {
   const current = running.getStore();
   if (current !== undefined) running.enterWith({ ...current, event });
 }
 
 /**
- * For the process's last resort: whether an error that nothing caught comes from an adapter, whose
- * restart is then under way. Node runs that listener in the scope of what threw.
+ * For the process's last resort: whether an uncaught error came from an adapter, whose restart is
+ * then under way. Node runs that listener in the scope of the code that threw.
  */
 export function blameAdapter(error: unknown): boolean {
   const current = running.getStore();
@@ -91,7 +100,10 @@ const CAPABILITIES: ReadonlySet<PropertyKey> = new Set([
   'http',
 ] satisfies (keyof ChannelAdapter)[]);
 
-/** The same object whose methods, those of an adapter's capability objects included, are run by `run`. */
+/**
+ * Returns the same object, but all calls of its methods and of those of its capability objects go
+ * through `run`.
+ */
 function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: string) => R): T {
   return new Proxy(target, {
     get(_, name) {
@@ -105,8 +117,8 @@ function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: st
 }
 
 /**
- * The differences between an adapter and its declaration (F04); empty when there are none. The core offers people
- * only what is declared.
+ * The differences between an adapter and its declaration (F04); empty when there are none. The core
+ * offers people only what is declared.
  */
 export function findUndeclared(adapter: ChannelAdapter): readonly string[] {
   const { capabilities, typing, streaming, messages } = adapter;
@@ -124,8 +136,8 @@ export function findUndeclared(adapter: ChannelAdapter): readonly string[] {
 }
 
 /**
- * The same JSON without fields that are null, for the schemas of what a platform sends: a field that it
- * calls optional may as well come as null, and a message must not be lost over that.
+ * Removes fields that are null from JSON, for the schemas of what a platform sends: a field that it
+ * calls optional may also come as null, and no message must be lost because of that.
  */
 export function withoutNulls(value: unknown): unknown {
   return hasNull(value) ? copyWithoutNulls(value) : value;

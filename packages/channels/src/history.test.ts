@@ -31,7 +31,7 @@ const shown = async (limit = 10) =>
   });
 
 describe('the history of a chat', () => {
-  it('shows what was asked and answered in its order, also within one millisecond', async () => {
+  it('shows questions and answers in order, even within one millisecond', async () => {
     await ask('one', 10);
     await answer('first', 10);
     await answer('second', 10);
@@ -40,7 +40,7 @@ describe('the history of a chat', () => {
     expect(await shown()).toEqual(['> one', 'first', 'second', '> two', 'third']);
   });
 
-  it('[W08] leaves out what Parley put there itself at a start, and shows the answer', async () => {
+  it('[W08] omits what Parley wrote there itself at a start, and shows the answer', async () => {
     await ask('one', 10);
     const message = aMessage({ messageId: 'boot_1', text: 'BOOT.md', trigger: 'boot' });
     const conversationId = conversationIdOf(message);
@@ -49,7 +49,7 @@ describe('the history of a chat', () => {
     expect(await shown()).toEqual(['> one', 'Good morning']);
   });
 
-  it('[U08] has no text of what a later message has replaced', async () => {
+  it('[U08] contains no text that a later message has replaced', async () => {
     const message = aMessage({ messageId: 'm1', text: 'secret' });
     const conversationId = conversationIdOf(message);
     await store.inbox.accept({ conversationId, message, route, receivedAt: 10 });
@@ -84,7 +84,7 @@ describe('the history of a chat', () => {
     ]);
   });
 
-  it('ends with the newest when there is more than fits', async () => {
+  it('ends with the newest entry when there are more than fit', async () => {
     for (let at = 1; at <= 5; at += 1) {
       await ask(`q${at}`, at * 10);
       await answer(`a${at}`, at * 10 + 5);
@@ -92,7 +92,7 @@ describe('the history of a chat', () => {
     expect(await shown(3)).toEqual(['a4', '> q5', 'a5']);
   });
 
-  it('[W02] knows no word of another chat', async () => {
+  it('[W02] contains nothing of another chat', async () => {
     await ask('private', 10, '43');
     expect(await shown()).toEqual([]);
   });

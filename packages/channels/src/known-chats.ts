@@ -10,7 +10,7 @@ import type { HistoryEntry } from './shown-chats.ts';
 
 /** A direct chat in which an owner has written. */
 export interface OwnersChat {
-  /** Their last message there: by whom, in which chat, with the route of its answer. */
+  /** Their last message there: its author, its chat, and the route of its answer. */
   readonly last: InboxRow;
   /** The conversation that it belongs to; linked accounts share one (F13). */
   readonly conversationId: string;
@@ -19,15 +19,15 @@ export interface OwnersChat {
 export interface OwnersChatDeps {
   readonly store: Pick<Store, 'inbox' | 'links'>;
   readonly owners: readonly string[];
-  /** The agent whose owners and chats are meant; absent: the default one (F14). */
+  /** The agent whose owners and chats are meant; the default one when absent (F14). */
   readonly agentName?: string | undefined;
-  /** True when answers can go out there: the account is one of the settings. */
+  /** Whether answers can be sent there, because the settings have the account. */
   readonly serves: (channel: string, account: string) => boolean;
 }
 
 /**
- * The direct chats in which owners wrote lately, newest first: only of those who are owners still, and
- * where answers can go out.
+ * The direct chats in which owners wrote recently, newest first: only those of current owners, and
+ * where answers can be sent.
  */
 export async function* ownersChats({
   store,
@@ -46,7 +46,9 @@ export async function* ownersChats({
   }
 }
 
-/** The newest of them; with `person` (`telegram:42`) of this owner alone. Null when there is none. */
+/**
+ * The newest of them; with `person` (`telegram:42`), only of this owner. Null when there is none.
+ */
 export async function ownersChat(
   deps: OwnersChatDeps,
   person?: string,
@@ -68,23 +70,25 @@ export interface NamedChat {
 
 export interface NamedChatDeps {
   readonly store: Pick<Store, 'inbox'>;
-  /** The agent that is to write there; absent: the default one (F14). */
+  /** The agent that is to write there; the default one when absent (F14). */
   readonly agentName?: string | undefined;
-  /** True when answers can go out there: the account is one of the settings. */
+  /** Whether answers can be sent there, because the settings have the account. */
   readonly serves: (channel: string, account: string) => boolean;
 }
 
-/** The last message from there, `inThread` if it is of the thread that was named; or why not. */
+/**
+ * The last message from the chat, `inThread` if it is from the named thread; or why there is none.
+ */
 export type FoundNamedChat =
   | { readonly kind: 'found'; readonly last: InboxRow; readonly inThread: boolean }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** Messages of a chat among which one of the thread is looked for. */
+/** The number of recent messages among which one of the thread is searched. */
 const RECENT_MESSAGES = 50;
 
 /**
- * The last message of a named chat: its route and its kind are those that are known from there, so
- * that nothing goes to a chat in which no person has written (F11).
+ * Finds the last message of a named chat. Its route and kind come from that message, so that
+ * nothing is sent to a chat in which no person has written (F11).
  */
 export async function namedChat(
   { store, agentName, serves }: NamedChatDeps,
@@ -102,7 +106,7 @@ export async function namedChat(
     const reason = `${name} cannot be reached yet: I have received no message there.`;
     return { kind: 'none', reason };
   }
-  // Another agent may have been answered there: this one has a conversation of its own.
+  // Another agent may have answered there; this one has its own conversation.
   const conversationId = conversationOfAgent(agentName, last.conversationId);
   return { kind: 'found', last: { ...last, conversationId }, inThread: ofThread !== undefined };
 }
@@ -112,19 +116,19 @@ export interface SenderNow {
   readonly isOwner: boolean;
   /** The conversation that their message would belong to. */
   readonly conversationId: string;
-  /** Why they could not write there any more; null where they could. */
+  /** Why they could not write there any more; null when they could. */
   readonly refusal: string | null;
 }
 
-/** The services for looking senders up: the rules of the account that they wrote to. */
+/** The services for looking up senders: the rules of the account that they wrote to. */
 export interface SenderNowDeps {
   readonly store: SenderRightsDeps['store'];
   readonly rules: DecisionRules;
 }
 
 /**
- * Looks up who sent a message to an agent that is about to have effects again: owners, links and access may have
- * changed since (W02, F05). Rejects when the database does not answer.
+ * Looks up who sent a message to an agent that is about to act on it again: owners, links and
+ * access may have changed since (W02, F05). Rejects when the database does not answer.
  */
 export async function senderNow(
   { store, rules: every }: SenderNowDeps,
@@ -147,8 +151,8 @@ export async function senderNow(
 }
 
 /**
- * Reads a chat's history from what was taken in and what was sent: the durable rows are the history.
- * Messages that Parley wrote itself (a start) are left out.
+ * Reads a chat's history from what was received and what was sent: the durable rows are the
+ * history. Messages that Parley wrote itself (at a start) are omitted.
  */
 export async function chatHistory(
   store: Pick<Store, 'inbox' | 'outbox' | 'attachments'>,

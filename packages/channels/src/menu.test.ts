@@ -33,7 +33,7 @@ const skills = fc.array(
 );
 
 describe('[F09] a menu that its platform takes', () => {
-  it('holds for any skills, and nothing is lost without a word', () => {
+  it('fits for any skills, and nothing is dropped without a notice', () => {
     fc.assert(
       fc.property(skills, (some) => {
         const commands = [...COMMANDS, ...some];
@@ -63,7 +63,7 @@ describe('[F09] a menu that its platform takes', () => {
     expect(items[0]?.description).toMatch(/word…$/);
   });
 
-  it('leaves descriptions alone where all fit', () => {
+  it('keeps descriptions unchanged when all fit', () => {
     const commands = [skill('tea', 'Makes tea.'), skill('talk', 'x'.repeat(256))];
     const { items, shortenedTo } = fitMenu(commands, LIMITS);
     expect(items.map(({ description }) => description.length)).toEqual([10, 256]);
@@ -78,7 +78,7 @@ describe('[F09] a menu that its platform takes', () => {
     expect(items.map(({ name }) => name)).toEqual(commands.slice(1, 101).map(({ name }) => name));
   });
 
-  it('leaves out names that the platform refuses, and the second of two that are one there', () => {
+  it('leaves out names that the platform refuses, and the second of two that it treats as one', () => {
     const commands = [skill('Plan', 'a'), skill('a-b', 'b'), skill('a_b', 'c'), skill('旅行', 'd')];
     const nameOf = (name: string) => name.replaceAll('-', '_');
     const { items, leftOut } = fitMenu(commands, { ...LIMITS, nameOf });
@@ -89,7 +89,7 @@ describe('[F09] a menu that its platform takes', () => {
       '旅行 name',
     ]);
     expect(leftOutText('Telegram', leftOut)).toBe(
-      "Telegram's menu takes no command called /Plan, /旅行, /a_b. They work when they are typed.",
+      "Telegram's menu accepts no command called /Plan, /旅行, /a_b. They work when they are typed.",
     );
   });
 });
@@ -101,7 +101,7 @@ describe('a description that is shortened', () => {
     ['Plans a trip, slowly', 14, 'Plans a trip…'],
     ['Donaudampfschifffahrt', 10, 'Donaudamp…'],
     ['👨‍👩‍👧‍👦👨‍👩‍👧‍👦', 14, '👨‍👩‍👧‍👦…'],
-  ])('%j to %i units is %j', (text, length, expected) => {
+  ])('%j shortened to %i units is %j', (text, length, expected) => {
     expect(shortenedText(text, length)).toBe(expected);
   });
 });

@@ -2,29 +2,34 @@
 export interface CommandInfo {
   readonly name: string;
   readonly summary: string;
-  /** Only the person who sends the command sees its answer, where the platform can do that. */
+  /** Only the sender of the command sees its answer, on platforms that can do that. */
   readonly private?: true;
-  /** It belongs to a skill; a menu without room for every command leaves these out first. */
+  /**
+   * Whether it belongs to a skill; a menu without room for every command leaves these out first.
+   */
   readonly isSkill?: true;
-  /** Arguments as people read them: `CODE`, `[message]`. Absent: it reads none, or it is a skill's and they are unknown. */
+  /**
+   * Its arguments as people read them: `CODE`, `[message]`. Absent when it has none, or when it is
+   * a skill's and they are unknown.
+   */
   readonly takes?: string;
 }
 
-/** The limits of a platform's menu of commands. */
+/** The limits of a platform's command menu. */
 export interface MenuLimits {
-  /** Commands in all. */
+  /** The number of commands. */
   readonly commands: number;
-  /** Longest description, and what it is counted in. */
+  /** The longest description, and the unit it is counted in. */
   readonly description: { readonly max: number; readonly unit: 'utf16' | 'codepoint' };
-  /** The whole list as it is sent, in bytes; absent: it has no limit of its own. */
+  /** The size of the whole list as sent, in bytes; absent when it has no limit of its own. */
   readonly size?: { readonly max: number; readonly of: (items: readonly MenuItem[]) => number };
-  /** Names that the platform takes. */
+  /** Matches the names that the platform accepts. */
   readonly name: RegExp;
-  /** The name of a command there, where it differs. */
+  /** The name of a command there, if it differs. */
   readonly nameOf?: (name: string) => string;
 }
 
-/** An entry of a menu, before it is brought into the platform's form. */
+/** An entry of a menu, before it is converted to the platform's format. */
 export interface MenuItem {
   readonly name: string;
   readonly description: string;
@@ -32,30 +37,34 @@ export interface MenuItem {
   readonly private?: true;
 }
 
-/** A command that is not in a menu; it works all the same when it is typed. */
+/** A command that the menu lacks; it still works when it is typed. */
 export interface LeftOut {
   readonly name: string;
   readonly why: 'name' | 'twice' | 'room';
 }
 
-/** A menu that its platform takes, and what was done to make it fit. */
+/** A menu that its platform accepts, and what was done to make it fit. */
 export interface FittedMenu {
   readonly items: readonly MenuItem[];
   readonly leftOut: readonly LeftOut[];
-  /** The length that descriptions were shortened to so that the whole list fits; null: they were not. */
+  /**
+   * The length that descriptions were shortened to so that the whole list fits; null when they were
+   * not.
+   */
   readonly shortenedTo: number | null;
 }
 
-/** The number of times commands were typed lately; missing names were not typed. */
+/** How often commands were typed recently; missing names were not typed. */
 export type CommandUses = ReadonlyMap<string, number>;
 
 /** Descriptions are not shortened below this length to make room; commands are left out instead. */
 const MIN_DESCRIPTION = 20;
 
 /**
- * Fits commands into a menu (F09). Descriptions are shortened first, the longest ones first; only when all are at their
- * shortest are commands left out: of those with `uses` the least used, and of equal ones the last. The commands without
- * `isSkill` are Parley's own and stay the longest. The order of the menu is that of `commands`. Pure.
+ * Fits commands into a menu (F09). Descriptions are shortened first, starting with the longest;
+ * only when all are at their shortest are commands left out: of those with `uses` the least used,
+ * and the last one among equals. Commands without `isSkill` are Parley's own and stay the longest.
+ * The menu keeps the order of `commands`. Pure.
  */
 export function fitMenu(
   commands: readonly CommandInfo[],
@@ -86,7 +95,7 @@ export function fitMenu(
 interface LegalItem {
   readonly command: CommandInfo;
   readonly item: MenuItem;
-  /** Its place in the list of commands. */
+  /** Its position in the list of commands. */
   readonly nth: number;
 }
 
@@ -131,7 +140,10 @@ function shortenedItems(items: readonly LegalItem[], length: number): readonly M
   }));
 }
 
-/** A text of at most `length` UTF-16 units, cut between words where that does not lose half of it. */
+/**
+ * Shortens a text to at most `length` UTF-16 units, cutting between words if that does not lose
+ * half of it.
+ */
 export function shortenedText(text: string, length: number): string {
   if (text.length <= length) return text;
   let start = '';
@@ -145,7 +157,9 @@ export function shortenedText(text: string, length: number): string {
   return `${shown.replace(/[\s,;:–—-]+$/u, '')}…`;
 }
 
-/** The largest whole number from `low` to `high` for which `fits` holds; `low` where it holds for none. */
+/**
+ * The largest integer from `low` to `high` for which `fits` holds; `low` when it holds for none.
+ */
 function largestThat(high: number, low: number, fits: (count: number) => boolean): number {
   let least = Math.min(low, high);
   let most = high;
@@ -157,7 +171,10 @@ function largestThat(high: number, low: number, fits: (count: number) => boolean
   return least;
 }
 
-/** For logs, the owner's note and `parley doctor`: what a menu lacks, in one sentence; null: nothing. */
+/**
+ * One sentence about what a menu lacks, for logs, the owner's note and `parley doctor`; null when
+ * it lacks nothing.
+ */
 export function leftOutText(platform: string, leftOut: readonly LeftOut[]): string | null {
   const of = (why: LeftOut['why']) =>
     leftOut.filter((one) => one.why === why).map(({ name }) => `/${name}`);
@@ -166,10 +183,10 @@ export function leftOutText(platform: string, leftOut: readonly LeftOut[]): stri
   const sentences = [
     ...(room.length === 0
       ? []
-      : [`${platform}'s menu has no room for ${room.join(', ')}, used least.`]),
+      : [`${platform}'s menu has no room for ${room.join(', ')}, which are used least.`]),
     ...(illegal.length === 0
       ? []
-      : [`${platform}'s menu takes no command called ${illegal.join(', ')}.`]),
+      : [`${platform}'s menu accepts no command called ${illegal.join(', ')}.`]),
   ];
   return sentences.length === 0 ? null : `${sentences.join(' ')} They work when they are typed.`;
 }

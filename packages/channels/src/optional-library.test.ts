@@ -86,7 +86,7 @@ describe('a channel without its optional library', () => {
     },
   );
 
-  it('[U06] says the same to who checks the settings', async () => {
+  it('[U06] says the same to the settings check', async () => {
     const { probe } = channelFailingWith(missing('@example/client'));
     const signal = new AbortController().signal;
     const found = await probe?.({}, { signal, log: silentLogger } as never);
@@ -107,7 +107,7 @@ describe('a channel without its optional library', () => {
     ]);
   });
 
-  it('is something else than a library that is broken', async () => {
+  it('is not confused with a library that is broken', async () => {
     for (const error of [new Error('broken'), missing('something-else')]) {
       await expect(channelFailingWith(error).load()).rejects.toBe(error);
     }

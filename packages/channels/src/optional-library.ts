@@ -2,23 +2,26 @@ import { type Capabilities, ChannelError } from '@parley/core';
 import { installLine } from '@parley/core/install-line';
 import type { ChannelAdapter, ChannelContext, ChannelDefinition } from './adapter.ts';
 
-/** A platform's library, which an installation may be without. */
+/** A platform's library that an installation may lack. */
 export interface OptionalLibrary {
-  /** As npm knows it. */
+  /** Its name on npm. */
   readonly name: string;
   /** Its own parts that may be missing as well. */
   readonly parts?: readonly string[];
-  /** A note for people before they install it; empty: none. */
+  /** A note for people before they install it; empty for none. */
   readonly note?: string;
-  /** As the person who configures the channel calls the platform. */
+  /** The name of the platform for the person who configures the channel. */
   readonly platform: string;
-  /** Capabilities of the channel that are known without the library: answers are written in its format until then. */
+  /**
+   * Capabilities of the channel that are known without the library: until it is installed, answers
+   * are written in its format.
+   */
   readonly capabilities: Pick<Capabilities, 'target' | 'idempotentSend'>;
 }
 
 /**
- * The same channel, where a missing library is no crash: each account reports which one to install and how, a probe says
- * the same, and other channels go on.
+ * Wraps a channel so that a missing library is not a crash: each account reports which library to
+ * install and how, a probe says the same, and other channels keep working.
  */
 export function withOptionalLibrary<Definition extends ChannelDefinition>(
   definition: Definition,
@@ -48,7 +51,7 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
   };
 }
 
-/** Whether this is Node's error for the library, or one of its parts, that is not installed. */
+/** Whether Node reports that the library, or one of its parts, is not installed. */
 function isLibraryMissing(thrown: unknown, { name, parts = [] }: OptionalLibrary): boolean {
   if (!(thrown instanceof Error) || !('code' in thrown)) return false;
   if (thrown.code !== 'ERR_MODULE_NOT_FOUND' && thrown.code !== 'MODULE_NOT_FOUND') return false;
@@ -87,7 +90,7 @@ function accountWithout(
       report({ kind: 'stopped' });
     },
     async send() {
-      const message = `The library for ${library.platform} is not installed; this is sent once it is.`;
+      const message = `The library for ${library.platform} is not installed; this will be sent once it is.`;
       throw new ChannelError({ kind: 'transient' }, message);
     },
   };

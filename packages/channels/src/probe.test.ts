@@ -14,7 +14,7 @@ describe('the clock of a server', () => {
     expect(readClock('h', DATE, times)).toEqual({ server: 'h', aheadMs });
   });
 
-  it.each([null, undefined, '', 'yesterday'])('[U02] is unknown by the header %j', (date) => {
+  it.each([null, undefined, '', 'yesterday'])('[U02] is unknown for the header %j', (date) => {
     expect(readClock('h', date, { asked: AT, answered: AT })).toBeNull();
   });
 });

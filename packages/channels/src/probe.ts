@@ -1,12 +1,12 @@
 import type { AdapterValues, Clock } from '@parley/core';
 
-/** The means of a probe. It must end when `signal` is aborted, and must change nothing. */
+/** What a probe may use. It must end when `signal` is aborted, and must change nothing. */
 export interface ProbeEnv {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Values that the account has stored; null while a running gateway holds them. */
   readonly values: Pick<AdapterValues, 'get'> | null;
-  /** Also fetch the account's picture. */
+  /** Whether to fetch the account's picture as well. */
   readonly wantsPicture?: boolean | undefined;
 }
 
@@ -16,11 +16,13 @@ export interface ProbeWarning {
   readonly fix: string;
 }
 
-/** The lead of this machine's clock over a server's, by the `Date` header of its answer. */
+/**
+ * How far this machine's clock is ahead of a server's, judged by the `Date` header of its answer.
+ */
 export interface ClockReading {
-  /** Host of the server. */
+  /** The host name of the server. */
   readonly server: string;
-  /** Negative: behind. In ms, to about half a second. */
+  /** Negative when behind. In ms, accurate to about half a second. */
   readonly aheadMs: number;
 }
 
@@ -45,7 +47,7 @@ export type ChannelProbe =
       readonly kind: 'problem';
       readonly reason: string;
       readonly fix: string;
-      /** It may work later without anyone changing anything. */
+      /** Whether it may work later without anyone changing anything. */
       readonly retryable: boolean;
     };
 
@@ -53,7 +55,10 @@ const MAX_PICTURE_BYTES = 512 * 1_024;
 /** A picture is optional, so a slow one must not delay the rest of the probe. In ms. */
 const PICTURE_TIMEOUT_MS = 5_000;
 
-/** Fetches the account's picture if the caller wants it. Never rejects: an account works without one. */
+/**
+ * Fetches the account's picture if the caller wants it. Never rejects: an account works without
+ * one.
+ */
 export async function probePicture(
   { signal, wantsPicture = false }: Pick<ProbeEnv, 'signal' | 'wantsPicture'>,
   fetch: (limit: number, signal: AbortSignal) => Promise<Uint8Array | undefined>,
@@ -72,8 +77,8 @@ export async function probePicture(
 const HALF_A_SECOND = 500;
 
 /**
- * Compares the clock with a `Date` header; `asked` and `answered` are the times of the request by this
- * machine's clock, in ms. Null for a missing or unreadable header.
+ * Compares the clock with a `Date` header; `asked` and `answered` are the times of the request by
+ * this machine's clock, in ms. Null for a missing or unreadable header.
  */
 export function readClock(
   server: string,

@@ -19,22 +19,30 @@ export const realEnv: ChannelEnv = {
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 60_000;
 
-/** 1 s, 2 s, 4 s … 60 s, each shortened by up to half so that many accounts do not reconnect at once. */
+/**
+ * Returns 1 s, 2 s, 4 s … 60 s, each shortened by up to half so that many accounts do not reconnect
+ * at once.
+ */
 export function reconnectBackoff(failures: number, random: number): number {
   return jitterDelay(Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures), random);
 }
 
-/** The decision after a connection failed or ended. */
+/** What to do after a connection failed or ended. */
 export type AfterConnectionFailure =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
   /** It does not recover by itself. */
   | { readonly kind: 'give-up'; readonly reason: string; readonly fix: string };
 
-/** The step that remains once a cause outside Parley is fixed; a change in the settings reconnects by itself. */
+/**
+ * The step that remains once a cause outside Parley is fixed; a change in the settings reconnects
+ * by itself.
+ */
 export const RECONNECT =
   'reconnect the account, on the page "Channels" or with "parley channels reconnect"';
 
-/** Reports the decision and waits for its delay. Returns whether to connect again. Never rejects. */
+/**
+ * Reports the decision and waits for its delay. Returns whether to connect again. Never rejects.
+ */
 export async function reportAndWait(
   decision: AfterConnectionFailure,
   {

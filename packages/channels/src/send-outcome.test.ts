@@ -96,7 +96,7 @@ const ROWS: readonly (readonly [what: string, facts: CallFacts, outcome: CallOut
   ['no error at all', { error: 'ECONNREFUSED' }, 'unknown'],
 ];
 
-describe('what became of a call that failed', () => {
+describe('the outcome of a failed call', () => {
   it.each(ROWS)('[D04] %s', (_what, facts, outcome) => {
     expect(callOutcome(facts)).toBe(outcome);
   });

@@ -2,22 +2,22 @@
 export interface CallFacts {
   /** The error that was thrown; its causes are examined, too. */
   readonly error: unknown;
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was a response. */
   readonly status?: number | undefined;
   /**
-   * Whether the connection was ready (TLS included) for the request, where the adapter saw it: before
-   * that nothing is written, whatever the error says.
+   * Whether the connection was ready (TLS included) for the request, if the adapter observed it:
+   * before that nothing is written, whatever the error says.
    */
   readonly connected?: boolean | undefined;
 }
 
 /**
- * Whether the platform may have carried a call out: `refused`, it answered that it did not;
- * `not-sent`, no byte of the request left; `unknown`, everything else.
+ * Whether the platform may have performed a call. `refused`: it answered that it did not.
+ * `not-sent`: no byte of the request left. `unknown`: everything else.
  */
 export type CallOutcome = 'refused' | 'not-sent' | 'unknown';
 
-/** Codes of Node, OpenSSL and undici that exist before a connection is ready, and never after. */
+/** Codes of Node, OpenSSL and undici that occur before a connection is ready, and never after. */
 const BEFORE_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -50,34 +50,35 @@ const BEFORE_CONNECTED: ReadonlySet<string> = new Set([
 ]);
 const BEFORE_CONNECTED_FAMILY = /^(?:CERT_|ERR_TLS_CERT_)/;
 const CONNECTING: ReadonlySet<string> = new Set(['connect', 'getaddrinfo']);
-/** Node's and undici's errors that differ from those of an open connection by their message alone. */
+/** Errors of Node and undici that differ from those of an open connection only by their message. */
 const CONNECTING_WORDS =
   /before secure TLS connection was established|HTTP Tunneling|\breason: (?:connect|getaddrinfo) /;
 
 /**
- * Whether a failed call may have had an effect (D04). Only `not-sent` and `refused` allow to repeat
- * what the platform would not recognise; what no rule knows is `unknown`.
+ * Whether a failed call may have had an effect (D04). Only `not-sent` and `refused` allow repeating
+ * a call that the platform would not recognize; anything that no rule covers is `unknown`.
  */
 export function callOutcome({ error, status, connected }: CallFacts): CallOutcome {
-  // From 500 on it is a server in between that answers: whether the call went through is not known.
+  // A status from 500 on may come from a proxy in between: whether the call went through is
+  // unknown.
   if (status !== undefined) return status >= 400 && status < 500 ? 'refused' : 'unknown';
   if (connected !== undefined) return connected ? 'unknown' : 'not-sent';
   return isBeforeConnected(error, MAX_CAUSES) ? 'not-sent' : 'unknown';
 }
 
-/** A chain of causes may be a circle. */
+/** A chain of causes may be circular. */
 const MAX_CAUSES = 8;
 
 function isBeforeConnected(error: unknown, left: number): boolean {
   if (!(error instanceof Error) || left === 0) return false;
-  // One error for each address that was tried: all of them must have failed so early.
+  // There is one error per address that was tried: all of them must have failed this early.
   if (error instanceof AggregateError && error.errors.length > 0)
     return error.errors.every((each: unknown) => isBeforeConnected(each, left - 1));
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall !== undefined && CONNECTING.has(syscall)) return true;
   if (code !== undefined && BEFORE_CONNECTED.has(code)) return true;
   if (code !== undefined && BEFORE_CONNECTED_FAMILY.test(code)) return true;
-  // undici counts what it has written on the connection that broke.
+  // undici counts the bytes written on the connection that broke.
   if (code === 'UND_ERR_SOCKET' && bytesWritten(error) === 0) return true;
   return CONNECTING_WORDS.test(error.message) || isBeforeConnected(error.cause, left - 1);
 }

@@ -2,18 +2,18 @@ import type { Button, OutboundFile, RenderedPart, ToolCallOfTurn } from '@parley
 import type { KeptFile, StoredAttachment } from '@parley/store';
 import type { MediaLimits } from './attachments/fetch-plan.ts';
 
-/** The chats that a channel with a page of its own shows besides a history. */
+/** The chats that a channel with a page of its own shows, besides a history. */
 export interface ChatsCapability {
-  /** Bounds of the files that are taken in. */
+  /** Limits of the files that are accepted. */
   readonly media: MediaLimits;
   /**
-   * Whether `needed` more bytes may be kept; old files make room. `person`: their sender, who has a share of it; null for
-   * an owner.
+   * Whether `needed` more bytes may be kept; old files make room. `person` is their sender, who has
+   * a share; null for an owner.
    */
   hasRoom(needed: number, person: string | null): Promise<boolean>;
   /**
-   * All chats of the account, newest first; `first` is the first thing said, of any length. `answeredAt`: when
-   * something was last sent there, in ms; 0: never.
+   * All chats of the account, newest first; `first` is the first text, of any length. `answeredAt`
+   * is when something was last sent there, in ms; 0 for never.
    */
   list(): Promise<
     readonly {
@@ -26,11 +26,11 @@ export interface ChatsCapability {
   >;
   /** Calls back on changes in any conversation of the gateway; returns what ends that. */
   onChange(listener: () => void): () => void;
-  /** The tools that turns have called, in their order. */
+  /** The tools that turns have called, in order. */
   calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]>;
-  /** A file that was sent to the chat, by its part; null when it is not there (any more). */
+  /** A file that was sent to the chat, by its part; null when it does not or no longer exists. */
   sentFile(chatId: string, partId: string): Promise<KeptFile | null>;
-  /** A file of a message of the chat; null when it is not there (any more). */
+  /** A file of a message of the chat; null when it does not or no longer exists. */
   file(chatId: string, messageId: string, index: number): Promise<KeptFile | null>;
 }
 
@@ -42,21 +42,24 @@ export type HistoryEntry =
       readonly text: string;
       readonly files?: readonly StoredAttachment[];
       readonly at: number;
-      /** Null while it waits for its turn, else how that turn ended. */
+      /** Null while it waits for its turn, otherwise how that turn ended. */
       readonly outcome: string | null;
-      /** The turn that answers it, or did; null: none has started. */
+      /** The turn that answers or answered it; null when none has started. */
       readonly turnId?: string | null;
     }
   | {
       readonly kind: 'outbound';
       readonly partId: string;
       readonly turnId: string | null;
-      /** The message that it answers without a turn, such as a command, if that is in the same history. */
+      /**
+       * The message that it answers without a turn, such as a command, if that is in the same
+       * history.
+       */
       readonly answers?: string;
       readonly body: RenderedPart;
       readonly buttons?: readonly Button[];
       readonly file?: OutboundFile;
       readonly at: number;
     }
-  /** Id of a message or a part that a later message has replaced: it is not shown any more. */
+  /** The id of a message or part that a later message has replaced, and that is no longer shown. */
   | { readonly kind: 'replaced'; readonly id: string; readonly at: number };

@@ -33,7 +33,7 @@ describe('what an adapter declares', () => {
       },
       ['"react" is there and not declared'],
     ],
-  ])('[F04] is compared with what it has: %s', (_, adapter, found) => {
+  ])('[F04] is compared with what the adapter has: %s', (_, adapter, found) => {
     expect(findUndeclared(adapter)).toEqual(found);
   });
 });

@@ -4,18 +4,19 @@ import type { Hono } from 'hono';
 export interface WrongAddress {
   readonly status: 404 | 405;
   readonly message: string;
-  /** For the header `Allow`. */
+  /** For the `Allow` header. */
   readonly allow?: string;
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** A guard or a header for all routes below a path. */
+/** Whether it is a guard or header for all routes below a path. */
 const isMiddleware = (path: string): boolean => path.endsWith('/*');
 
 /**
- * Whether no route takes a request, and what to do instead; null: one does. Ask before the token: a mistake
- * in the address is no guess of a token. `isRoute` names routes that take everything below their path.
+ * Returns what to do instead when no route accepts a request; null when one does. Check it before
+ * the token, because a mistake in the address is no attempt to guess a token. `isRoute` names
+ * routes that accept everything below their path.
  */
 export function wrongAddress(
   { router }: Pick<Hono, 'router'>,

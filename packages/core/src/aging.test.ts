@@ -7,7 +7,7 @@ const DAY = 24 * HOUR;
 const NOW = 1_000 * DAY;
 const YEAR = 365 * DAY;
 
-/** Everything as it is ten minutes after the last round of a gateway that people use. */
+/** The usual state: ten minutes after the last round of a gateway that people use. */
 const USUAL: AgeWitnesses = {
   now: NOW,
   database: NOW,
@@ -20,16 +20,21 @@ describe('the moment from which ages are counted', () => {
   it.each<[string, Partial<AgeWitnesses>, number, ReturnType<typeof decideAging>['heldBy']]>([
     ['all agree', {}, 0, null],
     ['the clock of this process is a year ahead', { now: NOW + YEAR }, YEAR, 'database-clock'],
-    ['that of the database is a year behind', { database: NOW - YEAR }, YEAR, 'database-clock'],
-    ['that of the database alone is ahead', { database: NOW + YEAR }, 0, null],
     [
-      'both clocks are a year ahead, and so is what was written since',
+      'the clock of the database is a year behind',
+      { database: NOW - YEAR },
+      YEAR,
+      'database-clock',
+    ],
+    ['only the clock of the database is ahead', { database: NOW + YEAR }, 0, null],
+    [
+      'both clocks are a year ahead, and so are the timestamps written since',
       { now: NOW + YEAR, database: NOW + YEAR, newest: NOW + YEAR },
       YEAR - HOUR / 6,
       'last-removal',
     ],
     [
-      'a process has started under a clock that is a year ahead',
+      'a process started under a clock that is a year ahead',
       { now: NOW + YEAR, database: NOW + YEAR, newest: NOW + YEAR, measuredMs: null },
       YEAR - 2 * DAY + HOUR / 6,
       'last-removal',
@@ -51,13 +56,13 @@ describe('the moment from which ages are counted', () => {
       'last-removal',
     ],
     [
-      'the machine slept for ten days, which its process has not measured',
+      'the machine slept for ten days, which its process did not measure',
       { last: { at: NOW - 10 * DAY, countedTo: NOW - 10 * DAY }, measuredMs: HOUR },
       10 * DAY - 2 * HOUR,
       'last-removal',
     ],
     [
-      'the last round was under a clock that was ahead',
+      'the last round ran under a clock that was ahead',
       { last: { at: NOW + YEAR, countedTo: NOW - HOUR }, measuredMs: null },
       HOUR,
       'last-removal',
@@ -68,7 +73,7 @@ describe('the moment from which ages are counted', () => {
     expect(decideAging(witnesses)).toEqual({ countFrom: witnesses.now - heldMs, heldMs, heldBy });
   });
 
-  it('[D15] moves by two days a day at most, whatever the clocks say, and is never past any of them', () => {
+  it('[D15] advances by two days a day at most, whatever the clocks say, and never passes any of them', () => {
     const moment = fc.integer({ min: 0, max: 4_000 * DAY });
     fc.assert(
       fc.property(
@@ -90,7 +95,7 @@ describe('the moment from which ages are counted', () => {
     );
   });
 
-  it('[D15] is noted so that a clock which is wrong for a day costs two days, and holds nothing up afterwards', () => {
+  it('[D15] is recorded so that a clock that is wrong for a day costs two days and delays nothing afterwards', () => {
     let last = USUAL.last;
     const round = (now: number, hours: number, newest = now) => {
       const witnesses = { ...USUAL, now, database: now, newest, last, measuredMs: hours * HOUR };

@@ -1,44 +1,54 @@
-/** The witnesses of how much time has passed. Moments are ms since 1970. */
+/** Evidence of how much time has passed. Moments are ms since 1970. */
 export interface AgeWitnesses {
-  /** On the clock of this process. */
+  /** By the clock of this process. */
   readonly now: number;
-  /** On the clock of the database; absent for what is not in it. */
+  /** By the clock of the database; absent for data that is not stored there. */
   readonly database?: number;
-  /** When the newest thing of the kind was written; null: there is none, so nothing is old. */
+  /**
+   * When the newest item of the kind was written; null when there is none, in which case nothing is
+   * old.
+   */
   readonly newest: number | null;
-  /** The last time that old things were removed; null: never. */
+  /** The last time that old items were removed; null when that never happened. */
   readonly last: LastRemoval | null;
-  /** Time since then that this process has measured with a monotonic clock, in ms; null: it has not run that long. */
+  /**
+   * The time since then as measured by this process with its monotonic clock, in ms; null when it
+   * has not run that long.
+   */
   readonly measuredMs: number | null;
 }
 
 export interface LastRemoval {
-  /** When it ended, on the clock of the process that did it. */
+  /** When it ended, by the clock of the process that did it. */
   readonly at: number;
   /** The moment from which ages were counted. */
   readonly countedTo: number;
 }
 
-/** From when ages are counted, and what keeps that behind the clock of this process. */
+/** The moment from which ages are counted, and how far it lags behind the clock of this process. */
 export interface AgingDecision {
   readonly countFrom: number;
-  /** The lag behind `now`, in ms; 0: all agree. */
+  /** The lag behind `now`, in ms; 0 when all evidence agrees. */
   readonly heldMs: number;
   readonly heldBy: 'database-clock' | 'newest' | 'last-removal' | null;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The newest thing may be this old while all is well: people are silent for a night. */
+/** The newest item may be this old although all is well: people are silent at night. */
 const NEWEST_WITHIN_MS = DAY_MS;
 
-/** In one day at most what falls due in so many days is removed, so that what a long pause has left catches up. */
+/**
+ * One day removes at most what falls due in this many days, so that a backlog after a long pause
+ * shrinks.
+ */
 export const DAYS_PER_DAY = 2;
 
 /**
- * Decides from which moment ages are counted, so that no wrong clock removes what people still need: all witnesses
- * must agree that time has passed, and even then it passes at twice its pace at most. A clock that is years ahead
- * costs what falls due in two days; one that is behind, nothing. Settings that keep less count at once.
+ * Decides from which moment ages are counted, so that no wrong clock removes what people still
+ * need: all evidence must agree that time has passed, and even then it passes at most twice as fast
+ * as it should. A clock that is years ahead costs what falls due in two days, and one that is
+ * behind costs nothing. Settings that shorten retention apply immediately.
  */
 export function decideAging(witnesses: AgeWitnesses): AgingDecision {
   const { now, database = now, newest, last } = witnesses;
@@ -53,24 +63,26 @@ export function decideAging(witnesses: AgeWitnesses): AgingDecision {
 }
 
 /**
- * The moment from which the ages of files are counted, at a start: the newest of them says when something was last
- * done. Nothing is older than it by more than a day has added.
+ * The moment from which the ages of files are counted at startup: the newest file shows when
+ * something was last written. A day at most is added to that.
  */
 export function countFromNewest(now: number, newest: number | null): number {
   const last = newest === null ? null : { at: newest, countedTo: newest };
   return decideAging({ now, newest, last, measuredMs: null }).countFrom;
 }
 
-/** The most that the moment may advance: by the measured time, else by both clocks, for a day at most. */
+/**
+ * How far the moment may advance: by the measured time, or otherwise by both clocks, up to a day.
+ */
 function allowance({ now, database = now, last, measuredMs }: AgeWitnesses): number {
   const passed = measuredMs ?? Math.min(now, database) - (last?.at ?? now);
   return DAYS_PER_DAY * Math.max(0, Math.min(passed, DAY_MS));
 }
 
 /**
- * The moment to note after a removal. It never goes back, or a clock that was behind for a minute would hold
- * everything for years; what it is ahead of `now` is cut off when it is used. The first note comes from a round that
- * removes nothing.
+ * The moment to record after a removal. It never goes back, because otherwise a clock that was
+ * behind for a minute would delay everything for years; whatever lies ahead of `now` is cut off
+ * when it is used. A round that removes nothing writes the first record.
  */
 export function countedTo(witnesses: AgeWitnesses): number {
   const { now, database = now, last } = witnesses;

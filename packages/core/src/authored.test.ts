@@ -9,7 +9,7 @@ const VOICE: Attachment[] = [{ kind: 'voice', ref: 'r' }];
 const PICTURE: Attachment[] = [{ kind: 'image', ref: 'r' }];
 const REPLY = { messageId: '1', senderId: '2', text: 'quoted' };
 
-describe('whose words a message holds', () => {
+describe('the authorship of a message', () => {
   it.each<[what: string, Told, typed: string, outside: boolean]>([
     ['typed text', { text: 'hello', authored: { text: true } }, 'hello', false],
     ['text of an inline bot', { text: 'hello', authored: {} }, '', true],
@@ -20,15 +20,20 @@ describe('whose words a message holds', () => {
       true,
     ],
     ['their own voice', { text: '', attachments: VOICE, authored: { voice: true } }, '', false],
-    ['a voice of others', { text: '', attachments: VOICE, authored: {} }, '', true],
     [
-      'a quotation of others',
+      'a voice recording of another person',
+      { text: '', attachments: VOICE, authored: {} },
+      '',
+      true,
+    ],
+    [
+      'a quotation of another person',
       { text: 'so?', replyTo: REPLY, authored: { text: true } },
       'so?',
       true,
     ],
     [
-      'a quotation of their own',
+      'a quotation of their own text',
       { text: 'so?', replyTo: REPLY, authored: { text: true, quote: true } },
       'so?',
       false,
@@ -59,7 +64,7 @@ describe('whose words a message holds', () => {
     expect(hasOutsideText(message)).toBe(outside);
   });
 
-  it('[P18] what the adapter does not name is never typed, whatever it says', () => {
+  it('[P18] text that the adapter does not attribute is never typed, whatever it says', () => {
     const stated = fc.record<Authored>(
       { text: fc.constant(true), voice: fc.constant(true), quote: fc.constant(true) },
       { requiredKeys: [] },
@@ -74,7 +79,7 @@ describe('whose words a message holds', () => {
     );
   });
 
-  it('[P18] nothing that Parley or a bot wrote is typed', () => {
+  it('[P18] text that Parley or a bot wrote is never typed', () => {
     const sender = { id: '1', name: 'x', isBot: true };
     expect(typedText({ text: 'hi', authored: { text: true }, sender })).toBe('');
     expect(typedText({ text: 'hi', authored: { text: true }, trigger: 'cron' })).toBe('');

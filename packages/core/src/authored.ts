@@ -6,8 +6,9 @@ type AuthoredSource = Pick<
 >;
 
 /**
- * The one decision about whose words a message holds: for approvals, memory, addresses, mentioned files and commands
- * alike. An adapter that does not say (0.1.0, and channels of plugins) is believed for plain text alone.
+ * Decides in one place whose words a message contains, for approvals, memory, addresses, mentioned
+ * files and commands. When an adapter does not say (0.1.0, and channels of plugins), only plain
+ * text counts as typed.
  */
 function readAuthored(message: AuthoredSource): Authored {
   const { authored, text, attachments, replyTo, quotation } = message;
@@ -18,8 +19,8 @@ function readAuthored(message: AuthoredSource): Authored {
 }
 
 /**
- * The beginnings that 0.1.0 gave to text that nobody typed: `[Contact: …]`, `[Forwarded from …]`; polls of Discord
- * had no brackets.
+ * The prefixes that 0.1.0 gave to text that nobody typed, such as `[Contact: …]` and `[Forwarded
+ * from …]`; Discord polls had no brackets.
  */
 const MADE = /^(?:\[|Poll: )/;
 
@@ -27,7 +28,7 @@ function isMade(text: string): boolean {
   return MADE.test(text.trimStart());
 }
 
-/** The text that the sender typed; empty where outsiders, a program or Parley itself wrote it. */
+/** The text that the sender typed; empty when outsiders, a program or Parley itself wrote it. */
 export function typedText(
   message: AuthoredSource &
     Pick<InboundMessage, 'trigger'> & { readonly sender?: { isBot: boolean } },
@@ -36,7 +37,7 @@ export function typedText(
   return readAuthored(message).text === true ? message.text : '';
 }
 
-/** Whether a message of a person brings anything that its sender neither typed nor spoke. */
+/** Whether a person's message contains anything that its sender neither typed nor spoke. */
 export function hasOutsideText(message: AuthoredSource): boolean {
   const { text, attachments = [], replyTo, quotation } = message;
   const authored = readAuthored(message);
@@ -46,7 +47,10 @@ export function hasOutsideText(message: AuthoredSource): boolean {
   return attachments.some(({ kind }) => kind !== 'voice' || authored.voice !== true);
 }
 
-/** Whether a message may be a command. Text that nobody typed, by the adapter, is none, whatever it starts with. */
+/**
+ * Whether a message may be a command. Text that the adapter does not report as typed is never one,
+ * whatever it starts with.
+ */
 export function mayCommand({ authored }: Pick<InboundMessage, 'authored'>): boolean {
   return authored === undefined || authored.text === true;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BoundedMap, rememberTexts } from './cache.ts';
 
 describe('a bounded map', () => {
-  it('forgets what was set longest ago', () => {
+  it('drops the oldest entry', () => {
     const map = new BoundedMap<string, number>(2);
     map.set('a', 1).set('b', 2).set('a', 3).set('c', 4);
     expect([...map]).toEqual([
@@ -11,13 +11,13 @@ describe('a bounded map', () => {
     ]);
   });
 
-  it('keeps nothing where nothing may be kept', () => {
+  it('keeps nothing when its capacity is zero', () => {
     expect(new BoundedMap<string, number>(0).set('a', 1).size).toBe(0);
   });
 });
 
-describe('what is remembered of texts', () => {
-  it('is made once for each text, and again where that was forgotten', () => {
+describe('a memo of texts', () => {
+  it('computes each value once, and again after it was dropped', () => {
     const made: string[] = [];
     const length = rememberTexts((text) => made.push(text), 40);
     const [a, b] = ['a'.repeat(10), 'b'.repeat(10)];
@@ -26,7 +26,7 @@ describe('what is remembered of texts', () => {
     expect(length(a)).toBe(3);
   });
 
-  it('stays within its bound, keeps what is asked for, and holds no text that would fill it', () => {
+  it('stays within its bound, keeps recently used texts, and skips texts that would fill it', () => {
     const made: string[] = [];
     const remember = rememberTexts((text) => made.push(text), 40);
     const often = 'a'.repeat(10);

@@ -1,8 +1,8 @@
-/** A map for what may be forgotten: beyond `capacity` entries it drops the one that was set longest ago. */
+/** A bounded map: beyond `capacity` entries it drops the oldest one. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #capacity: number;
 
-  /** @param capacity most entries that are kept. */
+  /** @param capacity the largest number of entries. */
   constructor(capacity: number) {
     super();
     this.#capacity = capacity;
@@ -20,9 +20,9 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 }
 
 /**
- * Remembers what a pure function makes of texts, so that a prompt that hardly changes is not read again
- * with every message. Between half of `characters` and all of them are kept; what was not asked for
- * lately goes. A text of more than a quarter of that is not remembered.
+ * Memoizes a pure function of texts, so that a prompt that hardly changes is not processed again
+ * with every message. It keeps between half of `characters` and all of them, dropping those not
+ * used recently. A text longer than a quarter of that is not memoized.
  */
 export function rememberTexts<Made extends NonNullable<unknown>>(
   make: (text: string) => Made,

@@ -1,22 +1,27 @@
-/** The ids of one kind on one platform, as people write them into the settings. */
+/** The format of one kind of id on one platform, as people write it into the settings. */
 export interface IdForm {
-  /** The expected form, with an example: `a user id such as 123456789`. */
+  /** The expected format with an example: `a user id such as 123456789`. */
   readonly expected: string;
-  /** Instructions for finding the right one; a sentence without its full stop. */
+  /** How to find the right id; a sentence without its full stop. */
   readonly howToFind: string;
-  /** The id as the platform's messages carry it; null: what is written can never be one. Pure. */
+  /**
+   * Returns the id in the form that the platform's messages carry, or null when the text can never
+   * be one. Pure.
+   */
   normalize(written: string): string | null;
-  /** Why a text of a known other kind, such as a name, is none; part of a sentence. */
+  /**
+   * Explains why a text of another known kind, such as a name, is not an id; part of a sentence.
+   */
   explain?(written: string): string | undefined;
-  /** The id that was probably meant, where a text is none. */
+  /** Suggests the id that was probably meant when a text is not one. */
   suggest?(written: string): string | undefined;
 }
 
-/** The forms of the ids of a channel; null: the platform has no such thing. */
+/** The id formats of a channel; null for kinds that the platform does not have. */
 export interface ChannelIds {
-  /** People: `owners`, `access.allow`. */
+  /** People, in `owners` and `access.allow`. */
   readonly person: IdForm;
-  /** Chats of several people: `access.allowGroups`. */
+  /** Chats of several people, in `access.allowGroups`. */
   readonly group: IdForm | null;
   /** Direct chats. */
   readonly direct: IdForm;
@@ -31,7 +36,7 @@ export type IdReading =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'wrong'; readonly expected: string; readonly nearest?: string | undefined };
 
-/** Reads an id that may be of one of these forms, the first that fits. Pure. */
+/** Reads an id in the first of these formats that fits. Pure. */
 export function readId(written: string, forms: readonly IdForm[]): IdReading {
   for (const form of forms) {
     const id = form.normalize(written);
@@ -49,10 +54,13 @@ export function readId(written: string, forms: readonly IdForm[]): IdReading {
   };
 }
 
-/** Fewer digits beside words are hardly an id. */
+/** Fewer digits next to words are unlikely to be an id. */
 const MIN_DIGITS = 5;
 
-/** The id in `Ann (123456789)` or `id: 123456789`, which is suggested only: the words may say that it is another's. */
+/**
+ * The id in `Ann (123456789)` or `id: 123456789`. It is only suggested, because the words may say
+ * that it belongs to something else.
+ */
 function withoutWords(written: string, form: IdForm): string | undefined {
   const tokens = written.normalize('NFKC').split(/[\s()<>=:#,;]+/);
   const others = tokens.filter((token) => token !== '' && !/\p{L}/u.test(token)).join(' ');
@@ -60,7 +68,10 @@ function withoutWords(written: string, form: IdForm): string | undefined {
   return form.normalize(others) ?? undefined;
 }
 
-/** An id without what comes with it when it is copied: blanks, invisible characters, other hyphens, brackets, a full stop. */
+/**
+ * Removes what comes along when an id is copied: spaces, invisible characters, other hyphens,
+ * brackets, a full stop.
+ */
 export function bareId(written: string): string {
   return written
     .normalize('NFKC')

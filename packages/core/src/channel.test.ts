@@ -6,7 +6,7 @@ const target = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' };
 const route = { channel: 'telegram', account: 'default', chatId: '42', target };
 
 describe('the route of an answer', () => {
-  it('[F11] comes back from the database as it was stored', () => {
+  it('[F11] is read from the database as it was stored', () => {
     const full = { ...route, threadId: '9', replyToMessageId: '7' };
     expect(ReplyRoute.parse(JSON.parse(JSON.stringify(full)))).toEqual(full);
   });
@@ -22,7 +22,7 @@ describe('the route of an answer', () => {
 });
 
 describe('the capabilities of an adapter', () => {
-  it('[F04] are all declared, one way or the other', () => {
+  it('[F04] are all declared, whether present or absent', () => {
     expect(Capabilities.parse(CAPABILITIES)).toEqual(CAPABILITIES);
     for (const name of Object.keys(CAPABILITIES)) {
       expect(Capabilities.safeParse({ ...CAPABILITIES, [name]: undefined }).success, name).toBe(

@@ -3,9 +3,9 @@ import { z } from 'zod';
 const block = (what: string) => z.boolean().optional().describe(what);
 
 /**
- * The blocks of a prompt that say something about the turn (P05): `false` keeps one out, `true` brings in one that
- * the layout leaves out. What a turn is for (a heartbeat task, a called skill, BOOT.md, a JSON answer) is in no
- * block: it is there only if something asks for it.
+ * The prompt blocks that describe the turn (P05): `false` leaves one out, `true` adds one that the
+ * layout omits. The purpose of a turn (a heartbeat task, a called skill, BOOT.md, a JSON answer) is
+ * in none of these blocks: it is there only when something asks for it.
  */
 export const ContextSwitches = z.strictObject({
   time: block('Date and time.'),

@@ -5,7 +5,7 @@ const poll = { text: 'Poll: When?' };
 const answered = { messageId: '1', text: 'shall we go?' };
 const picture = { kind: 'image', ref: 'x' } as const;
 
-describe('what a group reads later of a message', () => {
+describe("what a group's next turn reads of a message", () => {
   it.each([
     ['its words', { text: 'yes' }, 'yes'],
     ['a file by its kind', { text: '', attachments: [picture] }, '[image]'],
@@ -14,11 +14,15 @@ describe('what a group reads later of a message', () => {
       { text: 'see', attachments: [{ ...picture, name: 'a.png' }] },
       'see [image: a.png]',
     ],
-    ['what it answers', { text: 'yes', replyTo: answered }, 'yes [Replies to: shall we go?]'],
-    ['an answered message without text', { text: 'yes', replyTo: { messageId: '1' } }, 'yes'],
-    ['what it shows besides', { text: 'vote', quotation: poll }, 'vote [Quotes: Poll: When?]'],
     [
-      'whom it quotes',
+      'the message it answers',
+      { text: 'yes', replyTo: answered },
+      'yes [Replies to: shall we go?]',
+    ],
+    ['an answered message without text', { text: 'yes', replyTo: { messageId: '1' } }, 'yes'],
+    ['its quotation', { text: 'vote', quotation: poll }, 'vote [Quotes: Poll: When?]'],
+    [
+      'the author of its quotation',
       { text: 'no', quotation: { ...poll, from: 'Ben' } },
       'no [Quotes Ben: Poll: When?]',
     ],
@@ -27,7 +31,7 @@ describe('what a group reads later of a message', () => {
     expect(contextText(message)).toBe(text);
   });
 
-  it('[P10] says how long an answered message is that is cut', () => {
+  it('[P10] states the length of an answered message that was cut', () => {
     const long = { messageId: '1', text: 'a'.repeat(201) };
     expect(contextText({ text: 'yes', replyTo: long })).toBe(
       `yes [Replies to: ${'a'.repeat(200)}… [cut: 200 of 201 characters]]`,

@@ -1,23 +1,23 @@
 import type { Clock } from './time.ts';
 
-/** One wrong thing that code of others returned or threw: which of its functions, and why it is wrong. */
+/** An invalid result or an exception of third-party code: the function and the reason. */
 export interface Defect {
-  /** `send`, `tool weather`. */
+  /** For example `send` or `tool weather`. */
   readonly what: string;
   readonly reason: string;
   /** In ms. */
   readonly at: number;
 }
 
-/** The summary of a part that does not keep its contract. */
+/** Summarizes the contract violations of one part. */
 export interface DefectSummary {
   readonly count: number;
   readonly last: Defect;
 }
 
-/** So many wrong results in a row, and the part is not asked any more. */
+/** After this many invalid results in a row, the part is no longer called. */
 const MAX_IN_A_ROW = 3;
-/** Names are fixed by Parley and by plugins at their setup; more than this is a leak. */
+/** Parley and plugins fix the names at set-up, so more than this would be a leak. */
 const MAX_NAMES = 1_000;
 const REASON_CHARACTERS = 300;
 
@@ -26,7 +26,10 @@ interface DefectOptions {
   readonly onDefect: (defect: Defect) => void;
 }
 
-/** Counts what an adapter or a plugin does wrong. A right result ends a row of wrong ones of the same function. */
+/**
+ * Counts contract violations of an adapter or plugin. A valid result of a function resets the count
+ * of consecutive violations of that function.
+ */
 export class Defects {
   readonly #options: DefectOptions;
   readonly #inARow = new Map<string, number>();
@@ -50,23 +53,23 @@ export class Defects {
     this.#options.onDefect(defect);
   }
 
-  /** It has returned what it must. */
+  /** Records a valid result. */
   pass(what: string): void {
     this.#inARow.delete(what);
   }
 
-  /** It is not to be asked any more. */
+  /** Whether it must not be called any more. */
   isOff(what: string): boolean {
     return (this.#inARow.get(what) ?? 0) >= MAX_IN_A_ROW;
   }
 
-  /** Undefined: there were none. */
+  /** Undefined when there were no violations. */
   summary(): DefectSummary | undefined {
     return this.#last && { count: this.#count, last: this.#last };
   }
 }
 
-/** One line for people: `2 defects, the last in send: it returned no receipt`. */
+/** One line for people, such as `2 defects, the last in send: it returned no receipt`. */
 export function defectsText({ count, last }: DefectSummary): string {
   const what = count === 1 ? '1 defect, in' : `${count} defects, the last in`;
   return `${what} ${last.what}: ${last.reason}`;

@@ -4,8 +4,8 @@ import { ParleyError, reasonOf } from './errors.ts';
 
 class KitchenError extends ParleyError {}
 
-describe('an error of Parley', () => {
-  it('gives programs its code and people what to do, under the name of its class', () => {
+describe('a Parley error', () => {
+  it('gives programs its code and people a remedy, under the name of its class', () => {
     const cause = new Error('smoke');
     const init = { code: 'oven-hot', message: 'The oven is hot. Wait.', retryable: true, cause };
     const error = new KitchenError(init);
@@ -22,13 +22,13 @@ describe('an error of Parley', () => {
     [{ kind: 'forbidden' }, false],
     [{ kind: 'refused' }, false],
     [{ kind: 'refused-format' }, false],
-  ] as const)('of a channel with %o is worth a retry: %s', (failure, retryable) => {
+  ] as const)('from a channel with %o is worth retrying: %s', (failure, retryable) => {
     const error = new ChannelError(failure, 'No.');
     expect(error).toMatchObject({ code: `channel-${failure.kind}`, retryable, failure });
   });
 });
 
-describe('the reason of anything that was thrown', () => {
+describe('the reason of any thrown value', () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;
   it.each([

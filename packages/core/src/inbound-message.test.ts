@@ -25,12 +25,12 @@ describe('an inbound message', () => {
   });
 
   it.each([
-    ['an empty text, as a picture without words has', { text: '' }],
+    ['an empty text, as a picture without a caption has', { text: '' }],
     ['a sender without a name', { sender: { ...valid.sender, name: '' } }],
     ['half a surrogate pair and control characters', { text: '\ud83d \u0000' }],
     ['a thread', { chat: { ...valid.chat, type: 'thread', threadId: '9' } }],
     ['an id of 256 characters', { messageId: 'x'.repeat(256) }],
-    ['a reply to somebody unknown', { replyTo: { messageId: '6' } }],
+    ['a reply to an unknown person', { replyTo: { messageId: '6' } }],
   ])('[F01] may have %s', (_case, change) => {
     expect(InboundMessage.safeParse({ ...valid, ...change }).success).toBe(true);
   });
@@ -39,13 +39,16 @@ describe('an inbound message', () => {
     ['an empty message id', { messageId: '' }],
     ['an id of 257 characters', { messageId: 'x'.repeat(257) }],
     ['a number as an id', { chat: { ...valid.chat, id: 42 } }],
-    ['a kind of chat that nobody knows', { chat: { ...valid.chat, type: 'forum' } }],
-    ['a time that is no whole number', { sentAt: 1.5 }],
+    ['an unknown kind of chat', { chat: { ...valid.chat, type: 'forum' } }],
+    ['a time that is not an integer', { sentAt: 1.5 }],
     ['a time before 1970', { sentAt: -1 }],
     ['a field of the platform', { update_id: 1 }],
-    ['a field of the platform inside', { sender: { ...valid.sender, is_premium: true } }],
-    ['no word on whether the sender is a bot', { sender: { id: '42', name: 'Ada' } }],
-    ['variables that are no text', { variables: { n: 1 } }],
+    [
+      'a field of the platform in a nested object',
+      { sender: { ...valid.sender, is_premium: true } },
+    ],
+    ['no statement whether the sender is a bot', { sender: { id: '42', name: 'Ada' } }],
+    ['variables that are not text', { variables: { n: 1 } }],
   ])('[F01] must not have %s', (_case, change) => {
     expect(InboundMessage.safeParse({ ...valid, ...change }).success).toBe(false);
   });

@@ -2,59 +2,69 @@ import { z } from 'zod';
 import { StoredResponseFormat } from './json-schema/answer-check.ts';
 
 /**
- * The parts of a message that its sender typed or spoke in this chat, as the adapter knows them. Anything else is
- * text of outsiders, no matter who passed it on: forwarded messages and their captions, contact cards, places, polls,
- * games, texts of inline bots, what a platform or the adapter itself writes about a message, files, stickers.
+ * The parts of a message that its sender typed or spoke in this chat, as far as the adapter knows.
+ * Everything else is outsiders' text, no matter who passed it on: forwarded messages and their
+ * captions, contact cards, locations, polls, games, texts of inline bots, what a platform or the
+ * adapter writes about a message, files, stickers.
  */
 export const Authored = z.strictObject({
-  /** All of `text`: typed, dictated into the app, or the button of this bot that they pressed. */
+  /**
+   * All of `text`: typed, dictated into the app, or taken from the button of this bot that they
+   * pressed.
+   */
   text: z.literal(true).optional(),
-  /** The voice recordings among the attachments: recorded by the sender for this message. */
+  /** The voice recordings among the attachments: the sender recorded them for this message. */
   voice: z.literal(true).optional(),
-  /** The text in `replyTo`: typed by the same sender, or in a direct chat written by this bot. */
+  /** The text in `replyTo`: typed by the same sender or, in a direct chat, written by this bot. */
   quote: z.literal(true).optional(),
 });
 export type Authored = z.infer<typeof Authored>;
 
-/** The kind of place a message was written in; decides privacy, activation and the lane. */
+/** The kind of chat a message was written in; it decides privacy, activation and the lane. */
 export const ChatType = z.enum(['direct', 'group', 'channel', 'thread']);
 export type ChatType = z.infer<typeof ChatType>;
 
 const Id = z.string().min(1).max(256);
 
-/** The place: the platform's chat id, its kind, and for groups and threads what they are called. */
+/** The chat: the platform's id, its kind, and the name of a group or thread. */
 export const Chat = z.strictObject({
   id: Id,
   type: ChatType,
   title: z.string().optional(),
   threadId: Id.optional(),
-  /** One of several chats of the same person: it has its own history, also where accounts are linked (F13). */
+  /**
+   * One of several chats of the same person. It has its own history, even where accounts are linked
+   * (F13).
+   */
   separate: z.literal(true).optional(),
-  /** The id by which the platform knows it since it moved; inside Parley it keeps `id`. */
+  /** The platform's id of the chat since it moved; inside Parley it keeps `id`. */
   movedTo: Id.optional(),
   /**
-   * The whole that it is one of many parts of, where an access list may name that: a business account, the questions
+   * The larger place it belongs to, which access lists may name: a business account, the questions
    * of a guest.
    */
   within: Id.optional(),
 });
 export type Chat = z.infer<typeof Chat>;
 
-/** The author, as the platform knows them. `name` is chosen by that person and never trusted. */
+/** The author as the platform knows them. `name` is chosen by that person and never trusted. */
 export const Sender = z.strictObject({
   id: Id,
   name: z.string(),
   username: z.string().optional(),
-  /** A bot, a webhook or the platform itself; such senders never start a turn (F07). */
+  /**
+   * Whether it is a bot, a webhook or the platform itself. Such senders never start a turn (F07).
+   */
   isBot: z.boolean(),
-  /** Ids of the roles that they have in this group, where the platform has roles and says so (F05). */
+  /** The ids of the sender's roles in this group, where the platform reports them (F05). */
   roles: z.array(Id).max(500).optional(),
 });
 export type Sender = z.infer<typeof Sender>;
 
 /**
- * A file of a message. Its bytes stay with the platform until the core fetches them through the
- * adapter by `ref`, which only the adapter understands. Sizes in bytes, as the platform claims them.
+ * A file of a message. Its bytes stay on the platform until the core fetches them through the
+ * adapter by `ref`, which only the adapter interprets. Sizes are in bytes, as the platform claims
+ * them.
  */
 export const Attachment = z.strictObject({
   kind: z.enum(['image', 'audio', 'voice', 'video', 'document', 'sticker']),
@@ -64,22 +74,25 @@ export const Attachment = z.strictObject({
   size: z.int().nonnegative().optional(),
   /** The length of a recording or video, in seconds. */
   seconds: z.number().nonnegative().optional(),
-  /** The sender's description for people who do not see it. Never trusted. */
+  /** The sender's description for people who cannot see it. Never trusted. */
   description: z.string().max(2_000).optional(),
-  /** Its sender lets it be seen once: its bytes are dropped when its turn is over, and are in no backup (F18). */
+  /**
+   * The sender allows it to be viewed once: its bytes are deleted when its turn is over, and no
+   * backup contains them (F18).
+   */
   viewOnce: z.literal(true).optional(),
   ref: z.string().min(1).max(4_096),
 });
 export type Attachment = z.infer<typeof Attachment>;
 
 /**
- * One platform event, normalised (F01): the only thing an adapter hands to the core, and everything
- * the core ever knows of it. Times are milliseconds since 1970.
+ * One platform event, normalized (F01): the only thing an adapter passes to the core, and all that
+ * the core ever knows about it. Times are milliseconds since 1970.
  */
 export const InboundMessage = z.strictObject({
   /** The adapter's id, for example `telegram`. */
   channel: Id,
-  /** Which of several accounts of that channel; `default` where there is one. */
+  /** One of several accounts of the channel; `default` when there is only one. */
   account: Id,
   /** The platform's message id; unique within (channel, account, chat.id). */
   messageId: Id,
@@ -88,54 +101,61 @@ export const InboundMessage = z.strictObject({
   /** The text, the caption, or the data of the button that was pressed. */
   text: z.string(),
   /**
-   * The words or button of that person, where Parley has put their meaning into `text`: a command that runs a plan.
-   * Set by Parley alone, as `trigger` is.
+   * What the person typed or pressed when Parley has put its meaning into `text`: a command that
+   * runs a plan. Only Parley sets it, as with `trigger`.
    */
   typed: z.string().optional(),
   /**
-   * The message whose button was pressed; absent where the text was typed. A press counts only if Parley sent that
-   * message with this button, and it was never edited (G05).
+   * The message whose button was pressed; absent when the text was typed. A press counts only if
+   * Parley sent that message with this button and never edited it (G05).
    */
   pressed: Id.optional(),
   /**
-   * The parts of this message that its sender typed or spoke; everything else in it is text of outsiders. Absent: the
-   * adapter does not say, so only the text of a message without files, quotes and brackets counts as typed.
+   * The parts of this message that its sender typed or spoke; everything else is outsiders' text.
+   * When absent, the adapter does not say, and only the text of a message without files, quotes and
+   * brackets counts as typed.
    */
   authored: Authored.optional(),
   attachments: z.array(Attachment).min(1).max(32).optional(),
-  /** Messages with the same one were sent together as an album and form one turn (F08). */
+  /** Messages with the same album id were sent together and form one turn (F08). */
   albumId: Id.optional(),
   replyTo: z
     .strictObject({ messageId: Id, senderId: Id.optional(), text: z.string().optional() })
     .optional(),
   /**
-   * Quoted text that is not a message of this chat: a reply to a post of another chat, or a message that is passed on
-   * beside own words (F16). It is always text of outsiders, and no message of this chat can be quoted by it.
+   * Quoted text that is not a message of this chat: a reply to a post of another chat, or a message
+   * forwarded next to the sender's own words (F16). It is always outsiders' text and never quotes a
+   * message of this chat.
    */
   quotation: z
     .strictObject({
       text: z.string().min(1),
-      /** Its author and place, as the platform names them: `News`, `Ben in Friends`. Never trusted. */
+      /**
+       * Its author and origin as the platform names them: `News`, `Ben in Friends`. Never trusted.
+       */
       from: z.string().optional(),
       /** The platform's id of its author, where known, so that `/forget` finds it. */
       senderId: Id.optional(),
     })
     .optional(),
   /**
-   * The platform waits for the answer to this one (a slash command): what the adapter needs to give it there, which
-   * only the adapter understands. The route takes it along.
+   * Present when the platform waits for the answer to this message (a slash command): what the
+   * adapter needs to give it, which only the adapter interprets. The reply route carries it.
    */
   response: z.string().min(1).max(1_024).optional(),
-  /** Id of the sender's last message of this chat: this one takes its place, and its files along (U08). */
+  /**
+   * The id of the sender's last message in this chat, which this one replaces together with its
+   * files (U08).
+   */
   replaces: Id.optional(),
-  /** Platform user ids that the text mentions. */
+  /** The platform user ids that the text mentions. */
   mentions: z.array(Id).default([]),
-  /** The bot was mentioned, replied to, or given a command meant for it (F06). */
+  /** Whether the bot was mentioned, replied to, or given a command meant for it (F06). */
   addressed: z.boolean(),
   sentAt: z.int().nonnegative(),
   /**
-   * The fields that a client of the API sent along: its own record of the talk, and its instructions. As untrusted as
-   * the text; neither is kept in the history.
+   * The fields that an API client sent along: its own record of the conversation, and its
+   * instructions. They are as untrusted as the text, and neither is kept in the history.
    */
   client: z
     .strictObject({
@@ -146,25 +166,27 @@ export const InboundMessage = z.strictObject({
       instructions: z.string().optional(),
     })
     .optional(),
-  /** Custom turn variables, carried through to the runtime facts (F02). */
+  /** Custom turn variables, passed on to the runtime facts (F02). */
   variables: z.record(z.string(), z.string()).default({}),
   /**
-   * The JSON to answer with; kept only from adapters that programs write to, and from jobs. Code that takes one
-   * from outside examines it as `ResponseFormat`; here it may be of an earlier version, which accepted more.
+   * The JSON format of the answer; kept only from adapters that programs write to, and from jobs.
+   * Code that accepts one from outside validates it as `ResponseFormat`; here it may come from an
+   * earlier version, which accepted more.
    */
   responseFormat: StoredResponseFormat.optional(),
   /**
-   * The reason for which Parley itself wrote this message; absent where a person did: `boot` after a start (W08),
-   * `sub-agent` for what one is to do or has done (G07), `heartbeat` for a standing task (H02), `cron` for a job
-   * whose time has come (H08). Set by Parley alone; a message from an adapter loses it (`fromOutside`).
+   * Why Parley itself wrote this message; absent when a person did. `boot` after a start (W08),
+   * `sub-agent` for the task or the result of one (G07), `heartbeat` for a standing task (H02),
+   * `cron` for a job that is due (H08). Only Parley sets it; `fromOutside` removes it from an
+   * adapter's message.
    */
   trigger: z.enum(['boot', 'sub-agent', 'heartbeat', 'cron']).optional(),
 });
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
 /**
- * The current reactions of one person to a message. It starts no turn and answers no question: it is context of the
- * next turn (F06).
+ * One person's current reactions to a message. They start no turn and answer no question: they are
+ * context for the next turn (F06).
  */
 export const InboundReaction = z.strictObject({
   channel: Id,
@@ -173,7 +195,10 @@ export const InboundReaction = z.strictObject({
   /** The id of the message that was reacted to. */
   messageId: Id,
   sender: Sender,
-  /** As text: emojis, or names of those that only the platform has. Empty: all were taken back. */
+  /**
+   * The reactions as text: emojis, or names of those that only the platform has. Empty when all
+   * were removed.
+   */
   emojis: z.array(z.string().min(1).max(64)).max(20),
   sentAt: z.int().nonnegative(),
   /** Text of that message, if the event carried it. */
@@ -181,10 +206,15 @@ export const InboundReaction = z.strictObject({
 });
 export type InboundReaction = z.infer<typeof InboundReaction>;
 
-/** The channels whose messages are written by programs of the operator, and not by people in chats. */
+/**
+ * The channels whose messages come from programs of the operator rather than from people in chats.
+ */
 const PROGRAMS: ReadonlySet<string> = new Set(['api', 'web']);
 
-/** A message without what only Parley may set, so that no platform can pass for Parley itself. */
+/**
+ * Removes what only Parley may set from a message, so that no platform can impersonate Parley
+ * itself.
+ */
 export function fromOutside({
   trigger: _trigger,
   typed: _typed,
@@ -222,9 +252,9 @@ export const RuntimeFacts = z.strictObject({
 export type RuntimeFacts = z.infer<typeof RuntimeFacts>;
 
 /**
- * The handling of messages that arrive during a turn (D03): they form the next one together (`collect`), join the
- * running one at its next step (`steer`), get one each (`followup`), or end the running one, whose messages are then
- * answered with them (`interrupt`).
+ * How messages that arrive during a turn are handled (D03): they form the next turn together
+ * (`collect`), join the running one at its next step (`steer`), get a turn each (`followup`), or
+ * interrupt the running one, whose messages are then answered with them (`interrupt`).
  */
 export const BusyMode = z.enum(['collect', 'steer', 'followup', 'interrupt']);
 export type BusyMode = z.infer<typeof BusyMode>;
@@ -237,8 +267,8 @@ const BusyKinds = z.strictObject({
 });
 
 /**
- * One for all chats, or one for each kind of chat and, before that, for a channel such as `telegram`; kinds that are
- * not named collect.
+ * One mode for all chats, or one per kind of chat and, with precedence, per channel such as
+ * `telegram`. Kinds that are not named use `collect`.
  */
 export const BusyPolicy = z.union([
   BusyMode,
@@ -248,7 +278,7 @@ export const BusyPolicy = z.union([
 ]);
 export type BusyPolicy = z.infer<typeof BusyPolicy>;
 
-/** The mode of a policy for the chat of a message. */
+/** The mode that a policy sets for the chat of a message. */
 export function busyIn(
   policy: BusyPolicy,
   {

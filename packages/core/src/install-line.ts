@@ -7,7 +7,9 @@ const Manifest = z.object({
   peerDependencies: z.record(z.string(), z.string()).default({}),
 });
 
-/** The command that brings optional libraries, in the versions that the package of Parley names. */
+/**
+ * The command that installs optional libraries in the versions that Parley's package.json names.
+ */
 export function installLine(names: readonly string[], kind = installationKind()): string {
   if (kind === 'clone') return 'npm install --include=optional';
   const manifest = JSON.parse(readFileSync(new URL('package.json', INSTALLATION), 'utf8'));

@@ -1,15 +1,15 @@
 import { visibleLine } from './visible-text.ts';
 
 /*
- * Names, titles, memories and reasons inside Markdown of ours. A backslash before each sign would not be exact: what
- * models mean by a backslash differs from what CommonMark says, and the parser follows the models. So literal text
- * does not pass through Markdown at all: a sign that could mean something is replaced by a noncharacter of Unicode,
- * which is reserved for use inside of one program and means nothing to any parser. The renderer puts the signs back
- * after it has parsed.
+ * Names, titles, memories and reasons inside Parley's own Markdown. A backslash before each sign
+ * would not be exact: models use backslashes differently from CommonMark, and the parser follows
+ * the models. Literal text therefore does not pass through the Markdown parser at all: a sign that
+ * could have a meaning is replaced by a Unicode noncharacter, which is reserved for use inside one
+ * program and means nothing to any parser. The renderer restores the signs after parsing.
  */
 
 const FIRST = 0xfdd0;
-/** The punctuation of ASCII: as many signs as there are noncharacters from U+FDD0 to U+FDEF. */
+/** The ASCII punctuation: as many signs as there are noncharacters from U+FDD0 to U+FDEF. */
 const SIGNS = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
 const STAND_INS: ReadonlyMap<string, string> = new Map([
   ...[...SIGNS].map((sign, at): [string, string] => [sign, String.fromCodePoint(FIRST + at)]),
@@ -24,9 +24,10 @@ const SHOWN: ReadonlyMap<string, string> = new Map(
 const NONCHARACTER = /\p{Noncharacter_Code_Point}/gu;
 const LINE_END = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/g;
 /**
- * Characters with a meaning in Markdown and in the extensions of the parser: signs of marks, links, HTML, tables and
- * maths; signs at the ends of a line, which may begin a list or decide about the marks around the text; bare
- * addresses; line ends; white space that it drops. Other signs stay, so that a text is still read easily in a log.
+ * Characters with a meaning in Markdown and in the extensions of the parser: signs of emphasis,
+ * links, HTML, tables and maths; signs at the ends of a line, which may begin a list or decide
+ * about the emphasis around the text; bare addresses; line ends; white space that it drops. Other
+ * signs stay, so that logs remain readable.
  */
 const REPLACED = new RegExp(
   [

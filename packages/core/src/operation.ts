@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { ParleyError } from './errors.ts';
 import type { CronAnswer } from './proactive.ts';
 
-/** The roles of people on the page and the API, the least first. */
+/** The roles of people on the page and the API, the least powerful first. */
 export const ROLES = ['viewer', 'operator', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Whether `role` may do what `least` may do. */
+/** Whether `role` may do everything that `least` may do. */
 export function roleIncludes(role: Role, least: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(least);
 }
@@ -16,50 +16,55 @@ export interface Caller {
   /** For records: the name of a sign-in, `the console` or `the command line`. */
   readonly name: string;
   readonly role: Role;
-  /** The name of a sign-in; absent: the token of the data folder, whose owner has no name. */
+  /** The name of a sign-in; absent for the token of the data folder, whose owner has no name. */
   readonly person?: string | undefined;
-  /** The id of the session of a browser. */
+  /** The id of the browser's session. */
   readonly session?: string | undefined;
-  /** The origin of the page that calls, as its browser says: `http://127.0.0.1:7411`. */
+  /** The origin of the calling page as its browser reports it: `http://127.0.0.1:7411`. */
   readonly origin?: string | undefined;
 }
 
-/** The context of a call besides its input. */
+/** The context of a call, besides its input. */
 export interface Call {
   readonly caller: Caller;
-  /** The agent that is meant, by its name in the settings; undefined: the default one (F14). */
+  /**
+   * The agent that the call is for, by its name in the settings; undefined for the default one
+   * (F14).
+   */
   readonly agent?: string | undefined;
 }
 
 interface OperationOptions {
-  /** The least role; absent: owners alone. */
+  /** The least role; when absent, only owners may call it. */
   readonly role?: Role;
-  /** Only a running gateway can do it: without one the command line says so and exits with 3. */
+  /**
+   * Only a running gateway can perform it: without one, the command line says so and exits with 3.
+   */
   readonly running?: true;
 }
 
 /**
- * One thing that can be read or changed on the page, the command line and the API. It is declared beside its data;
- * `perform` of `@parley/gateway/operations` checks role and input, so that no surface does.
+ * Something that can be read or changed on the page, the command line and the API. It is declared
+ * next to its data. `perform` of `@parley/gateway/operations` checks role and input, so that no
+ * surface has to.
  */
 export interface Operation<Needs, Input extends z.ZodType, Output extends object>
   extends OperationOptions {
-  /** A read may also be asked with GET, its input in the query. */
+  /** A read also accepts GET, with its input in the query. */
   readonly does: 'read' | 'change';
   /** One line of help. */
   readonly summary: string;
   readonly input: Input;
-  /** Throws ParleyError, with a message for people, for what cannot be done. */
+  /** Throws ParleyError, with a message for people, when it cannot be done. */
   run(needs: Needs, input: z.output<Input>, call: Call): Promise<Output>;
 }
 
 type Strict<Shape extends z.ZodRawShape> = ReturnType<typeof z.strictObject<Shape>>;
 
 /**
- * Declares an operation that changes nothing. `fields` are those of its input.
- *
- * @example
- * show: read('One job', { id: z.string() }, async ({ jobs }: Needs, { id }) => (await jobs()).get(id)),
+ * Declares an operation that changes nothing. `fields` are the fields of its input.
+ * @example show: read('One job', { id: z.string() }, async ({ jobs }: Needs, { id }) => (await
+ * jobs()).get(id)),
  */
 export function read<Needs, Fields extends z.ZodRawShape, Output extends object>(
   summary: string,
@@ -80,12 +85,15 @@ export function change<Needs, Fields extends z.ZodRawShape, Output extends objec
   return { does: 'change', summary, input: z.strictObject(fields), run, ...options };
 }
 
-/** Why an operation is not done, for people; the same call would be refused again. */
+/**
+ * An error for an operation that is refused, with a message for people; the same call would be
+ * refused again.
+ */
 export function refusal(code: string, message: string): ParleyError {
   return new ParleyError({ code, message, retryable: false });
 }
 
-/** The role of the caller is not enough. */
+/** The role of the caller is not sufficient. */
 export class RoleNeeded extends ParleyError {
   readonly role: Role;
 
@@ -96,7 +104,7 @@ export class RoleNeeded extends ParleyError {
   }
 }
 
-/** The text with which a service answers. Throws ParleyError where it refused. */
+/** Returns the text of a service's answer. Throws ParleyError when the service refused. */
 export function answered(code: string, { ok, text }: CronAnswer): { readonly text: string } {
   if (!ok) throw refusal(code, text);
   return { text };

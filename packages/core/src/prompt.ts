@@ -4,7 +4,7 @@ import { ChatType } from './inbound-message.ts';
 /** The layouts that the settings can name (P03). */
 export const LAYOUT_NAMES = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 
-/** The readers of a piece of text. `conversation` is one chat alone. */
+/** Who may read a piece of text. `conversation` is a single chat. */
 export const Audience = z.readonly(
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('owner') }),
@@ -14,7 +14,10 @@ export const Audience = z.readonly(
 );
 export type Audience = z.infer<typeof Audience>;
 
-/** For whom a turn runs, computed once from its facts. Only an owner in a direct chat is `owner`. */
+/**
+ * Who reads the result of a turn, computed once from its facts. Only an owner in a direct chat is
+ * `owner`.
+ */
 export type Reader =
   | { readonly kind: 'owner'; readonly conversationId: string }
   | { readonly kind: 'guest'; readonly conversationId: string };
@@ -23,14 +26,17 @@ export type Reader =
 export const PromptPart = z.readonly(
   z.object({
     text: z.string(),
-    /** For people: a file name, a layer id. */
+    /** For people: a file name or a layer id. */
     source: z.string(),
     audience: Audience,
   }),
 );
 export type PromptPart = z.infer<typeof PromptPart>;
 
-/** The one rule of privacy (W02): used by the workspace view, the tools and the last check before the model. */
+/**
+ * The only rule of privacy (W02), used by the workspace view, the tools and the last check before
+ * the model.
+ */
 export function mayRead(reader: Reader, audience: Audience): boolean {
   switch (audience.kind) {
     case 'everyone':
@@ -42,21 +48,21 @@ export function mayRead(reader: Reader, audience: Audience): boolean {
   }
 }
 
-/** Instructions, or data before the person's own text. */
+/** Among the instructions, or as data before the person's own text. */
 const PromptPlacement = z.enum(['system', 'user']);
 
-/** One piece of text that a model was given besides the conversation. */
+/** A piece of text that a model was given besides the conversation. */
 export const SentPart = z.readonly(
   z.strictObject({
-    /** Which layer (or hook) said it. */
+    /** The layer (or hook) that provided it. */
     layer: z.string(),
-    /** `tools`: the definitions of all tools, one a line, which precede the system prompt. */
+    /** `tools`: the definitions of all tools, one per line, which precede the system prompt. */
     placement: z.enum(['tools', ...PromptPlacement.options]),
     source: z.string(),
     audience: Audience,
-    /** Before the cache boundary: nothing up to here changes from turn to turn. */
+    /** Whether it precedes the cache boundary: nothing up to here changes from turn to turn. */
     stable: z.boolean(),
-    /** Set where the text is not the whole (P10). */
+    /** Set when the text was truncated (P10). */
     cut: z.nullable(z.strictObject({ shown: z.int(), total: z.int() })),
     /** An estimate. */
     tokens: z.int(),
@@ -67,11 +73,14 @@ export type SentPart = z.infer<typeof SentPart>;
 
 const place = { layer: z.string(), placement: PromptPlacement };
 
-/** A layer of the layout that the model was not given, and why. Holds no text of the layer. */
+/**
+ * A layer of the layout that the model was not given, with the reason. Contains no text of the
+ * layer.
+ */
 export const UnsentLayer = z.readonly(
   z.discriminatedUnion('outcome', [
     z.strictObject({ ...place, outcome: z.literal('absent'), reason: z.string() }),
-    /** It offered what this reader may not see (W02). */
+    /** It contained text that this reader may not see (W02). */
     z.strictObject({
       ...place,
       outcome: z.literal('withheld'),
@@ -83,7 +92,9 @@ export const UnsentLayer = z.readonly(
 );
 export type UnsentLayer = z.infer<typeof UnsentLayer>;
 
-/** A prompt as it left for the model, with an account of what did not (P17). Parts are in order. */
+/**
+ * A prompt as it was sent to the model, with an account of what was not (P17). Parts are in order.
+ */
 export interface SentPrompt {
   readonly layout: string;
   readonly parts: readonly SentPart[];
@@ -97,7 +108,10 @@ export interface MessageSize {
   readonly tokens: number;
 }
 
-/** One kind of content of a request. `context` is the part of the newest message before the person's text. */
+/**
+ * One kind of content of a request. `context` is the part of the newest message that precedes the
+ * person's text.
+ */
 export interface RequestSection {
   readonly name: 'tools' | 'system' | 'context' | 'history' | 'message';
   /** The number of tools, layers or messages. */
@@ -106,20 +120,20 @@ export interface RequestSection {
   readonly tokens: number;
 }
 
-/** The whole first request of a turn by its sizes, with the texts of its parts. */
+/** The entire first request of a turn by its sizes, with the texts of its parts. */
 export interface SentRequest extends SentPrompt {
-  /** Names of the tools the model could call. */
+  /** The names of the tools that the model could call. */
   readonly tools: readonly string[];
-  /** The conversation, oldest first; the last one is what the turn answers. */
+  /** The conversation, oldest first; the last message is the one that the turn answers. */
   readonly messages: readonly MessageSize[];
-  /** Only those that are not empty, in the order of the request. */
+  /** The non-empty sections, in the order of the request. */
   readonly sections: readonly RequestSection[];
-  /** All sections together. */
+  /** The total of all sections. */
   readonly characters: number;
   readonly tokens: number;
 }
 
-/** The sections of a request and their total. */
+/** Computes the sections of a request and their total. */
 export function requestSizes(
   parts: readonly Pick<SentPart, 'placement' | 'tokens' | 'text'>[],
   messages: readonly MessageSize[],
@@ -161,7 +175,7 @@ export function requestSizes(
 
 const emptySize = () => ({ count: 0, characters: 0, tokens: 0 });
 
-/** The place and people of a turn, for those who look for it. Names and titles are untrusted. */
+/** The chat and people of a turn, for searches. Names and titles are untrusted. */
 export const PromptTarget = z.readonly(
   z.strictObject({
     channel: z.string(),
@@ -176,7 +190,7 @@ export const PromptTarget = z.readonly(
 );
 export type PromptTarget = z.infer<typeof PromptTarget>;
 
-/** One message of the conversation as it was sent along: its text is in the transcript, not here. */
+/** One message of the conversation as it was sent along; its text is in the transcript. */
 export const PromptMessage = z.readonly(
   z.strictObject({
     role: z.enum(['user', 'assistant', 'tool']),
@@ -187,13 +201,16 @@ export const PromptMessage = z.readonly(
 );
 export type PromptMessage = z.infer<typeof PromptMessage>;
 
-/** The lists that are kept of a prompt; its texts are kept by their hashes, each once. */
+/** The lists that are stored for a prompt. Its texts are stored once each, by their hashes. */
 export const PromptLists = {
   parts: z.array(
     z.strictObject({ ...SentPart.unwrap().omit({ text: true }).shape, hash: z.string() }),
   ),
   unsent: z.array(UnsentLayer),
-  /** Role, characters, hash, tokens (once absent): short, because it is written with every turn and long. */
+  /**
+   * Role, characters, hash, and tokens (absent in old rows). Short, because the list is long and
+   * written with every turn.
+   */
   messages: z.array(z.tuple([PromptMessage.unwrap().shape.role, z.int(), z.string()], z.int())),
   names: z.array(z.string()),
 } as const;

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { runs } from './testing/test-length.ts';
 import { quotedLines, withoutTemplateTokens } from './text.ts';
 
-it('[P18] no kind of line end leads out of a quotation', () => {
+it('[P18] no kind of line end breaks out of a quotation', () => {
   expect(quotedLines('a\r\nb\nc\rd\u2028e\u2029f\u0085g\vh\fi')).toBe(
     ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((line) => `> ${line}`).join('\n'),
   );
 });
 
-/** As the vocabularies and chat templates of the models write them. */
+/** Tokens as the vocabularies and chat templates of the models write them. */
 const TOKENS = {
   'ChatML, Qwen, Yi': ['<|im_start|>', '<|im_end|>', '<|endoftext|>', '<|startoftext|>'],
   Qwen: ['<tool_call>', '</tool_response>', '<think>', '</think>', '<|vision_start|>'],
@@ -30,7 +30,7 @@ const TOKENS = {
 const ALL = Object.values(TOKENS).flat();
 
 describe('[P18] a token of a chat template', () => {
-  it.each(Object.entries(TOKENS))('of %s is no token any more', (_, tokens) => {
+  it.each(Object.entries(TOKENS))('of %s is no longer a token', (_, tokens) => {
     for (const token of tokens) {
       const safe = withoutTemplateTokens(`before${token}behind`);
       expect(safe).not.toContain(token);
@@ -39,7 +39,7 @@ describe('[P18] a token of a chat template', () => {
     }
   });
 
-  it('arrives in no text, however tokens are put into and behind each other', () => {
+  it('occurs in no text, however tokens are nested in and appended to each other', () => {
     const piece = fc.oneof(
       fc.constantFrom(...ALL),
       fc.constantFrom(...ALL).chain((token) => fc.nat(token.length).map((at) => token.slice(at))),
@@ -66,7 +66,7 @@ describe('[P18] a token of a chat template', () => {
     '- [x] done [1] [link](https://example.org) [TODO] [NOTE]',
     'From "Ann" <ann@example.org>: hi',
     '<<EOF\ncat\nEOF\n<<<<<<< HEAD\n>>>>>>> main',
-  ])('is not seen in %j', (text) => {
+  ])('is not found in %j', (text) => {
     expect(withoutTemplateTokens(text)).toBe(text);
   });
 });

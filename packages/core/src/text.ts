@@ -1,19 +1,19 @@
 import { visibleLine } from './visible-text.ts';
 
-/** A number with separators of thousands: `12,345`. */
+/** Formats a number with thousands separators: `12,345`. */
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** `1 tool`, `3 tools`. */
+/** Formats `1 tool`, `3 tools`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Every way to begin a new line, the rare ones of Unicode included. */
+/** Every way to begin a new line, including the rare ones of Unicode. */
 const LINE_ENDS = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/;
 
-/** Each line behind `> `, so that nothing in it can pass for the text around it (P18). */
+/** Prefixes each line with `> `, so that nothing in it can pass for the text around it (P18). */
 export function quotedLines(text: string): string {
   return text
     .split(LINE_ENDS)
@@ -22,13 +22,14 @@ export function quotedLines(text: string): string {
 }
 
 /**
- * The tokens that chat templates of local models write between messages: a tokenizer that meets it in a text makes
- * the same control token of it, and the text could end its message and begin one of the system. The families, by
- * shape, so that a new model of a known family needs no new line: `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML,
- * Llama, Qwen, Phi, GLM, Command, Granite, gpt-oss, DeepSeek, Gemma), `<s>`, `<start_of_turn>`, `<tool_call>` …
- * (SentencePiece, Gemma, Qwen, T5, StarCoder, Seed), `<<SYS>>` (Llama 2), `[INST]`, `[gMASK]` … (Mistral, GLM, BERT),
- * `[|user|]` (EXAONE), `]~b]` (MiniMax). Tokenizers compare letter by letter: other cases, blanks and invisible
- * letters in between make no token.
+ * The tokens that chat templates of local models write between messages. A tokenizer that meets one
+ * in a text turns it into the same control token, so that the text could end its message and begin
+ * a system message. The families are matched by shape, so that a new model of a known family needs
+ * no new line: `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML, Llama, Qwen, Phi, GLM, Command,
+ * Granite, gpt-oss, DeepSeek, Gemma), `<s>`, `<start_of_turn>`, `<tool_call>` … (SentencePiece,
+ * Gemma, Qwen, T5, StarCoder, Seed), `<<SYS>>` (Llama 2), `[INST]`, `[gMASK]` … (Mistral, GLM,
+ * BERT), `[|user|]` (EXAONE), `]~b]` (MiniMax). Tokenizers compare exactly: other cases, spaces and
+ * invisible characters in between form no token.
  */
 const TOKEN = new RegExp(
   [
@@ -45,9 +46,9 @@ const TOKEN = new RegExp(
 const LOOKALIKES: Readonly<Record<string, string>> = { '<': '‹', '>': '›', '[': '⟦', ']': '⟧' };
 
 /**
- * The text with other brackets around each token of a chat template: `‹|im_start|›`, `⟦INST⟧`. People and
- * models read it as before, no tokenizer takes it for its own, the length stays, and so does the result
- * when it is done twice.
+ * Replaces the brackets around each chat template token: `‹|im_start|›`, `⟦INST⟧`. People and
+ * models read the text as before, no tokenizer recognizes a token in it, its length stays the same,
+ * and applying this twice changes nothing more.
  */
 export function withoutTemplateTokens(text: string): string {
   if (!text.includes('<') && !text.includes('[') && !text.includes(']')) return text;
@@ -56,15 +57,15 @@ export function withoutTemplateTokens(text: string): string {
   );
 }
 
-/** Longer lines go on in a line of their own: a message can hold each, and a page shows all of it. */
+/** Longer lines are wrapped: a message can contain each, and a page shows all of it. */
 const WIDTH = 160;
-/** A character with its marks, or one that is written out; none is cut in two. */
+/** A character with its combining marks, or an escaped one; none is split. */
 const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
 
 /**
- * A call, as its record shows it (`shownArguments`), as a block of Markdown for people who decide it. A
- * line that begins with `+` continues the line above it. Nothing in
- * it begins like a fence, so it cannot end its block.
+ * Formats a call, as its record shows it (`shownArguments`), as a Markdown block for the people who
+ * decide about it. A line that begins with `+` continues the line above it. Nothing in it begins
+ * like a fence, so it cannot end its block.
  */
 export function shownBlock(shown: string): string {
   return `\`\`\`\n${shown.split('\n').flatMap(wrapLine).join('\n')}\n\`\`\``;
@@ -85,14 +86,17 @@ function wrapLine(line: string): readonly string[] {
   return [...lines, current];
 }
 
-/** Before a space, which is seen at the beginning of a line and not at the end, if one is near. */
+/**
+ * Cuts before a space if one is near, because a space is visible at the beginning of a line but not
+ * at its end.
+ */
 function cutOf(text: string): number {
   const word = text.lastIndexOf(' ');
   const spaces = text.slice(0, word + 1).trimEnd().length;
   return spaces > WIDTH / 2 ? spaces : text.length;
 }
 
-/** A time span for people, in ms: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
+/** Formats a time span in ms for people: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
 export function shortDuration(ms: number): string {
   if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
   const seconds = ms / 1_000;
@@ -106,7 +110,7 @@ export function shortDuration(ms: number): string {
 
 const TODO_SIGNS = { done: '✅', doing: '▶️', open: '⬜' } as const;
 
-/** A list of to-dos as people see it (G12), in Markdown: how far it has come, then one item a line. */
+/** Formats a to-do list for people (G12), in Markdown: its progress, then one item per line. */
 export function todoLines(
   items: readonly { readonly text: string; readonly state: keyof typeof TODO_SIGNS }[],
 ): string {
@@ -117,10 +121,13 @@ export function todoLines(
   return [`${done} of ${items.length} done:`, '', ...lines].join('\n');
 }
 
-/** The longest arguments of a tool in one line, in characters. */
+/** The longest line of tool arguments, in characters. */
 const ARGUMENT_CHARACTERS = 120;
 
-/** The arguments of a tool call (JSON) in one line: its texts and numbers, without their names. */
+/**
+ * Formats the arguments of a tool call (JSON) on one line: its texts and numbers, without their
+ * names.
+ */
 export function argumentLine(json: string): string {
   const line = visibleLine(leavesOf(parseJsonOrUndefined(json)).join(' · '))
     .replaceAll(/\s+/g, ' ')
@@ -144,7 +151,10 @@ function parseJsonOrUndefined(json: string): unknown {
 
 const NOTHING = /^\s*(?:null|none|undefined|n\/a|nil)?\s*$/i;
 
-/** Whether a value is what models write into a field that they do not mean to fill: null, `""`, `"none"`. */
+/**
+ * Whether a value is what models write into a field that they do not mean to fill: null, `""`,
+ * `"none"`.
+ */
 export function isPlaceholder(value: unknown): boolean {
   return value === null || (typeof value === 'string' && NOTHING.test(value));
 }

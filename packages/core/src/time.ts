@@ -1,21 +1,21 @@
 /**
- * Wall-clock time in milliseconds since 1970, for moments that are stored, shown or compared with a calendar. It
- * may jump in either direction at any time: a laptop wakes up, a virtual machine is restored, a person or NTP
- * corrects it. A duration is measured with `Monotonic`.
+ * Wall-clock time in milliseconds since 1970, for moments that are stored, shown or compared with a
+ * calendar. It may jump in either direction at any time: a laptop wakes up, a virtual machine is
+ * restored, a person or NTP corrects it. Durations are measured with `Monotonic`.
  */
 export type Clock = () => number;
 
 /**
- * Whole milliseconds since some moment of this process; never falls and never jumps. For every duration within a process:
- * rates, pauses, deadlines, age of what is cached. Its values mean nothing in another process or after a restart,
- * so none is stored.
+ * Whole milliseconds since some moment of this process; never falls and never jumps. For every
+ * duration within a process: rates, pauses, deadlines, the age of cached data. Its values mean
+ * nothing in another process or after a restart, so none is stored.
  */
 export type Monotonic = () => number;
 
 /**
- * The time and chance of the machine. What runs between adapter and outbox gets them passed in; a lint rule
- * refuses the globals there, and this is the only place that reads them. They are looked up at each call, so that a
- * simulation can replace them for its whole thread.
+ * The time and randomness of the machine. Code between adapter and outbox gets them passed in; a
+ * lint rule forbids the globals there, and this is the only place that reads them. They are looked
+ * up at each call, so that a simulation can replace them for its entire thread.
  */
 export const systemTime = {
   clock: (): number => Date.now(),

@@ -18,14 +18,14 @@ const TIMELINE_STAGES = [
   'receipt',
 ] as const;
 
-/** One thing that happened to a message. Times in ms. */
+/** Something that happened to a message. Times in ms. */
 export interface TimelineEntry {
   readonly stage: (typeof TIMELINE_STAGES)[number];
-  /** Null where it was not recorded. */
+  /** Null when it was not recorded. */
   readonly at: number | null;
-  /** Its duration in ms, where it took time. */
+  /** Its duration in ms, if it took time. */
   readonly ms: number | null;
-  /** For people; no text, arguments or results of tools. */
+  /** For people; contains no text, arguments or results of tools. */
   readonly text: string;
   /** Names what only the owner may know: servers, people, reasons of failures. */
   readonly detail?: string | undefined;
@@ -33,36 +33,36 @@ export interface TimelineEntry {
   readonly mark?: 'trouble' | 'open' | undefined;
 }
 
-/** A message as people find it. */
+/** A message in the form people use to refer to it. */
 export interface MessageName {
   readonly channel: string;
   readonly account: string;
   readonly chatId: string;
   readonly messageId: string;
-  /** When Parley learned of it. */
+  /** When Parley received it. */
   readonly at: number;
 }
 
-/** A message in a list, with what people know it by. Texts are private. */
+/** A message in a list, with what people recognize it by. Texts are private. */
 export interface RecentMessage extends MessageName {
-  /** Its author; null: Parley itself, or it was not taken. */
+  /** Its author; null for Parley itself, and for a message that was not accepted. */
   readonly from: string | null;
   /** The title of the chat. */
   readonly chat: string;
-  /** Null: it was not taken. */
+  /** Null when the message was not accepted. */
   readonly conversationId: string | null;
-  /** Empty for a message that was not taken: nothing of it is stored. */
+  /** Empty for a message that was not accepted, because nothing of it is stored. */
   readonly text: string;
 }
 
-/** All that is known of what became of one message (D08). */
+/** All that is known about what happened to one message (D08). */
 export interface Timeline {
   readonly message: MessageName;
   /** The turn that took it. */
   readonly turnId: string | null;
   /** Whether its prompt is kept, for `parley prompt --turn`. */
   readonly hasPrompt: boolean;
-  /** In one sentence what became of it: an answer, or the exact reason for silence. */
+  /** One sentence with the outcome: an answer, or the exact reason for silence. */
   readonly verdict: string;
   /** The part of the verdict that only the owner may know. */
   readonly detail?: string | undefined;
@@ -73,11 +73,14 @@ export interface Timeline {
 /** The result of looking for a message. */
 export type WhyAnswer =
   | { readonly kind: 'found'; readonly timeline: Timeline }
-  /** Several are meant; newest first. */
+  /** Several messages match; newest first. */
   | { readonly kind: 'several'; readonly candidates: readonly MessageName[] }
   | { readonly kind: 'unknown' };
 
-/** `telegram:42/7`, with the account where it is not the usual one: `telegram/work:42/7`. */
+/**
+ * For example `telegram:42/7`, or with an account that is not the default one,
+ * `telegram/work:42/7`.
+ */
 export function nameOfMessage({
   channel,
   account,
@@ -89,8 +92,8 @@ export function nameOfMessage({
 }
 
 /**
- * The facts of a step of a turn for people (D08): names, numbers and outcomes, never text of
- * people, arguments or results. Times in ms.
+ * The facts of a turn's step for people (D08): names, numbers and outcomes, never people's text,
+ * arguments or results. Times in ms.
  */
 export const StepFacts = z.discriminatedUnion('kind', [
   z.object({
@@ -99,17 +102,20 @@ export const StepFacts = z.discriminatedUnion('kind', [
     model: z.string(),
     inputTokens: z.number(),
     outputTokens: z.number(),
-    /** From the request until the first piece of the answer. */
+    /** Time from the request until the first piece of the answer. */
     firstTokenMs: z.number().optional(),
-    /** The model that was asked first, where another one has answered. */
+    /** The model that was asked first, when another one answered. */
     insteadOf: z.string().optional(),
-    /** Times it was asked, where that was more than once. */
+    /** How many times the model was asked, if more than once. */
     asked: z.number().optional(),
-    /** The provider's output limit or content filter ended the answer. */
+    /** Whether the provider's output limit or content filter ended the answer. */
     ended: z.enum(['length', 'content-filter']).optional(),
-    /** The tools it asked for, by name. */
+    /** The names of the tools that the model called. */
     calls: z.array(z.string()).readonly(),
-    /** Characters of its reasoning, and calls that it wrote into its text and that were not run. */
+    /**
+     * The length of its reasoning in characters, and the calls that it wrote into its text and that
+     * were not run.
+     */
     thoughtCharacters: z.number().optional(),
     droppedCalls: z.number().optional(),
   }),

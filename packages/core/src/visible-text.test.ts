@@ -4,7 +4,7 @@ import { inlineCode, literalLine, shownLiteral } from './literal.ts';
 import { runs } from './testing/test-length.ts';
 import { blankedLine, escapedHidden, visibleLine, visibleText } from './visible-text.ts';
 
-/** Texts that people write and that must stay as they are. */
+/** Texts that people write and that must not change. */
 const WRITTEN: readonly (readonly [what: string, text: string])[] = [
   ['joined emoji', '👩‍🚀 👨‍👩‍👧‍👦 👩🏽‍💻 ❤️‍🔥 🏳️‍🌈'],
   ['a flag of tags', '🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿'],
@@ -16,7 +16,7 @@ const WRITTEN: readonly (readonly [what: string, text: string])[] = [
   ['keys and styles', '1️⃣ ☎︎ ☎️'],
 ];
 
-describe('text of others for people', () => {
+describe('third-party text shown to people', () => {
   it.each(WRITTEN)('[G05] [U03] keeps %s', (_what, text) => {
     expect(visibleText(text)).toBe(text);
     expect(visibleLine(text)).toBe(text);
@@ -37,7 +37,7 @@ describe('text of others for people', () => {
     expect(visibleText(text)).toBe(shown);
   });
 
-  it('[U03] keeps the directions that end in their line', () => {
+  it('[U03] keeps direction changes that end in their line', () => {
     for (const text of ['א \u2066+49 170\u2069 ב', '\u202b(עולם)\u202c', '\u200fשלום\u200e']) {
       expect(visibleText(text)).toBe(text);
     }
@@ -60,7 +60,7 @@ describe('text of others for people', () => {
     maxLength: 40,
   });
 
-  it('[U03] is settled, however hostile it is: nothing turns, nothing commands, and again changes nothing', () => {
+  it('[U03] is neutralized, however hostile: nothing turns, nothing commands, and a second pass changes nothing', () => {
     fc.assert(
       fc.property(fc.oneof(hostile, fc.string({ unit: 'binary' })), (text) => {
         const [shown, line] = [visibleText(text), visibleLine(text)];
@@ -73,12 +73,12 @@ describe('text of others for people', () => {
     );
   });
 
-  it('[D07] is looked through in one pass, however many directions are open', () => {
+  it('[D07] is processed in one pass, however many directions are open', () => {
     const text = `${'\u202a'.repeat(200_000)}${'\u2069'.repeat(200_000)}${'\u{e0061}'.repeat(200_000)}`;
     expect(visibleText(text)).toBe('');
   });
 
-  it('[G05] is escaped for logs and JSON without a loss', () => {
+  it('[G05] is escaped for logs and JSON without loss', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const json = escapedHidden(JSON.stringify({ text }));
@@ -89,7 +89,10 @@ describe('text of others for people', () => {
   });
 });
 
-/** The number of changes of direction that are open at the end of a line; one without a beginning counts as open. */
+/**
+ * The number of direction changes that are open at the end of a line; an end without a beginning
+ * counts as open.
+ */
 function depthAfter(line: string): number {
   const open: string[] = [];
   for (const sign of line) {

@@ -1,9 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Characters that nobody sees or that move other text: control characters, line separators, everything that turns the
- * writing direction, and characters that are ignored where they are shown. Joiners stay behind the letters and
- * pictures that they join (`👩‍🚀`, Persian, Hindi), and so do the tags of a flag (`🏴󠁧󠁢󠁥󠁮󠁧󠁿`).
+ * Characters that nobody sees or that move other text: control characters, line separators,
+ * everything that changes the writing direction, and characters that are ignored when shown.
+ * Joiners stay after the letters and pictures that they join (`👩‍🚀`, Persian, Hindi), and so do the
+ * tags of a flag (`🏴󠁧󠁢󠁥󠁮󠁧󠁿`).
  */
 const HIDDEN = new RegExp(
   [
@@ -16,8 +17,9 @@ const HIDDEN = new RegExp(
 );
 
 /**
- * A name, a title or a cell that somebody else wrote, for people: one line, without anything hidden. Nothing of it
- * commands a terminal, begins a line, turns the text around it, or makes two names look the same.
+ * Makes a name, a title or a cell that somebody else wrote safe to show: one line, without anything
+ * hidden. Nothing in it commands a terminal, begins a line, turns the text around it, or makes two
+ * names look the same.
  */
 export function visibleLine(text: string): string {
   return withoutCommands(text)
@@ -25,12 +27,17 @@ export function visibleLine(text: string): string {
     .replace(HIDDEN, '');
 }
 
-/** As many UTF-16 units as before, for a place that is counted: spaces instead of what is hidden. */
+/**
+ * Replaces hidden characters with spaces, one per UTF-16 unit, for places where units are counted.
+ */
 export function blankedLine(text: string): string {
   return text.replace(HIDDEN, (found) => ' '.repeat(found.length));
 }
 
-/** Hidden characters as their codes, `\u202e`: nothing is lost, nothing happens, and JSON stays the same JSON. */
+/**
+ * Replaces hidden characters with their escapes, `\u202e`: nothing is lost, nothing takes effect,
+ * and JSON stays the same JSON.
+ */
 export function escapedHidden(text: string): string {
   return text.replace(HIDDEN, (found) => found.split('').map(unicodeEscape).join(''));
 }
@@ -39,14 +46,18 @@ function unicodeEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Control characters besides tab and `\n`, line ends that not every platform knows, old and broken format characters. */
+/**
+ * Control characters other than tab and `\n`, line ends that not every platform knows, and obsolete
+ * or broken format characters.
+ */
 const UNPRINTABLE =
   /(?![\t\n])\p{Cc}|[\u2028\u2029\u206a-\u206f\ufff9-\ufffb\u{e0001}]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0020}-\u{e007f}]/gu;
 
 /**
- * A text that a model, a page or another person wrote, for people: its lines stay, and so does the direction that a
- * writer of Arabic or Hebrew gave to a part of a line. Orders to a terminal go (`ESC[31m` whole), and so do overrides
- * of the writing direction, which show other words than were written, and changes of it that do not end in their line.
+ * Makes a text that a model, a page or another person wrote safe to show: its lines stay, and so
+ * does the direction that a writer of Arabic or Hebrew gave to a part of a line. Terminal commands
+ * (`ESC[31m` entirely) are removed, and so are overrides of the writing direction, which show other
+ * words than were written, and direction changes that do not end in their line.
  */
 export function visibleText(text: string): string {
   const printable = withoutCommands(text).replace(UNPRINTABLE, (character) => {
@@ -66,7 +77,7 @@ const POP_EMBEDDING = '\u202c';
 const OVERRIDES = '\u202d\u202e';
 const POP_ISOLATE = '\u2069';
 
-/** A line whose changes of direction all end in it, without overrides. */
+/** Closes all direction changes of a line within it, and removes overrides. */
 function settledDirections(line: string): string {
   const units = line.split('');
   const open: number[] = [];
@@ -83,7 +94,7 @@ function settledDirections(line: string): string {
       if (isOpen(EMBEDDINGS + OVERRIDES, open.at(-1))) close(open.pop(), at);
     } else if (sign === POP_ISOLATE) {
       if (isolates === 0) continue;
-      // The end of an isolate ends what was opened inside it.
+      // The end of an isolate also ends what was opened inside it.
       while (isOpen(EMBEDDINGS + OVERRIDES, open.at(-1))) open.pop();
       isolates -= 1;
       close(open.pop(), at);

@@ -1,6 +1,6 @@
 /**
- * Work that can end its process: taking in a message, claiming what waits in a conversation, running a turn. `key` is
- * the message, the conversation or the turn.
+ * Work that can end its process: accepting a message, claiming what waits in a conversation,
+ * running a turn. `key` is the message, the conversation or the turn.
  */
 export interface Work {
   readonly kind: 'ingress' | 'claim' | 'turn';
@@ -8,7 +8,8 @@ export interface Work {
 }
 
 /**
- * The number of times work has ended its process: `hangs` while the event loop stood still, `deaths` in another way.
+ * How often work has ended its process: `hangs` while the event loop stood still, `deaths` in
+ * another way.
  */
 export interface FatalEnds {
   readonly hangs: number;
@@ -16,13 +17,14 @@ export interface FatalEnds {
 }
 
 /**
- * Records what this process works on, so that the next start knows what ended it. A crash in the middle costs an
- * attempt at that work, and after some of them it is given up instead of ending every process that takes it.
+ * Records what this process works on, so that the next start knows what ended it. Each crash counts
+ * as a failed attempt of that work, and after a few of them the work is given up instead of ending
+ * every process that takes it.
  */
 export interface WorkRecord {
   /** Records `work` until `task` has settled. */
   run<Result>(work: Work, task: () => Promise<Result>): Promise<Result>;
-  /** The number of times this work has ended processes that shared this record. */
+  /** How often this work has ended processes that shared this record. */
   endsOf(work: Work): FatalEnds;
 }
 
@@ -38,19 +40,19 @@ export const NO_ENDS: FatalEnds = { hangs: 0, deaths: 0 };
 const MAX_HANGS = 2;
 /** Work whose process died this often probably kills it. */
 const MAX_DEATHS = 5;
-/** The number of times giving up with a notice may end the process, before the work is closed without one. */
+/** How often giving up with a notice may end the process, before the work is closed without one. */
 const MAX_FATAL_NOTICES = 5;
 
 /**
- * The decision about work that has ended its process before: `run` it; `give-up`, with a notice where it came from;
- * or `drop` it without one, because giving it up has ended the process as well.
+ * Decides about work that has ended its process before: `run` it; `give-up`, with a notice to its
+ * chat; or `drop` it without one, because giving it up has ended the process as well.
  */
 export function nextAttempt({ hangs, deaths }: FatalEnds): 'run' | 'give-up' | 'drop' {
   if (hangs > MAX_HANGS || deaths >= MAX_DEATHS + MAX_FATAL_NOTICES) return 'drop';
   return hangs >= MAX_HANGS || deaths >= MAX_DEATHS ? 'give-up' : 'run';
 }
 
-/** Says why work is given up, for operators. */
+/** Explains to operators why work is given up. */
 export function reasonToGiveUp({ hangs, deaths }: FatalEnds): string {
   const hung = hangs === 1 ? 'once' : `${hangs} times`;
   if (hangs >= MAX_HANGS)

@@ -5,7 +5,7 @@ import { readYesOrNo } from './yes-or-no.ts';
 const YES = ['yes', 'ok', 'ja', 'да', 'sí', '好的', '👍', 'go ahead', 'mach das'];
 const NO = ['no', 'nein', 'нет', 'não', '不', '👎', 'don’t'];
 
-describe('a yes or a no in words', () => {
+describe('a yes or no in words', () => {
   it.each([
     ['yes', 'yes'],
     ['Ok, do it!', 'yes'],
@@ -33,12 +33,12 @@ describe('a yes or a no in words', () => {
     ['Please do.', 'yes'],
     ['ja, mach das', 'yes'],
     ['ja, mach das nicht', 'unclear'],
-    // A quotation is what somebody else wrote.
+    // A quotation contains somebody else's words.
     ['> yes', 'unclear'],
     ['>>> yes', 'unclear'],
     ['> May I write it?\nyes', 'unclear'],
     ['> yes\nwhat do you think of that', null],
-    // Not the same in all languages that have it.
+    // Means different things in the languages that have it.
     ['tak', null],
     ['da', null],
     ['jo', null],
@@ -47,7 +47,7 @@ describe('a yes or a no in words', () => {
     expect(readYesOrNo(text)).toBe(meaning);
   });
 
-  it('[G05] is never read out of one with other words, wherever they stand', () => {
+  it('[G05] is never read out of a sentence with other words, wherever they stand', () => {
     const other = fc
       .stringMatching(/^[b-hj-mo-rt-xz]{4,9}$/)
       .filter((word) => readYesOrNo(word) === null);
@@ -60,7 +60,7 @@ describe('a yes or a no in words', () => {
     );
   });
 
-  it('[G05] stays what it is with punctuation, case and politeness around it', () => {
+  it('[G05] keeps its meaning with punctuation, case and politeness around it', () => {
     const end = fc.constantFrom('', '.', '!', '!!', ' 🙏', ', please', ' danke.');
     fc.assert(
       fc.property(fc.constantFrom(...YES), fc.constantFrom(...NO), end, (yes, no, more) => {

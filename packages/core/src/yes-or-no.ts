@@ -1,7 +1,8 @@
 /**
- * Words that are a yes or a no by themselves. A word is listed only where it means the same in every language that has it,
- * because a yes runs things: no `da` (Slavic yes, German "there"), `tak` (Polish yes, Danish thanks, Indonesian not), `igen`
- * (Hungarian yes, Swedish again), `ano`, `fine`, `klar`. What is missing here costs a person one press of a button.
+ * Words that are a yes or a no by themselves. A word is listed only if it means the same in every
+ * language that has it, because a yes runs things: no `da` (Slavic yes, German "there"), `tak`
+ * (Polish yes, Danish thanks, Indonesian not), `igen` (Hungarian yes, Swedish again), `ano`,
+ * `fine`, `klar`. A missing word costs a person one press of a button.
  */
 const YES = [
   // English
@@ -117,7 +118,7 @@ const NO = [
   ...['👎', '❌', '✖', '🚫', '⛔', '🛑'],
 ] as const;
 
-/** Politeness beside a yes or a no, which changes neither. */
+/** Politeness next to a yes or a no, which changes neither. */
 const COURTESY = [
   ...['please', 'pls', 'thanks', 'thank you', 'thx', 'bitte', 'danke', 'merci', 'por favor'],
   ...['gracias', 'obrigado', 'grazie', 'per favore', "s'il te plaît", "s'il vous plaît"],
@@ -126,13 +127,13 @@ const COURTESY = [
   ...['🙂', '😊', '😀', '😃', '😄', '😁', '☺', '❤', '💪', '🙌'],
 ] as const;
 
-/** The first word of sentences that decide something, but say in other words what. */
+/** The first words of sentences that decide something, but say in other words what. */
 const OPENERS = [
   ...['not', 'wait', 'stop', 'only', 'maybe', 'perhaps', 'later', 'hold on'],
   ...['warte', 'nur', 'moment', 'vielleicht', 'später', 'стоп', '等等', '停'],
 ] as const;
 
-/** A refusal behind one of these is none: "don't deny it". */
+/** A refusal after one of these is not a refusal: "don't deny it". */
 const NEGATIONS: ReadonlySet<string> = new Set([
   ...['never', "don't", 'dont', 'do not', 'not', 'nicht', 'nie', 'не'],
 ]);
@@ -146,17 +147,18 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ...OPENERS.map((word) => [word, 'opener'] as const),
 ]);
 
-/** Words of the longest entry. */
+/** The number of words in the longest entry. */
 const MAX_WORDS = 4;
-/** More characters are a text, of which only the beginning is read. */
+/** More characters are a longer text, of which only the beginning is read. */
 const MAX_CHARACTERS = 200;
 
-/** A line that is marked as a quotation holds the words of somebody else. */
+/** A line marked as a quotation contains somebody else's words. */
 const QUOTED_LINE = /^[\s\p{Cf}]*[>＞].*$/gmu;
 
 /**
- * Reads a message as the answer to a question of yes or no. `unclear`: it begins as one and goes on, as in "yes, but
- * only the first", asks in turn, as in "ok?", or has a quotation in it. Null: it is no such answer.
+ * Reads a message as the answer to a yes-or-no question. `unclear`: it begins as one and continues,
+ * as in "yes, but only the first", asks back, as in "ok?", or contains a quotation. Null when it is
+ * no such answer.
  */
 export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
   const own = text.slice(0, MAX_CHARACTERS).replace(QUOTED_LINE, '');
@@ -188,7 +190,10 @@ function interpretReply(text: string): 'yes' | 'no' | 'unclear' | null {
   return isWhole && isOne && !isReversed && first !== 'opener' ? first : 'unclear';
 }
 
-/** Lower case, in the compatible form, without invisible signs, tones of skin and punctuation; emojis stand alone. */
+/**
+ * Lower case, in compatibility form, without invisible characters, skin tones and punctuation;
+ * emojis stand alone.
+ */
 export function splitReplyWords(text: string): readonly string[] {
   const plain = text
     .slice(0, MAX_CHARACTERS)

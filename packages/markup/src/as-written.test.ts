@@ -6,19 +6,19 @@ import { createPrefixRenderer, render } from './index.ts';
 const target = (maxLength: number, unit: 'utf16' | 'byte' = 'utf16') =>
   ({ dialect: 'markdown', maxLength, unit }) as const;
 
-describe('Markdown for a program that shows it itself', () => {
-  it('[M01] stays as it is, tables and all', () => {
+describe('Markdown for a program that renders it itself', () => {
+  it('[M01] stays unchanged, including tables', () => {
     const markdown = '# A\n\n| a | b |\n|---|---|\n| **1** | `2` |\n\n@everyone <b>\n';
     expect(render(markdown, target(4_000))).toEqual([{ text: markdown, plain: markdown }]);
     expect(render(' \n', target(4_000))).toEqual([]);
   });
 
-  it('[M01] has literal text of Parley itself with the escapes of CommonMark', () => {
+  it("[M01] has Parley's own literal text with the escapes of CommonMark", () => {
     const [part] = render(`**Name**: ${literal('a_b &lt;\n# c')}`, target(4_000));
     expect(part?.text).toBe('**Name**: a\\_b \\&lt;\\\n\\# c');
   });
 
-  it('[M03] is within its length and loses no character', () => {
+  it('[M03] respects its length and loses no character', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 200 });
     fc.assert(
       fc.property(text, fc.constantFrom('utf16', 'byte'), (markdown, unit) => {

@@ -1,12 +1,13 @@
 import { hasLiteral, type RenderTarget, splitLiteral } from '@parley/core';
 import type { RenderedPart } from './rendered-part.ts';
 
-/** Bytes of a UTF-16 unit at most. */
+/** The most bytes that a UTF-16 unit takes. */
 const BYTES = 3;
 
 /**
- * Markdown for a program that shows it itself: it stays as it is, character for character, so that a growing answer
- * only grows. What is longer than a part is cut at the end of a line where there is one.
+ * Markdown for a program that renders it itself: it stays unchanged, character for character, so
+ * that a growing answer only grows. A text longer than a part is cut at the end of a line if there
+ * is one.
  */
 export function asWritten(source: string, { maxLength, unit }: RenderTarget): RenderedPart[] {
   const markdown = hasLiteral(source) ? withEscapes(source) : source;
@@ -21,7 +22,10 @@ export function asWritten(source: string, { maxLength, unit }: RenderTarget): Re
   return parts;
 }
 
-/** Literal text as Markdown of that program: by the rules of CommonMark, which is all that is known of it. */
+/**
+ * Literal text as Markdown for that program, escaped by the rules of CommonMark, because nothing
+ * else is known about it.
+ */
 function withEscapes(source: string): string {
   return splitLiteral(source)
     .map((piece, at) => (at % 2 === 0 ? piece : piece.replace(/[!-/:-@[-`{-~\n]/g, '\\$&')))

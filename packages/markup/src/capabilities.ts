@@ -1,31 +1,37 @@
 import type { Dialect, RenderTarget } from '@parley/core';
 import type { Mark } from './document.ts';
 
-/** Which addresses a dialect can hide behind a link text; all others are written out. */
+/** The addresses that a dialect can show as links with text; all others are written out. */
 export interface LinkRule {
   readonly schemes: readonly string[];
-  /** The platform drops links to hosts without a dot, such as `localhost`. */
+  /** Whether the platform drops links to hosts without a dot, such as `localhost`. */
   readonly dottedHostOnly: boolean;
 }
 
-/** The capabilities of a dialect. The transform reads this and nothing else about a platform. */
+/** The capabilities of a dialect. The transform knows nothing else about a platform. */
 export interface DialectCapabilities {
-  /** Deepest heading it has; deeper ones become bold lines. 0: it has none. */
+  /** The deepest heading it has; deeper ones become bold lines. 0 when it has none. */
   readonly headingLevels: number;
-  /** `native`, or an aligned grid up to so many columns of text and a list beyond. */
+  /** `native`, or an aligned grid up to this many columns of text and a list beyond that. */
   readonly tables: 'native' | { readonly gridColumns: number };
   readonly nestedQuotes: boolean;
-  /** Formats it has; the transform drops the others and keeps their text. Links have a rule of their own. */
+  /**
+   * The formats it has; the transform drops the others and keeps their text. Links have a rule of
+   * their own.
+   */
   readonly marks: readonly Exclude<Mark['type'], 'link'>[];
-  /** False: a code span carries no other mark and cannot be a link's text. */
+  /** When false, a code span has no other mark and cannot be a link's text. */
   readonly marksOnCode: boolean;
-  /** Undefined: the printer writes every address out. */
+  /** Undefined when the printer writes out every address. */
   readonly links: LinkRule | undefined;
-  /** Text that the platform itself turns into a ping anywhere: these names, or every username. */
+  /**
+   * Text that the platform itself turns into a notification anywhere: these names, or every
+   * username.
+   */
   readonly pings: readonly string[] | 'usernames';
-  /** The text that the length limit counts: only what people see, or the markup too. */
+  /** The text that the length limit counts: only what people see, or the markup as well. */
   readonly counts: 'visible' | 'everything';
-  /** Most formatted stretches in one part. */
+  /** The most formatted stretches in one part. */
   readonly maxEntities: number;
 }
 
@@ -45,14 +51,14 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     headingLevels: 0,
     // A phone held upright shows about 40 fixed-width columns.
     tables: { gridColumns: 40 },
-    // Only the outer one is a block; the lines of the others begin with `>`.
+    // Only the outer one is a block; the lines of nested ones begin with `>`.
     nestedQuotes: true,
     marks: ALL_MARKS,
     marksOnCode: false,
     links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
     pings: 'usernames',
     counts: 'visible',
-    // Telegram formats the first 100 entities of a message and silently drops the rest.
+    // Telegram formats the first 100 entities of a message and silently ignores the rest.
     maxEntities: 100,
   },
   discord: {
@@ -64,14 +70,14 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
     pings: ['everyone', 'here'],
     counts: 'everything',
-    // Its clients show a message with 200 formats or emoji as it is written, marks and all.
+    // Its clients show a message with 200 formats or emoji unformatted, with all its marks.
     maxEntities: 199,
   },
   whatsapp: {
     headingLevels: 0,
     tables: { gridColumns: 40 },
     nestedQuotes: false,
-    // A spoiler is written with its bars, as WhatsApp's own are.
+    // A spoiler is written with its bars, like WhatsApp's own.
     marks: ['bold', 'italic', 'strike', 'spoiler', 'code'],
     marksOnCode: false,
     links: { schemes: [], dottedHostOnly: false },
@@ -83,7 +89,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     headingLevels: 6,
     tables: { gridColumns: 100 },
     nestedQuotes: true,
-    // The printer shows none, but a code span is the last place for a cut.
+    // The printer shows no marks, but a code span is the last place for a cut.
     marks: ['code'],
     marksOnCode: true,
     links: { schemes: [], dottedHostOnly: false },
@@ -105,8 +111,8 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
 };
 
 /**
- * The additional capabilities of a rich message of Telegram. All else is as in an ordinary one, so that the same part
- * can be printed both ways.
+ * The additional capabilities of a rich message on Telegram. Everything else is as in an ordinary
+ * one, so that the same part can be printed both ways.
  */
 export const TELEGRAM_RICH: DialectCapabilities = {
   ...CAPABILITIES.telegram,

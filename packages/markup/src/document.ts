@@ -1,30 +1,34 @@
-/** A format on a stretch of text. Marks never overlap: a run carries all of its marks, outermost first. */
+/**
+ * A format on a stretch of text. Marks never overlap: a run has all of its marks, outermost first.
+ */
 export type Mark =
   | { readonly type: 'bold' | 'italic' | 'underline' | 'strike' | 'spoiler' | 'code' }
-  /** A formula, with the signs around it; only a dialect that draws formulas has this mark. */
+  /** A formula with its delimiters; only a dialect that renders formulas has this mark. */
   | { readonly type: 'math' }
   | { readonly type: 'link'; readonly url: string };
 
-/** Text with one set of marks. `\n` inside is a line break that people see. */
+/** Text with one set of marks. `\n` in it is a visible line break. */
 export interface Run {
   readonly text: string;
   readonly marks: readonly Mark[];
 }
 
 /**
- * The containers around a leaf. Compared by identity: leaves of one list item share one `item` object,
- * items of one list follow the same `list` object.
+ * The containers around a leaf. Compared by identity: leaves of one list item share one `item`
+ * object, and items of one list follow the same `list` object.
  */
 export type Container =
   | { readonly type: 'quote' }
   | { readonly type: 'list'; readonly start: number | undefined }
   | { readonly type: 'item'; readonly marker: Marker };
 
-/** The marker of a list item: `label` (a footnote's name), else `number`, else a bullet. */
+/**
+ * The marker of a list item: `label` (a footnote's name), otherwise `number`, otherwise a bullet.
+ */
 export interface Marker {
   readonly label?: string;
   readonly number?: number;
-  /** Set for a task: ticked or not. */
+  /** Set for a task: whether it is checked. */
   readonly done?: boolean;
 }
 
@@ -33,18 +37,18 @@ interface Placed {
   readonly within: readonly Container[];
   /** Containers from this index on begin with this leaf (and show their bullet here). */
   readonly fresh: number;
-  /** Line ends before this leaf: 1 starts a new line, 2 leaves an empty one. */
+  /** Line breaks before this leaf: 1 starts a new line, 2 leaves an empty one. */
   readonly gap: 1 | 2;
 }
 
-/** A paragraph or, with `heading`, a heading of that level. */
+/** A paragraph, or with `heading`, a heading of that level. */
 export interface TextLeaf extends Placed {
   readonly kind: 'text';
   readonly runs: readonly Run[];
   readonly heading?: number;
 }
 
-/** A code block; `text` without the line end after its last line. */
+/** A code block; `text` is without the line break after its last line. */
 export interface CodeLeaf extends Placed {
   readonly kind: 'code';
   readonly language: string | undefined;
@@ -53,7 +57,7 @@ export interface CodeLeaf extends Placed {
 
 /**
  * A table already laid out in columns of equal width; `header` is repeated in every part. A row
- * takes several lines, with `\n` between them, where one of its cells does.
+ * takes several lines, separated by `\n`, when one of its cells does.
  */
 export interface GridLeaf extends Placed {
   readonly kind: 'grid';
@@ -78,14 +82,14 @@ interface RuleLeaf extends Placed {
 }
 
 /**
- * A document is a flat list of leaves that know their containers. Flat, because then a part is a
- * slice: cutting never has to take a tree apart and printers rebuild nesting from the paths.
+ * A document is a flat list of leaves that know their containers. It is flat so that a part is a
+ * slice: cutting never has to take a tree apart, and printers rebuild nesting from the paths.
  */
 export type Leaf = TextLeaf | CodeLeaf | GridLeaf | TableLeaf | RuleLeaf;
 
 /**
- * Length of the text of these leaves alone, in UTF-16 units and a line end between them: a cheap
- * lower bound of every printed form. Stops counting above `enough`.
+ * The length of the text of these leaves, in UTF-16 units and with a line break between them: a
+ * cheap lower bound of every printed form. Stops counting above `enough`.
  */
 export function contentLength(leaves: readonly Leaf[], enough: number): number {
   let length = leaves.length - 1;
@@ -126,7 +130,10 @@ export function* leafTexts(leaf: Leaf): Generator<string, undefined> {
   }
 }
 
-/** Whether people would see anything of this text: not of white space and zero-width characters. */
+/**
+ * Whether people would see anything of this text; white space and zero-width characters are
+ * invisible.
+ */
 export function hasVisible(text: string): boolean {
   return /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(text);
 }

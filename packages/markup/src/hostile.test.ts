@@ -5,11 +5,13 @@ import { createPrefixRenderer } from './index.ts';
 import { measure } from './part-printer.ts';
 import { renderSteps } from './render.ts';
 
-/** The text again and again, so many characters of it. */
+/** The text repeated to this many characters. */
 const fill = (text: string, length: number) =>
   text.repeat(Math.ceil(length / text.length)).slice(0, length);
 
-/** So many texts, each made of its own word, so that it can be told whether every one arrives once. */
+/**
+ * This many texts, each with its own word, so that a test can tell whether every one arrives once.
+ */
 const each = (count: number, text: (word: string, index: number) => string, between = '\n') =>
   Array.from({ length: count }, (_, index) => text(`w${index}w`, index)).join(between);
 
@@ -17,9 +19,9 @@ const link = (word: string) => `[${word}](https://e.org/${word.length})`;
 const cells = (word: string) => `|${`${word}|`.repeat(12)}`;
 
 /**
- * For tests: Markdown that stalls parsers or renderers, by what it is. Words as in `w12w` are the
- * content where there are any.
- * @param share how much of each to make, up to 1; names tell the length of the whole.
+ * For tests: Markdown that stalls parsers or renderers, by what it is. Words such as `w12w` are the
+ * content, if there are any.
+ * @param share how much of each to generate, up to 1; names state the length of the whole.
  */
 function hostileInputs(share: number): Readonly<Record<string, () => string>> {
   const KB = 1_000 * share;
@@ -71,7 +73,7 @@ function hostileInputs(share: number): Readonly<Record<string, () => string>> {
     '80 kB of dollars': () => fill('$', 80 * KB),
     '80 kB of half maths': () => fill('$a ', 80 * KB),
     '80 kB of backticks': () => `a${fill('`', 80 * KB)}`,
-    // Twice as many are four times as long, and one step reads them all.
+    // Twice as many take four times as long, and one step reads them all.
     'backticks of all lengths': () =>
       each(Math.ceil(400 * share), (_, index) => `e${'`'.repeat(index)}`, ''),
     '80 kB of spoiler bars': () => fill('||a|| ', 80 * KB),
@@ -89,18 +91,23 @@ const OTHERS: PrintedTarget[] = [
   { dialect: 'plain', maxLength: 4_096, unit: 'byte' },
   { dialect: 'html', maxLength: 16_000, unit: 'utf16' },
 ];
-/** As large as a model could make them at night, a fifth of that for a change. */
+/** As large as a model could make them at night, and a fifth of that on a change. */
 const SIZE = shareOfRun(100) / 100;
 const WHOLE = Object.entries(hostileInputs(SIZE));
-/** All dialects share parser and splitter; what only their printers make slow shows in less text. */
+/**
+ * All dialects share parser and splitter; what only their printers make slow shows in less text.
+ */
 const SHARE = Object.entries(hostileInputs(isWholeRun() ? 0.05 : 0.02));
 /**
- * Longest step, in ms of processor time. Far more than a step takes, because test machines are slow;
- * far less than the whole takes if it is done at once.
+ * The longest step, in ms of processor time: far more than a step takes, because test machines are
+ * slow, and far less than the whole takes when it is done at once.
  */
 const MAX_STEP = Math.max(500, 1_000 * SIZE);
 
-/** Renders step by step; tells how many there were and how long one held up everything else. */
+/**
+ * Renders step by step; returns how many steps there were and how long one of them blocked
+ * everything else.
+ */
 function renderWatched(markdown: string, target: PrintedTarget) {
   const steps = renderSteps(markdown, target);
   let longest = 0;
@@ -113,7 +120,7 @@ function renderWatched(markdown: string, target: PrintedTarget) {
   }
 }
 
-/** The letters that people read, without characters that the renderer may add or leave out. */
+/** The letters that people read, without characters that the renderer may add or omit. */
 const letters = (text: string) => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '');
 
 function expectAllOf(markdown: string, target: PrintedTarget): void {
@@ -130,9 +137,10 @@ function expectAllOf(markdown: string, target: PrintedTarget): void {
 }
 
 describe('hostile input', () => {
-  // On a change every second of the large ones; a small share of each is rendered below every day.
+  // A change runs every second of the large ones; a small share of each is rendered below every
+  // day.
   it.each(WHOLE.filter((_, nth) => isOfDay(nth, 2)))(
-    '[M06] arrives, and each step lets others go on: %s',
+    '[M06] arrives, and each step lets others continue: %s',
     (_, make) => {
       expectAllOf(make(), TELEGRAM);
     },
@@ -147,7 +155,7 @@ describe('hostile input', () => {
   });
 });
 
-/** For a change each input goes to one of the other dialects, and at night to all of them. */
+/** On a change each input goes to one of the other dialects, and at night to all of them. */
 const inputsOf = (target: PrintedTarget) =>
   SHARE.filter(
     (_, index) => (index + OTHERS.indexOf(target)) % OTHERS.length < shareOfRun(OTHERS.length),

@@ -14,8 +14,9 @@ export { joinParts, MarkupError } from './rendered-part.ts';
 const require = createRequire(import.meta.url);
 
 /*
- * The parser and the printers are many modules, so they are loaded on the first call: a start does not
- * wait for them. Once: each `import()` or `require` of a known module costs as much as a short answer.
+ * The parser and the printers are many modules, so they are loaded on the first call, and startup
+ * does not wait for them. Loaded only once: each `import()` or `require` of a known module costs as
+ * much as a short answer.
  */
 const renderModule = once((): typeof Render => require('./render.ts'));
 
@@ -40,13 +41,13 @@ export async function renderInSteps(
 }
 
 export interface PrefixRenderer {
-  /** The answer goes on. Only remembers; nothing is rendered until it is shown. */
+  /** Adds text to the answer. It is only stored; nothing is rendered until it is shown. */
   push(text: string): void;
-  /** The answer so far, with what is half at its end completed, as parts without numbers. */
+  /** The answer so far, with incomplete markup at its end completed, as parts without numbers. */
   show(): Promise<readonly RenderedPart[]>;
 }
 
-/** Makes a renderer for one answer that comes bit by bit. Each time all of it is rendered again. */
+/** Creates a renderer for one answer that arrives in pieces. Each call renders all of it again. */
 export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
   let text = '';
   return {

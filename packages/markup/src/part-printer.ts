@@ -16,7 +16,7 @@ import type { Room } from './split/split.ts';
 import { simplifyLeaf } from './transform/blocks.ts';
 
 /**
- * Measures and prints the parts of one target. What fits is printed from what was measured: most
+ * Measures and prints the parts of one target. What fits is printed from the measured text: most
  * answers are one part, and are printed once.
  */
 export class PartPrinter implements Room {
@@ -30,7 +30,7 @@ export class PartPrinter implements Room {
   constructor(target: PrintedTarget) {
     this.#target = target;
     this.#pings = target.mentions === 'live' ? [] : CAPABILITIES[target.dialect].pings;
-    // A code point takes two UTF-16 units at most; the other units are never fewer.
+    // A code point takes at most two UTF-16 units; counts in other units are never smaller.
     this.window = target.maxLength * 2 + 2;
   }
 
@@ -56,7 +56,7 @@ export class PartPrinter implements Room {
     };
   }
 
-  /** The leaves of an ordinary message, which every part can be sent as. */
+  /** The leaves of an ordinary message, as which every part can be sent. */
   #shown(leaves: readonly Leaf[]): readonly Leaf[] {
     if (!isRich(this.#target)) return leaves;
     return leaves.flatMap((leaf) => {
@@ -77,14 +77,14 @@ export class PartPrinter implements Room {
   }
 }
 
-/** Leaves as they would be one part. */
+/** Leaves as they would be in one part. */
 interface Measured {
   readonly leaves: readonly Leaf[];
   readonly printed: Printed;
   readonly plain: string;
 }
 
-/** Length of a text as the platform counts it. */
+/** The length of a text as the platform counts it. */
 export function measure(text: string, unit: RenderTarget['unit']): number {
   switch (unit) {
     case 'utf16':
@@ -102,7 +102,7 @@ export function measure(text: string, unit: RenderTarget['unit']): number {
 /** Prints leaves as one part. Never refuses and never shortens. */
 type Print = (leaves: readonly Leaf[], mentions?: RenderTarget['mentions']) => Printed;
 
-/** One printer per dialect, beside its row in the capability table. */
+/** One printer per dialect, matching its row in the capability table. */
 const PRINTERS: Readonly<Record<PrintedDialect, Print>> = {
   telegram: printTelegram,
   discord: printDiscord,

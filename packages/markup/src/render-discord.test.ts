@@ -10,7 +10,7 @@ const DISCORD: RenderTarget = { dialect: 'discord', maxLength: 2000, unit: 'utf1
 const one = (markdown: string, more: Partial<RenderTarget> = {}) =>
   render(markdown, { ...DISCORD, ...more }).map(({ text }) => text);
 const lines = (...all: string[]) => all.join('\n');
-/** Nobody sees it: keeps two signs apart, or a name from being one. */
+/** Invisible: separates two signs, or keeps a name from being recognized. */
 const ZW = '\u200b';
 
 type Row = [what: string, markdown: string, discord: string];
@@ -259,26 +259,26 @@ describe('Discord', () => {
     expect(one(markdown)).toEqual([discord]);
   });
 
-  it('[M02] shows a table that is too wide for a telephone as a list', () => {
+  it('[M02] shows a table that is too wide for a phone as a list', () => {
     expect(one(`|A|${LONG}|\n|-|-|\n|1|2|`)).toEqual([`- **A**: 1\n  ${ZW}**${LONG}**: 2`]);
   });
 
   const mentions = '@everyone <@1> <@!2> <@&3> <#4> </a b:5> <t:6:R> <:x:7>';
 
-  it('[M05] pings nobody and fills nothing in', () => {
+  it('[M05] notifies nobody and replaces nothing', () => {
     const dead = `@${ZW}everyone \\<@${ZW}1> \\<@${ZW}!2> \\<@${ZW}&3> \\<#4> \\</a b:5> \\<t:6:R> \\<\\:x:7>`;
     expect(one(mentions)).toEqual([dead]);
   });
 
-  it('[M05] leaves mentions as they are where the target wants them alive', () => {
+  it('[M05] keeps mentions unchanged when the target wants them live', () => {
     expect(one(mentions, { mentions: 'live' })).toEqual([mentions.replace('<:x', '\\<\\:x')]);
   });
 
-  it('[M05] leaves mentions in code alone, where they are none', () => {
+  it('[M05] does not change mentions in code, where they are none', () => {
     expect(one('`<@1> @here`')).toEqual(['`<@1> @here`']);
   });
 
-  it('[M03] shows no language where a part has only the blank beginning of the code', () => {
+  it('[M03] shows no language when a part has only the blank beginning of the code', () => {
     const parts = one('w0w w1w\n\n```c++\n\tif (w2w) { return "x"; }\nw3w\n```', { maxLength: 20 });
     expect(parts[0]).not.toContain('c++');
     expect(parts[1]).toBe('```c++\nif (w2w) \n```');
@@ -291,7 +291,7 @@ describe('Discord', () => {
     },
   );
 
-  it('[M03] formats at most 199 stretches a message, since Discord shows more of them raw', () => {
+  it('[M03] formats at most 199 stretches per message, because Discord shows more of them raw', () => {
     const parts = one('**a** '.repeat(240));
     expect(parts.map((part) => part.split('**a**').length - 1)).toEqual([199, 41]);
   });
@@ -307,7 +307,7 @@ describe('Discord', () => {
     expect(one(markdown.repeat(240), { maxLength: 20_000 })).toHaveLength(2);
   });
 
-  it('[M03] shows lists deeper than Discord reads them with bullets that are text', () => {
+  it('[M03] shows lists deeper than Discord parses with bullets that are text', () => {
     const nested = Array.from({ length: 12 }, (_, level) => `${'  '.repeat(level)}- a`);
     expect(one(nested.join('\n'))[0]).toContain(`\n${'  '.repeat(11)}• a`);
   });

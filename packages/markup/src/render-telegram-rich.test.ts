@@ -45,12 +45,12 @@ const unneeded: [what: string, markdown: string][] = [
   ['half a fold', 'a\n\n</details>'],
 ];
 
-describe('a rich message of Telegram', () => {
+describe('a rich message on Telegram', () => {
   it.each(needed)('[F18] shows %s', (_, markdown, html) => {
     expect(rich(markdown)).toEqual([html]);
   });
 
-  it.each(unneeded)('[F18] is not made for %s', (_, markdown) => {
+  it.each(unneeded)('[F18] is not used for %s', (_, markdown) => {
     expect(render(markdown, target)).toEqual(render(markdown, ordinary));
   });
 
@@ -59,7 +59,7 @@ describe('a rich message of Telegram', () => {
     expect(parts).toEqual(render(markdown, ordinary));
   });
 
-  it('[F18] is made only where it was asked for, and for Telegram', () => {
+  it('[F18] is used only when requested, and only for Telegram', () => {
     expect(render('# a', ordinary)[0]).not.toHaveProperty('rich');
     const discord = { dialect: 'discord', maxLength: 2_000, unit: 'utf16', rich: true } as const;
     expect(render('# a', discord)[0]).not.toHaveProperty('rich');
@@ -69,7 +69,7 @@ describe('a rich message of Telegram', () => {
     ['21 columns', `|${'a|'.repeat(21)}\n|${'-|'.repeat(21)}\n|${'1|'.repeat(21)}`],
     ['501 rows', `|a|\n|-|\n${'|1|\n'.repeat(501)}`],
     ['17 levels', `# a\n\n${'> '.repeat(17)}b`],
-  ])('[F18] is not made with more than Telegram takes: %s', (_, markdown) => {
+  ])("[F18] is not used beyond Telegram's limits: %s", (_, markdown) => {
     expect(rich(markdown)).toEqual(rich(markdown).map(() => undefined));
   });
 
@@ -85,7 +85,7 @@ describe('a rich message of Telegram', () => {
     expect(shown.map(([, n]) => Number(n))).toEqual(rows.map((_, row) => row));
   });
 
-  it('[M03] lets an item that began in the part before go on without a bullet', () => {
+  it('[M03] continues an item of the previous part without a bullet', () => {
     const long = `1. ${'a'.repeat(4_000)}\n\n   ${'b'.repeat(400)}\n2. # c`;
     const [, second] = render(long, target);
     expect(second?.rich).toBe(`<p>${'b'.repeat(400)}</p><ol><li value="2"><h1>c</h1></li></ol>`);

@@ -89,13 +89,13 @@ describe('Telegram', () => {
     expect(part?.plain).toBe('a b (https://e.org) <');
   });
 
-  it('[M04] leaves addresses out of the fallback where they do not fit', () => {
+  it('[M04] omits addresses from the fallback when they do not fit', () => {
     const url = `https://e.org/${'x'.repeat(50)}`;
     const [part] = render(`[b](${url})`, { ...TELEGRAM, maxLength: 32 });
     expect(part).toEqual({ text: `<a href="${url}">b</a>`, plain: 'b' });
   });
 
-  it('formats at most 100 stretches a message, since Telegram drops the rest', () => {
+  it('formats at most 100 stretches per message, because Telegram ignores the rest', () => {
     const parts = one('**a** '.repeat(250));
     expect(parts.map((part) => part.split('<b>').length - 1)).toEqual([100, 100, 50]);
   });

@@ -9,7 +9,7 @@ const SPACE = literal(' ');
 
 const WHATSAPP: RenderTarget = { dialect: 'whatsapp', maxLength: 4096, unit: 'utf16' };
 const lines = (...all: string[]) => all.join('\n');
-/** The word joiner is made visible, so that a test shows where it stands. */
+/** Makes the word joiner visible, so that a test shows where it stands. */
 const texts = (markdown: string, maxLength = 4096) =>
   render(markdown, { ...WHATSAPP, maxLength }).map(({ text }) => text.replaceAll('\u2060', '¦'));
 
@@ -116,7 +116,7 @@ describe('WhatsApp', () => {
     expect(texts(markdown)).toEqual([]);
   });
 
-  it('[M03] closes and opens marks, fences and quotes again where a part ends', () => {
+  it('[M03] closes and reopens marks, fences and quotes where a part ends', () => {
     expect(texts('> **aaaa bbbb cccc dddd**', 20)).toEqual(['> *aaaa bbbb cccc*', '> *dddd*']);
     expect(texts('```js\naaaa bbbb\ncccc dddd\n```', 20)).toEqual([
       '```aaaa bbbb```',
@@ -124,7 +124,7 @@ describe('WhatsApp', () => {
     ]);
   });
 
-  it('[M03] counts markers and what keeps text from being marked', () => {
+  it('[M03] counts markers and the characters that keep text from being marked', () => {
     const parts = render('\\*a\\* **b** '.repeat(50), { ...WHATSAPP, maxLength: 64 });
     expect(parts.every(({ text }) => text.length <= 64)).toBe(true);
     expect(parts.map(({ plain }) => plain).join(' ')).toBe('*a* b '.repeat(50).trimEnd());
@@ -134,7 +134,7 @@ describe('WhatsApp', () => {
     expect(render('**a** \\*b\\*', WHATSAPP)[0]?.plain).toBe('a *b*');
   });
 
-  it('[M06] prints a very long line of markers whole', () => {
+  it('[M06] prints a very long line of markers completely', () => {
     const text = '*a_ `~'.repeat(40_000);
     const run = { text, marks: [{ type: 'bold' as const }] };
     const leaf = { kind: 'text' as const, runs: [run], within: [], fresh: 0, gap: 1 as const };

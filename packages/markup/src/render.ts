@@ -15,8 +15,9 @@ import { finishInTurns, runAllSteps, type Steps } from './steps.ts';
 import { toLeaves } from './transform/blocks.ts';
 
 /**
- * Renders Markdown (GFM) as the messages a platform accepts. Any input renders, in bounded time;
- * input without anything to see gives no parts. For short texts: a long one holds up everything else.
+ * Renders Markdown (GFM) as the messages that a platform accepts. Any input renders, in bounded
+ * time; input without visible content gives no parts. For short texts: a long one blocks everything
+ * else.
  * @throws MarkupError `target-too-short` if the target's parts are shorter than 16.
  */
 export function render(markdown: string, target: RenderTarget): RenderedPart[] {
@@ -27,10 +28,10 @@ export function render(markdown: string, target: RenderTarget): RenderedPart[] {
 const ONE_STEP = 1_000;
 
 /**
- * Renders as `render` does, in steps of a few milliseconds each, so that text of any length lets
- * other work go on.
+ * Renders like `render`, but in steps of a few milliseconds each, so that text of any length lets
+ * other work continue.
  * @param pause what to await between two steps: `setImmediate` of `node:timers/promises`.
- * @throws MarkupError as `render` does.
+ * @throws MarkupError like `render`.
  */
 export async function renderInSteps(
   markdown: string,
@@ -41,7 +42,7 @@ export async function renderInSteps(
   return finishInTurns(renderSteps(markdown, target), pause);
 }
 
-/** The work of rendering, a step for each piece that is parsed and each part that is made. */
+/** The work of rendering, with a step for each piece that is parsed and each part that is made. */
 export function* renderSteps(markdown: string, target: RenderTarget): Steps<RenderedPart[]> {
   checkTarget(target);
   if (!isPrinted(target)) return asWritten(markdown, target);
@@ -67,11 +68,11 @@ function isPrinted(target: RenderTarget): target is PrintedTarget {
 
 function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
   if (target.numbered === undefined) return splitLeaves(leaves, room);
-  // Besides the label and its empty line a part must still hold text.
+  // Next to the label and its empty line, a part must still have room for text.
   return splitNumbered(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);
 }
 
-/** Shortest part that holds one character in every dialect, with room to spare. */
+/** The shortest part that holds one character in every dialect, with a margin. */
 const MIN_LENGTH = 16;
 
 /** @throws MarkupError `target-too-short` if the target's parts are shorter than 16. */

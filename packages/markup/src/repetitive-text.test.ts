@@ -7,7 +7,7 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
 ];
 
 describe('an answer that is still being written', () => {
-  it.each(RECOGNIZERS)('[D13] comes to an end with any repetitive text: %s', (_name, read) => {
+  it.each(RECOGNIZERS)('[D13] finishes with any repetitive text: %s', (_name, read) => {
     expect(findSlowText(read)).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
 /**
- * Work that comes back after every bounded piece of it, a few milliseconds at most, so that a caller
- * can let others go on. Never longer for longer texts.
+ * Work that yields after every bounded piece, a few milliseconds at most, so that a caller can let
+ * other work continue. Steps never take longer for longer texts.
  */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** Adds up small work and reports each time when there is enough of it for a step. */
+/** Adds up small pieces of work and reports when there is enough for a step. */
 export function stepEvery(enough: number): (work: number) => boolean {
   let done = 0;
   return (work) => {

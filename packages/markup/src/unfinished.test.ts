@@ -143,7 +143,7 @@ describe('an answer longer than one part', () => {
     expect(parts.at(-1)).toMatch(/let<\/code><\/pre>$/);
   });
 
-  it('[F12] continues with a list where it was cut, number by number', async () => {
+  it('[F12] continues a list where it was cut, number by number', async () => {
     const items = Array.from({ length: 9 }, () => '1. item').join('\n');
     const parts = await texts(20, items);
     expect(parts.join('\n')).toBe(
@@ -152,7 +152,7 @@ describe('an answer longer than one part', () => {
     expect(parts.length).toBeGreaterThan(2);
   });
 
-  it('[F12] shows a text that no parser could take, as it grows', async () => {
+  it('[F12] shows a text that no parser could process, as it grows', async () => {
     const renderer = createPrefixRenderer(telegram(4096));
     for (let length = 0; length < 80_000; length += 1_000) renderer.push('a**b'.repeat(250));
     renderer.push('\n\n');
@@ -165,7 +165,7 @@ describe('an answer longer than one part', () => {
 describe('a long answer', () => {
   const item = '- an item with **bold** words\n';
 
-  it('[F12] is shown whole as soon as its last block is complete', async () => {
+  it('[F12] is shown in full as soon as its last block is complete', async () => {
     const markdown = `${item.repeat(300)}\n\n`;
     const shown = await texts(4096, markdown);
     expect(shown).toEqual(render(markdown, telegram(4096)).map(({ text }) => text));
@@ -173,12 +173,12 @@ describe('a long answer', () => {
 });
 
 describe('references', () => {
-  it('[F12] find definitions that stood before them', async () => {
+  it('[F12] find definitions that preceded them', async () => {
     const parts = await texts(200, '[d]: https://e.org\n\nSee [docs][d].\n\nSee [docs][d] and **');
     expect(parts.at(-1)).toMatch(/See <a href="https:\/\/e.org">docs<\/a> and$/);
   });
 
-  it('[F12] are shown as written until their definitions come, then as links and footnotes', async () => {
+  it('[F12] are shown as written until their definitions arrive, then as links and footnotes', async () => {
     const markdown = 'See [docs][d][^1] there.\n\nMore.\n\n';
     const definitions = '[d]: https://e.org\n\n[^1]: A note.\n\n';
     expect(await texts(4096, markdown)).toEqual(['See [docs][d][^1] there.\n\nMore.']);

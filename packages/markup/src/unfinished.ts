@@ -1,14 +1,17 @@
 /*
- * An answer that is still being written: what is half at its end is completed or left out, so that it
- * can be rendered like any other. This reads lines and signs, without the parser; where Markdown's rules
- * are subtler, the worst outcome is a visible sign until the next update.
+ * An answer that is still being written: what is incomplete at its end is completed or omitted, so
+ * that it can be rendered like any other. This reads lines and signs, without the parser; where
+ * Markdown's rules are subtler, the worst outcome is a visible sign until the next update.
  */
 
-/** Half a surrogate pair or half a line end. */
+/** Half a surrogate pair or half a line break. */
 const HALF_CHARACTER = /[\r\ud800-\udbff]$/;
 /** Indent, quote marks and list markers. */
 const PREFIX = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*/;
-/** Text that may still become a list marker, heading, rule, underline, fence, row, delimiter row or task. */
+/**
+ * Text that may still become a list marker, heading, rule, underline, fence, row, delimiter row or
+ * task.
+ */
 const HALF_LINE = /^(?:[-*+_=#~`|$>]+|\\\[?|\d{1,9}[.)]?|[|:\- \t]+|\[[ xX]?\]?)$/;
 const OPENS_FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 

@@ -16,8 +16,9 @@ import type { SdkChoice } from './model-settings.ts';
 import { harmlessRequests } from './template-tokens.ts';
 
 /**
- * A provider through the provider level of the AI SDK (`doStream`) and not `streamText`: the turn loop, the
- * retries and the journal are Parley's own. Its package is loaded with the first call.
+ * Calls a provider through the provider level of the AI SDK (`doStream`) rather than `streamText`,
+ * because the turn loop, retries and the journal are Parley's own. The provider's package is loaded
+ * with the first call.
  */
 export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): ProviderClient {
   const harmless = harmlessRequests();
@@ -37,7 +38,7 @@ export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): 
         if (part !== null) yield part;
       }
     } finally {
-      // Without effect after the end; ends the connection when the caller left or something was thrown.
+      // Has no effect after the end; closes the connection when the caller left or something threw.
       await reader.cancel().catch(ignoreFailedCancel);
     }
   }
@@ -45,8 +46,8 @@ export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): 
 }
 
 /**
- * Loads the one provider package that is needed and returns its model. The address is always passed,
- * because the packages otherwise take one from the environment.
+ * Loads only the provider package that is needed and returns its model. The address is always
+ * passed, because the packages otherwise take one from the environment.
  */
 async function openProvider(
   choice: SdkChoice,
@@ -76,14 +77,14 @@ function toProviderCall(
     ...providerTools(choice.provider, request),
     ...providerFormat(choice.provider, request),
     abortSignal: signal,
-    // Every event, also a ping, shows that the provider is at work.
+    // Every event, even a ping, shows that the provider is at work.
     includeRawChunks: true,
     ...providerOptions(choice),
     ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
   };
 }
 
-/** Null for parts that carry nothing for the caller. */
+/** Null for parts that contain nothing for the caller. */
 function toAnswerPart(part: ProviderPart, servedModel: string | null): AnswerPart | null {
   switch (part.type) {
     case 'raw':
@@ -112,7 +113,7 @@ function toAnswerPart(part: ProviderPart, servedModel: string | null): AnswerPar
 
 const Signed = z.record(z.string(), z.looseObject({ thoughtSignature: z.string().optional() }));
 
-/** A call as it came, its arguments put together from their fragments. */
+/** A call as received, with its arguments joined from their fragments. */
 function toolCallOf(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelToolCall {
   const signed = Signed.safeParse(part.providerMetadata);
   const signature = Object.values(signed.data ?? {})
@@ -126,5 +127,5 @@ function toolCallOf(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelTo
   };
 }
 
-/** A stream that already failed cannot be cancelled; its failure was thrown by `read`. */
+/** A stream that already failed cannot be cancelled; `read` has thrown its failure. */
 function ignoreFailedCancel(): void {}

@@ -18,14 +18,14 @@ const request: ModelRequest = {
 };
 
 describe('the prompt for a provider', () => {
-  it('[G01] has one system message and roles that take turns', () => {
+  it('[G01] has one system message, and roles alternate', () => {
     expect(providerPrompt('openai', request)).toEqual([
       { role: 'system', content: 'identity\n\nrules\n\ntime' },
       { role: 'user', content: [{ type: 'text', text: 'one\n\ntwo\n\nthree' }] },
     ]);
   });
 
-  it('[G01] marks the last stable layer for the cache of Anthropic, and no other', () => {
+  it("[G01] marks only the last stable layer for Anthropic's cache", () => {
     const cacheControl = { type: 'ephemeral' };
     expect(providerPrompt('anthropic', request).slice(0, 3)).toEqual([
       { role: 'system', content: 'identity' },
@@ -34,7 +34,7 @@ describe('the prompt for a provider', () => {
     ]);
   });
 
-  it('[F10] shows pictures before the text about them, also when messages are joined', () => {
+  it('[F10] puts pictures before the text about them, even when messages are joined', () => {
     const picture = (byte: number) =>
       ({ mimeType: 'image/png', bytes: Uint8Array.of(byte) }) as const;
     const messages: ModelRequest['messages'] = [
@@ -51,7 +51,7 @@ describe('the prompt for a provider', () => {
     ]);
   });
 
-  it('[G01] reports calls and their results; arguments that are no object are sent as none', () => {
+  it('[G01] contains calls and their results; arguments that are not an object are sent as none', () => {
     const toolCalls = [
       { id: 'c1', name: 'read', arguments: '{"path":"a.md"}', signature: 'thought' },
       { id: 'c2', name: 'read', arguments: '{"path":' },
@@ -88,7 +88,7 @@ describe('the prompt for a provider', () => {
     ]);
   });
 
-  it('[G01] keeps what was said after a call behind its result', () => {
+  it("[G01] keeps text written after a call after the call's result", () => {
     const messages: ModelRequest['messages'] = [
       { role: 'user', content: 'q' },
       { role: 'assistant', content: 'a' },

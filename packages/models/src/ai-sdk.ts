@@ -17,7 +17,7 @@ export type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v4' 
 export type ProviderCall = Parameters<ProviderModel['doStream']>[0];
 /** The messages of one call. */
 type ProviderPrompt = ProviderCall['prompt'];
-/** A part of its answer, as it arrives. */
+/** A part of its answer as it arrives. */
 export type ProviderPart =
   Awaited<ReturnType<ProviderModel['doStream']>>['stream'] extends ReadableStream<infer Part>
     ? Part
@@ -25,19 +25,22 @@ export type ProviderPart =
 
 export const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 export const OPENAI_URL = 'https://api.openai.com/v1';
-/** The version of the API, which every request names. */
+/** The API version that every request names. */
 export const ANTHROPIC_VERSION = '2023-06-01';
 
-/** Options that only one provider has. OpenAI would otherwise keep every conversation for 30 days. */
+/**
+ * Options of a single provider. Without `store: false`, OpenAI would keep every conversation for 30
+ * days.
+ */
 export function providerOptions(choice: SdkChoice): Pick<ProviderCall, 'providerOptions'> {
-  // Its strict way takes only schemas of a kind of its own.
+  // Its strict mode accepts only a subset of schemas.
   const openai = { store: false, strictJsonSchema: false };
   return choice.provider === 'openai' ? { providerOptions: { openai } } : {};
 }
 
 /**
- * Holds OpenAI's models to a format. Others do not get it: Anthropic's package makes a forced tool of it, and many
- * local servers refuse it beside tools.
+ * Holds OpenAI's models to a format. Other providers do not get it: Anthropic's package turns it
+ * into a forced tool, and many local servers refuse it together with tools.
  */
 export function providerFormat(
   provider: SdkChoice['provider'],
@@ -45,18 +48,19 @@ export function providerFormat(
 ): Pick<ProviderCall, 'responseFormat'> {
   if (provider !== 'openai' || format === undefined) return {};
   if (format === 'json') return { responseFormat: { type: 'json' } };
-  // It takes objects alone.
+  // It accepts only objects.
   if (format.type !== 'object') return {};
   return { responseFormat: { type: 'json', name: 'answer', schema: harmlessRecord(format) } };
 }
 
-/** Asks Anthropic to keep everything up to the block that carries it. */
+/** Asks Anthropic to cache everything up to the block that carries it. */
 const ANTHROPIC_CACHE = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
 /**
- * The request in the provider's shape. Anthropic gets the layers one by one with a cache mark on the
- * last stable one; everyone else gets one system message, since many chat templates allow only one.
- * Neighbouring messages of one role are joined, since many templates insist that roles take turns.
+ * The request in the provider's format. Anthropic gets the layers one by one with a cache mark on
+ * the last stable one; all others get a single system message, because many chat templates allow
+ * only one. Adjacent messages of the same role are joined, because many templates insist that roles
+ * alternate.
  */
 export function providerPrompt(
   provider: SdkChoice['provider'],
@@ -94,7 +98,7 @@ function promptMessage(message: ModelMessage): ProviderPrompt[number] {
   }
 }
 
-/** Pictures come before the text about them, as the providers advise. */
+/** Pictures come before the text about them, as the providers recommend. */
 function userParts(message: ModelMessage) {
   const pictures = imagesOf(message).map(({ mimeType, bytes }) => ({
     type: 'file' as const,
@@ -105,12 +109,12 @@ function userParts(message: ModelMessage) {
 }
 
 function assistantParts({ content, toolCalls = [] }: AssistantMessage) {
-  // Anthropic refuses empty blocks of text.
+  // Anthropic refuses empty text blocks.
   const texts = content.trim() === '' ? [] : [textPart(content)];
   return [...texts, ...toolCalls.map(toolCallPart)];
 }
 
-/** Providers want an object: what the model wrote instead is in the result, which says so. */
+/** Providers require an object. When the model wrote something else, the result says so. */
 function toolCallPart(call: ModelToolCall) {
   const { id, name, signature } = call;
   return {
@@ -138,9 +142,9 @@ function textPart(text: string) {
 }
 
 /**
- * The tools in the provider's shape; nothing at all where there are none, since some servers refuse an
- * empty list. Anthropic's cache begins with the tools, so the last one carries a mark: with the one on
- * the system blocks that makes two of the four it allows.
+ * The tools in the provider's format; nothing at all when there are none, because some servers
+ * refuse an empty list. Anthropic's cache begins with the tools, so the last one carries a mark:
+ * with the one on the system blocks, that makes two of the four it allows.
  */
 export function providerTools(
   provider: SdkChoice['provider'],

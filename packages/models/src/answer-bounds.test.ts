@@ -20,7 +20,7 @@ const BOUNDS: AnswerBounds = {
 };
 
 type Provider = ProviderChoice['provider'];
-/** The output of an endless provider: once, and then again and again. */
+/** The output of an endless provider, which it writes repeatedly. */
 type Endless = (nth: number) => string;
 
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
@@ -76,7 +76,7 @@ const CALLS: Endless = (nth) =>
 
 const THOUGHTS: Endless = () => choice({ reasoning_content: WORD });
 
-/** A provider that writes for as long as it is connected; `open` says how many connections there are. */
+/** A provider that writes for as long as it is connected; `open` counts its connections. */
 async function endlessProvider(write: Endless) {
   const connections = new Set<ServerResponse>();
   const server = createServer((_request, response) => {
@@ -95,7 +95,7 @@ async function endlessProvider(write: Endless) {
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   onTestFinished(() => void server.close());
-  // `address` is a string for pipes alone.
+  // `address` is a string only for pipes.
   const { port } = server.address() as AddressInfo;
   return { baseUrl: `http://127.0.0.1:${port}/v1`, open: () => connections.size };
 }
@@ -128,7 +128,7 @@ async function ask(baseUrl: string, provider?: Provider) {
 
 describe('[D07] an answer without end', () => {
   it.each<Provider>(['openai-compatible', 'anthropic', 'openai'])(
-    'of text ends at its bound, and so does the connection (%s)',
+    'stops at the limit of its text, and so does the connection (%s)',
     async (provider) => {
       const { baseUrl, open } = await endlessProvider(TEXT[provider]);
       const { text, finish } = await ask(baseUrl, provider);
@@ -144,7 +144,7 @@ describe('[D07] an answer without end', () => {
   );
 
   it.each<Provider>(['openai-compatible', 'anthropic', 'openai'])(
-    'of arguments becomes a call that is not run and says why (%s)',
+    'has its arguments replaced by a note why the call is not run (%s)',
     async (provider) => {
       const { baseUrl, open } = await endlessProvider(ARGUMENTS[provider]);
       const { calls, finish } = await ask(baseUrl, provider);
@@ -160,7 +160,7 @@ describe('[D07] an answer without end', () => {
     },
   );
 
-  it('of calls ends after the first one beyond the bound, which is not run and says why', async () => {
+  it('stops after the first call beyond the limit, which is not run and says why', async () => {
     const { baseUrl, open } = await endlessProvider(CALLS);
     const { calls, finish } = await ask(baseUrl);
     expect(calls.map(({ id }) => id)).toEqual(['c0', 'c1', 'c2', 'c3']);
@@ -174,7 +174,7 @@ describe('[D07] an answer without end', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('of thoughts is a failure that says which setting bounds it', async () => {
+  it('of reasoning fails and names the setting that limits it', async () => {
     const { baseUrl, open } = await endlessProvider(THOUGHTS);
     await expect(ask(baseUrl)).rejects.toMatchObject({
       code: 'model-endless',
@@ -184,7 +184,7 @@ describe('[D07] an answer without end', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('in one event that never ends is a failure before it fills the memory', async () => {
+  it('in one event that never ends fails before it fills the memory', async () => {
     const { baseUrl, open } = await endlessProvider(
       (nth) => (nth === 0 ? 'data: ' : '') + WORD.repeat(100),
     );
@@ -192,7 +192,7 @@ describe('[D07] an answer without end', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('holds for each of many streams at the same time', async () => {
+  it('is limited separately in each of many concurrent streams', async () => {
     const { baseUrl, open } = await endlessProvider(TEXT['openai-compatible']);
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(baseUrl)));
     expect(answers.map(({ text }) => text.length)).toEqual(Array(40).fill(BOUNDS.characters));
@@ -206,12 +206,12 @@ describe('[D07] an answer without end', () => {
     expect(text.length).toBeGreaterThan(BOUNDS.characters - 2);
   });
 
-  it('is bounded unless the settings say otherwise', () => {
+  it('is limited by default', () => {
     expect(Object.values(DEFAULT_ANSWER_BOUNDS).every(Number.isSafeInteger)).toBe(true);
   });
 });
 
-it('[M01] no sign of an answer can be taken for one of Parley’s own', () => {
+it('[M01] never contains a sign that Parley reserves for itself', () => {
   const part = { type: 'text', text: 'a\ufdd3b\u{1fffe}\uffff' } as const;
   expect(takePart(measureAnswer(DEFAULT_ANSWER_BOUNDS), part)).toEqual({
     type: 'text',

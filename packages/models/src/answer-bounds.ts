@@ -3,20 +3,20 @@ import type { AnswerPart } from './answer-parts.ts';
 import type { AnswerCut, ModelEvent, ModelToolCall } from './chat-model.ts';
 
 /**
- * The most that one answer of a model may have. It is counted while the answer streams: at a bound the
- * connection to the provider is ended, so that no answer fills the memory, whatever a model writes.
+ * The largest answer of a model. It is measured while the answer streams: at a limit the connection
+ * to the provider is closed, so that no answer fills the memory, whatever a model writes.
  */
 export interface AnswerBounds {
   /** The length of its text. */
   readonly characters: number;
-  /** The length of its reasoning before and between. */
+  /** The length of its reasoning. */
   readonly reasoningCharacters: number;
-  /** The size of the arguments of all its calls together. */
+  /** The size of all arguments of its calls together. */
   readonly argumentBytes: number;
   readonly calls: number;
 }
 
-/** The text is some 20 printed pages; arguments hold a long file. */
+/** The text is about 20 printed pages; the arguments hold a long file. */
 export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
   characters: 50_000,
   reasoningCharacters: 400_000,
@@ -24,32 +24,40 @@ export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
   calls: 20,
 };
 
-/** The beginning of cut arguments that the model is shown, in characters. */
+/** The length of the beginning of truncated arguments that the model is shown, in characters. */
 const HEAD_CHARACTERS = 100;
 
-/** A call whose arguments are arriving; most providers say only at the end which calls are complete. */
+/**
+ * A call whose arguments are arriving; most providers report only at the end which calls are
+ * complete.
+ */
 interface OpenCall {
   readonly id: string;
   readonly name: string;
   written: string;
 }
 
-/** Counts the parts of one answer, and passes on no more than its bounds allow. */
+/** Measures the parts of one answer, and passes on no more than its limits allow. */
 export interface AnswerMeter {
-  /** A piece of text, as far as there is room. */
+  /** Returns as much of a piece of text as fits. */
   text(piece: string): string;
   thought(piece: string): void;
-  /** The text so far comes again as thoughts. */
+  /** Counts the text so far as reasoning. */
   restart(): void;
   callStarts(id: string, name: string): void;
   callGrows(id: string, piece: string): void;
-  /** The call to pass on: arguments that exceed the bound are replaced by a note. */
+  /** Returns the call to pass on; arguments that exceed the limit are replaced by a note. */
   callEnds(call: ModelToolCall): ModelToolCall;
-  /** The bound that was exceeded; null while the answer may go on. */
+  /** The limit that was exceeded; null while the answer may continue. */
   cut(): AnswerCut | null;
-  /** The calls that were open when the answer was cut; the last of them has a note in place of its arguments. */
+  /**
+   * The calls that were open when the answer was cut; the last of them has a note in place of its
+   * arguments.
+   */
   openCalls(): readonly ModelToolCall[];
-  /** All that the model has written, thoughts included; in characters, of arguments in bytes. */
+  /**
+   * Everything that the model has written, including reasoning, in characters; arguments in bytes.
+   */
   written(): number;
 }
 
@@ -102,7 +110,10 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
   };
 }
 
-/** In place of the arguments; it is no JSON, so the call is not run, and the model is shown it as the reason. */
+/**
+ * Replaces the arguments. It is not JSON, so the call is not run, and the model is shown it as the
+ * reason.
+ */
 function cutNote({ what, most }: AnswerCut, written: string): string {
   const bound = {
     characters: 'characters of text',
@@ -114,12 +125,12 @@ function cutNote({ what, most }: AnswerCut, written: string): string {
   return `[Cut off: one answer has at most ${most} ${bound}.] ${beginning}`;
 }
 
-/** Without half a surrogate pair at the end. */
+/** Removes half a surrogate pair at the end. */
 function wholeCharacters(text: string): string {
   return text.isWellFormed() ? text : text.replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** Adds a part to the answer that is measured; returns what the caller hears of it, if anything. */
+/** Adds a part to the measured answer; returns the event for the caller, if any. */
 export function takePart(meter: AnswerMeter, part: AnswerPart): ModelEvent | null {
   switch (part.type) {
     case 'text': {

@@ -1,35 +1,35 @@
 import type { ModelRequest, ModelToolCall, ReportedUsage } from './chat-model.ts';
 
-/** Why an answer ended, in the words of this package; providers have many more. */
+/** Why an answer ended, in the terms of this package; providers have many more. */
 export type FinishReason =
   | 'stop'
   | 'length'
   | 'content-filter'
   | 'tool-calls'
-  /** The provider gave up in the middle and sent no error. */
+  /** The provider gave up in the middle without sending an error. */
   | 'error'
   | 'other';
 
-/** The end of an answer. What is said here once may come in several events of a provider. */
+/** The end of an answer. A provider may spread it over several events. */
 export interface ProviderFinish {
   readonly type: 'finish';
   readonly reason: FinishReason;
-  /** As the provider wrote it; null where it wrote nothing. */
+  /** As the provider wrote it; null when it wrote nothing. */
   readonly rawReason: string | null;
   readonly usage: ReportedUsage;
-  /** The model that answered, as the server names it; null where it does not. */
+  /** The model that answered, as the server names it; null when it does not. */
   readonly servedModel: string | null;
 }
 
 /**
- * A part that a client passes on while a provider answers, the same for every provider. `alive` stands for anything
- * that arrived, also for what has no meaning: a comment, a ping, an empty piece.
+ * A part that a client passes on while a provider answers, the same for every provider. `alive`
+ * stands for anything that arrived, even without content: a comment, a ping, an empty piece.
  */
 export type AnswerPart =
   | { readonly type: 'alive' }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  /** All text before was reasoning, and follows as such: its beginning was not part of the answer. */
+  /** All text so far was reasoning and follows as such, because it did not belong to the answer. */
   | { readonly type: 'restart' }
   /** A call that the model wrote into its text and that is not run. */
   | {
@@ -41,25 +41,32 @@ export type AnswerPart =
   | { readonly type: 'call-start'; readonly id: string; readonly name: string }
   /** More of the arguments of a call that has started. */
   | { readonly type: 'call-input'; readonly id: string; readonly text: string }
-  /** A whole call; some providers send no pieces before it. */
+  /** A complete call; some providers send no pieces before it. */
   | { readonly type: 'tool-call'; readonly call: ModelToolCall }
-  /** An error inside the stream; `failureFacts` reads it as it reads what is thrown. */
+  /** An error inside the stream; `failureFacts` reads it like a thrown one. */
   | { readonly type: 'error'; readonly error: unknown }
   | ProviderFinish;
 
 /** Why a call that a model wrote into its text is not run. */
 export type DroppedWhy = 'unknown-tool' | 'misfit' | 'unreadable' | 'too-long';
 
-/** One model of one provider as `providerModel` uses it: it knows the wire, and no deadlines or bounds. */
+/**
+ * One model of one provider as `providerModel` uses it: it knows the wire format, but no deadlines
+ * or limits.
+ */
 export interface ProviderClient {
   /**
-   * Asks once. Ends after `finish`; throws where the provider refuses, the connection breaks before the answer
-   * is complete, or `signal` is aborted. Leaving the loop ends the connection.
+   * Sends one request. Ends after `finish`; throws when the provider refuses, when the connection
+   * breaks before the answer is complete, or when `signal` is aborted. Leaving the loop closes the
+   * connection.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<AnswerPart>;
 }
 
-/** A failure that shows in the state of a stream and in no message: the answer is empty, or ends too early. */
+/**
+ * A failure that no message reports but the state of the stream shows: the answer is empty, or ends
+ * too early.
+ */
 export class StreamFailure extends Error {
   readonly failure: {
     readonly kind: 'broken-off' | 'rubbish' | 'empty' | 'filtered' | 'endless';

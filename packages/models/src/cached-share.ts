@@ -2,7 +2,10 @@ import type { ChatModel } from './chat-model.ts';
 import type { ProviderChoice } from './model-settings.ts';
 import { withStream } from './retry.ts';
 
-/** The price of cached input at the makers of models, as a share of the price of other input; the first that fits. */
+/**
+ * The price of cached input at the makers of models, as a share of the price of other input; the
+ * first match counts.
+ */
 const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/claude/i, 0.1],
   [/gpt-5/i, 0.1],
@@ -13,13 +16,13 @@ const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/deepseek/i, 0.1],
 ];
 
-/** The largest share that is usual, where nothing else is known. */
+/** The largest usual share, for models about which nothing is known. */
 const UNKNOWN_SHARE = 0.5;
 const ANTHROPIC_SHARE = 0.1;
 
 /**
- * The share that a cached token of input counts: as the prices of the settings say, else as the maker of the model
- * asks, else the largest usual share. From 0 to 1.
+ * The share that a cached input token counts: according to the prices of the settings, otherwise as
+ * the maker of the model charges, otherwise the largest usual share. From 0 to 1.
  */
 export function cachedShareOf({
   provider,
@@ -32,7 +35,7 @@ export function cachedShareOf({
   return FAMILIES.find(([family]) => family.test(model))?.[1] ?? UNKNOWN_SHARE;
 }
 
-/** A model that says with each answer how much its cached input counts. */
+/** Adds to each answer of a model how much its cached input counts. */
 export function sharingModel(model: ChatModel, cachedShare: number): ChatModel {
   return withStream(model, async function* (request, signal) {
     for await (const event of model.stream(request, signal)) {

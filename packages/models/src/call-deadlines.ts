@@ -1,24 +1,24 @@
 import type { ModelFailure } from './chat-model.ts';
 import type { ModelTimeouts } from './model-settings.ts';
 
-/** Ends one call when its time is up or its caller stops it. */
+/** Aborts a call when its time is up or its caller stops it. */
 export interface CallDeadlines {
   /** Aborted when the call must end. */
   readonly signal: AbortSignal;
   /**
-   * Anything arrived: the deadline that runs starts again. A server that loads a model or waits in a queue sends
-   * comments and empty events meanwhile; the total limit bounds that.
+   * Something arrived, so the current deadline starts again. A server that loads a model or queues
+   * a request sends comments and empty events meanwhile; the total limit bounds that.
    */
   alive(): void;
   /** A piece of the answer arrived: from now on the time between pieces counts. */
   piece(): void;
-  /** Why the call was ended; null while it may go on. */
+  /** Why the call was aborted; null while it may continue. */
   ended(): ModelFailure | null;
-  /** Stops the clocks; the call itself is not touched. */
+  /** Stops the timers; the call itself is not affected. */
   close(): void;
 }
 
-/** Starts the clocks of one call, which `caller` stops. */
+/** Starts the timers of one call, which `caller` stops. */
 export function startDeadlines(timeouts: ModelTimeouts, caller: AbortSignal): CallDeadlines {
   const controller = new AbortController();
   let reason: ModelFailure | null = null;
@@ -33,7 +33,8 @@ export function startDeadlines(timeouts: ModelTimeouts, caller: AbortSignal): Ca
 
   const total = setTimeout(end, timeouts.totalMs, { kind: 'timeout', phase: 'total' });
   let arrivals = 0;
-  // Where the whole process stood still, timers come first, and what has arrived meanwhile is not read yet.
+  // After the entire process stood still, timers fire first, and what has arrived meanwhile is not
+  // read yet.
   const endUnlessArrived = (failure: ModelFailure): void => {
     const before = arrivals;
     setImmediate(() => {

@@ -2,42 +2,47 @@ import { ParleyError, type ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import type { ModelPrice } from './model-settings.ts';
 
-/** A picture that a model is to see. */
+/** A picture for a model to look at. */
 export interface ModelImage {
   readonly mimeType: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
   readonly bytes: Uint8Array;
 }
 
-/** The text of a person, with its pictures. */
+/** A person's text with its pictures. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: string;
   readonly images?: readonly ModelImage[];
-  /** Of `content` what the person wrote, for a model that understands plain questions alone. */
+  /**
+   * The part of `content` that the person wrote, for a model that understands only plain questions.
+   */
   readonly said?: string;
-  /** Names of everything that came with it, for a model that can read none of it. */
+  /** The names of everything that came with it, for a model that cannot read any of it. */
   readonly attached?: readonly string[];
 }
 
-/** One thing the model asked to have done. */
+/** One action that the model asked for. */
 export interface ModelToolCall {
-  /** The provider's own; the result has to name it. Unique among the messages of one request. */
+  /** The provider's id, which the result has to name. Unique among the messages of one request. */
   readonly id: string;
   readonly name: string;
-  /** JSON as the model wrote it, which may be no JSON at all: `toolArguments` reads it. */
+  /** JSON as the model wrote it, which may be invalid; `toolArguments` parses it. */
   readonly arguments: string;
-  /** The signature that the provider wants back with the call, where it sent one (Gemini's thought signature). */
+  /**
+   * The signature that the provider expects back with the call, if it sent one (Gemini's thought
+   * signature).
+   */
   readonly signature?: string;
 }
 
-/** The text of the model; empty where it only called tools. */
+/** The model's text; empty when it only called tools. */
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: string;
   readonly toolCalls?: readonly ModelToolCall[];
 }
 
-/** The result of one call. Follows the message that called; each call has exactly one. */
+/** The result of one call. Follows the message with the call; each call has exactly one result. */
 export interface ToolMessage {
   readonly role: 'tool';
   readonly callId: string;
@@ -46,73 +51,94 @@ export interface ToolMessage {
   readonly failed?: boolean;
 }
 
-/** One turn of the conversation as the model sees it. */
+/** One message of the conversation as the model sees it. */
 export type ModelMessage = UserMessage | AssistantMessage | ToolMessage;
 
 /** A tool the model may call. */
 export interface ModelTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of an object. */
+  /** A JSON Schema of an object. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** A layer of the system prompt. `stable` layers come first and are the same on every call, so a
- * provider that sells prompt caching can keep them. */
+/**
+ * A layer of the system prompt. `stable` layers come first and are the same in every call, so that
+ * a provider with prompt caching can keep them.
+ */
 export interface SystemLayer {
   readonly text: string;
   readonly stable: boolean;
 }
 
-/** Everything a model is asked with. */
+/** Everything that a model is sent. */
 export interface ModelRequest {
   readonly system: readonly SystemLayer[];
   readonly messages: readonly ModelMessage[];
-  /** In an order that stays the same, because prompt caches begin with them. */
+  /** In a fixed order, because prompt caches begin with them. */
   readonly tools?: readonly ModelTool[];
-  /** The JSON to answer with, for providers that can hold a model to it; the caller checks the answer. */
+  /**
+   * The JSON format of the answer, for providers that can enforce it; the caller validates the
+   * answer.
+   */
   readonly format?: ResponseFormat;
-  /** The shown part of the answer cannot be taken back, so nothing uncertain must be passed on. */
+  /** Text that was shown cannot be taken back, so nothing uncertain may be passed on. */
   readonly appendsOnly?: boolean;
   /** In tokens; the provider's own limit when absent. */
   readonly maxOutputTokens?: number;
 }
 
-/** Tokens of one call. `cachedInputTokens` is the part of `inputTokens` read from a prompt cache. */
+/**
+ * The tokens of one call. `cachedInputTokens` is the part of `inputTokens` that was read from a
+ * prompt cache.
+ */
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
-  /** The share of a token that each of these counts, by its price; a whole one when absent. */
+  /** The share of a token that each cached token counts, by its price; 1 when absent. */
   readonly cachedShare?: number;
-  /** The server sent no count, so these were guessed from the length of the text. */
+  /** Whether the server sent no count, so that these were estimated from the length of the text. */
   readonly estimated: boolean;
 }
 
-/** The last event of a successful call; `text` is the whole answer, empty only beside tool calls. */
+/**
+ * The last event of a successful call. `text` is the whole answer, and is empty only next to tool
+ * calls.
+ */
 export interface ModelFinish {
   readonly type: 'finish';
   readonly text: string;
   readonly usage: ModelUsage;
   /** `stop`, `length`, `content-filter`, `tool-calls`, `error` or `other`. */
   readonly finishReason: string;
-  /** As the provider wrote it, where the answer did not simply end: `max_tokens`, `SAFETY` … */
+  /** As the provider wrote it, when the answer did not end normally: `max_tokens`, `SAFETY` … */
   readonly rawFinishReason?: string;
-  /** The model that the server names as its author, where that is clearly another one than was asked. */
+  /**
+   * The model that the server names as the author, when that is clearly another one than was
+   * requested.
+   */
   readonly servedModel?: string;
-  /** Which model answered, as `provider/model`: with fallbacks not always the first one. */
+  /**
+   * The model that answered, as `provider/model`: with fallbacks it is not always the first one.
+   */
   readonly model: string;
   /** Null when no price is configured for that model. */
   readonly costUsd: number | null;
-  /** The number of times models were asked for it, where that was more than once. */
+  /** How many requests were made for this answer, if more than one. */
   readonly tries?: number;
-  /** The bound at which the answer was ended; absent: it is whole. */
+  /** The limit at which the answer was cut; absent when it is complete. */
   readonly cut?: AnswerCut;
-  /** The model's text besides its answer, for people who look for a cause; absent: none. */
+  /**
+   * What the model wrote besides its answer, for people who look for a cause; absent when nothing.
+   */
   readonly aside?: AnswerAside;
 }
 
-/** The parts that were separated from an answer, shortened. It is never shown in a chat and never sent to a model. */
+/**
+ * The parts that were separated from an answer, shortened. They are never shown in a chat and never
+ * sent to a model.
+ */
 export interface AnswerAside {
   readonly reasoning: string;
   /** The length of all its reasoning, in characters. */
@@ -121,34 +147,37 @@ export interface AnswerAside {
   readonly dropped: readonly { readonly raw: string; readonly problem: string }[];
 }
 
-/** A bound that an answer has exceeded, as the settings name it, and its value. */
+/** A limit that an answer has exceeded, by its name in the settings, and its value. */
 export interface AnswerCut {
   readonly what: 'characters' | 'reasoningCharacters' | 'argumentBytes' | 'calls';
   readonly most: number;
 }
 
-/** An event while a model answers: pieces of text and whole tool calls, then exactly one `finish`. */
+/**
+ * An event while a model answers: pieces of text and complete tool calls, then exactly one
+ * `finish`.
+ */
 export type ModelEvent =
   | { readonly type: 'text'; readonly text: string }
-  /** All text so far was reasoning: the answer begins now. */
+  /** All text so far was reasoning; the answer begins now. */
   | { readonly type: 'restart' }
   | { readonly type: 'tool-call'; readonly call: ModelToolCall }
   | ModelFinish;
 
-/** The one port behind which every language model lives. */
+/** The only interface to language models. */
 export interface ChatModel {
   /** `provider/model`, for people. May change over time for a model chosen automatically. */
   readonly id: string;
   /**
-   * The context window of the model, in tokens, as its server has stated by refusing longer requests; the smallest
-   * number counts. Null or absent: not known.
+   * The model's context window in tokens, as its server has stated by refusing longer requests; the
+   * smallest number counts. Null or absent when unknown.
    */
   readonly learnedTokens?: number | null;
-  /** Notes what the model takes, for all later requests of this process. */
+  /** Records what the model accepts, for all later requests of this process. */
   learnTokens?(tokens: number): void;
   /**
-   * Asks the model. Throws only `ModelError`, also when `signal` is aborted; leaving the loop early
-   * ends the call to the provider.
+   * Asks the model. Throws only `ModelError`, including when `signal` is aborted; leaving the loop
+   * early ends the call to the provider.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
@@ -156,8 +185,8 @@ export interface ChatModel {
 const Arguments = z.record(z.string(), z.unknown());
 
 /**
- * The arguments of a call as an object; null when the model wrote something else. Many models write
- * nothing at all for a tool without parameters, which counts as none.
+ * Parses the arguments of a call as an object; null when the model wrote something else. Many
+ * models write nothing at all for a tool without parameters, which counts as an empty object.
  */
 export function toolArguments(
   call: Pick<ModelToolCall, 'arguments'>,
@@ -167,7 +196,7 @@ export function toolArguments(
     const parsed = Arguments.safeParse(JSON.parse(call.arguments));
     return parsed.success ? parsed.data : null;
   } catch {
-    // Broken JSON is an everyday mistake of small models; the caller reports it to the model.
+    // Broken JSON is a common mistake of small models; the caller reports it to the model.
     return null;
   }
 }
@@ -182,41 +211,46 @@ export type ModelFailure =
   | { readonly kind: 'no-credit' }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number | null }
-  /** `mayBeTooLong`: the server gave no reason, and some refuse too long requests that way. */
-  /** `retryAfterMs`: the rest that the server wants; absent where it does not say. */
+  /**
+   * `mayBeTooLong`: the server gave no reason, and some servers refuse oversized requests that way.
+   */
+  /** `retryAfterMs`: the pause that the server asks for; absent when it does not say. */
   | {
       readonly kind: 'overloaded';
       readonly mayBeTooLong?: true;
       readonly retryAfterMs?: number;
     }
   | TooLong
-  /** The room that was asked for the answer is larger than the model allows; null: it did not say how much it does. */
+  /**
+   * The requested answer length is larger than the model allows; null when it did not say how much
+   * it does.
+   */
   | {
       readonly kind: 'output-limit';
       readonly limitTokens: number | null;
       readonly windowTokens?: number;
     }
   | { readonly kind: 'refused'; readonly mayBeTooLong?: true }
-  /** The model takes no tools. */
+  /** The model does not support tools. */
   | { readonly kind: 'no-tools' }
-  /** The model insists that roles take turns in another way. */
+  /** The model requires roles to alternate in another way. */
   | { readonly kind: 'message-order' }
   | { readonly kind: 'filtered' }
   | { readonly kind: 'rubbish' }
   | { readonly kind: 'empty' }
-  /** Its thoughts exceeded their bound before it said anything. */
+  /** Its reasoning exceeded the limit before it said anything. */
   | { readonly kind: 'endless' }
   | { readonly kind: 'timeout'; readonly phase: 'first-token' | 'stalled' | 'total' }
   | { readonly kind: 'aborted' };
 
-/** The request exceeds what the model takes at a time. */
+/** The request exceeds what the model accepts at once. */
 export interface TooLong {
   readonly kind: 'too-long';
-  /** The window of the model, where the server named it. */
+  /** The context window of the model, if the server named it. */
   readonly windowTokens?: number;
   /** The tokens of the request by the server's count. */
   readonly promptTokens?: number;
-  /** Bytes may be meant, by a proxy in front of the server. */
+  /** The numbers may be bytes, from a proxy in front of the server. */
   readonly isBytes?: true;
 }
 
@@ -230,8 +264,9 @@ const RETRYABLE: ReadonlySet<ModelFailure['kind']> = new Set([
 ]);
 
 /**
- * The only error a `ChatModel` throws; its code is `model-` and the failure's kind. The message is for
- * people. `cause` never holds the request, so that a prompt cannot reach a log through an error.
+ * The only error that a `ChatModel` throws. Its code is `model-` and the failure's kind; the
+ * message is for people. `cause` never contains the request, so that no prompt reaches a log
+ * through an error.
  */
 export class ModelError extends ParleyError {
   readonly failure: ModelFailure;
@@ -246,7 +281,7 @@ export class ModelError extends ParleyError {
   }
 }
 
-/** The usage that a provider reported; undefined where it reported none. */
+/** The usage that a provider reported; undefined when it reported none. */
 export interface ReportedUsage {
   readonly inputTokens: {
     readonly total: number | undefined;
@@ -255,13 +290,15 @@ export interface ReportedUsage {
   readonly outputTokens: { readonly total: number | undefined };
 }
 
-/** Characters of one token, the usual rule of thumb for English; Chinese needs more tokens. */
+/** Characters per token, the usual rule of thumb for English; Chinese needs more tokens. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** The rough cost of a picture: providers take between 85 and 1,600, by its size. */
+/**
+ * The rough cost of a picture: providers charge between 85 and 1,600 tokens, depending on its size.
+ */
 const TOKENS_PER_IMAGE = 1_000;
 
-/** The tokens of a call: as reported, or guessed from lengths when the server counted nothing. */
+/** The tokens of a call: as reported, or estimated from lengths when the server counted nothing. */
 export function countUsage(
   reported: ReportedUsage,
   request: ModelRequest,
@@ -287,7 +324,7 @@ export function countUsage(
   };
 }
 
-/** Money of a call in US dollars; null without a price, because unknown is not free. */
+/** The cost of a call in US dollars; null without a price, because unknown is not free. */
 export function costOf(usage: ModelUsage, price: ModelPrice | undefined): number | null {
   if (price === undefined) return null;
   const fresh = usage.inputTokens - usage.cachedInputTokens;

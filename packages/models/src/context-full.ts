@@ -1,24 +1,25 @@
 import type { TooLong } from './chat-model.ts';
 
 /**
- * Reading of a refusal that concerns the length of a request. There is no common code for it: servers, gateways and
- * their versions each have their own sentence, and some of the numbers in it tell how much the model takes.
+ * Parses a refusal that concerns the length of a request. There is no common code for it: servers,
+ * gateways and their versions each have their own sentence, and some of the numbers in it tell how
+ * much the model accepts.
  */
 export type LengthRefusal =
-  /** The request is longer than the model takes. */
+  /** The request is longer than the model accepts. */
   | TooLong
-  /** Only the room that was asked for the answer is too large. */
+  /** Only the requested answer length is too large. */
   | {
       readonly kind: 'output-limit';
       readonly limitTokens: number | null;
       readonly windowTokens?: number;
     };
 
-/** Limits of what may be sent in a minute or a day; they read almost like limits of one request. */
+/** Limits per minute or day, whose messages look almost like those of a single request. */
 const PER_TIME =
   /tokens? ?(?:per|\/|-per-) ?-?(?:min|minute|second|hour|day|month)|per[- _](?:minute|second|hour|day|month)\b|\b(?:TPM|RPM|TPD|RPD|ITPM|OTPM)\b|(?:daily|hourly|weekly|monthly) (?:\w+ )?(?:tokens?|requests?|usage|quota|limit)|tokens? (?:limit|quota) (?:for|of) (?:today|this)|每(?:分钟|秒|小时|天|日)/i;
 
-/** "The length of one field", such as a description or a name, is another limit than that of the model. */
+/** The length of one field, such as a description or a name, is another limit than the model's. */
 const FIELD_LENGTH =
   /string too long|expected a string with maximum length|(?:name|description|field|value|title|user|metadata|label|identifier|id|headers?)['"`\]]* (?:is |are )?(?:too (?:long|large)|exceeds)|longest? (?:message|line) (?:is|of)|at most \d+ characters|maximum (?:message |text )?length (?:is|of) \d+ characters/i;
 
@@ -82,7 +83,7 @@ const OUTPUT_TOO_LARGE: readonly RegExp[] = [
 const N = String.raw`(\d[\d,_]*)`;
 const pattern = (source: string): RegExp => new RegExp(source, 'i');
 
-/** Statements of the longest request; the first that is found counts. */
+/** Statements of the longest request; the first match counts. */
 const WINDOWS: readonly RegExp[] = [
   pattern(
     String.raw`max(?:imum)? (?:allowed )?(?:model )?context (?:length|size|window|limit)(?: of| is|:| =|\s*\()*(?: only)? ?${N}`,
@@ -104,7 +105,7 @@ const WINDOWS: readonly RegExp[] = [
   pattern(String.raw`(?:n_ctx|max_(?:model|seq|input)_?\w*|num_ctx)["']?[^\d\n]{0,5}${N}`),
 ];
 
-/** Statements of the length of the request by the server's count. */
+/** Statements of the request's length by the server's count. */
 const PROMPTS: readonly RegExp[] = [
   pattern(String.raw`(?:prompt|input) is too long:? ?${N}`),
   pattern(String.raw`resulted in ${N} tokens`),
@@ -128,20 +129,32 @@ const PROMPTS: readonly RegExp[] = [
   ),
 ];
 
-/** Smaller and larger numbers are no windows but counts of something else. */
+/** Numbers outside this range are not context windows but count something else. */
 const MIN_WINDOW = 256;
 const MAX_WINDOW = 50_000_000;
-/** Free share of a window from which a smaller answer is the cure, and not a shorter request. */
+/**
+ * When at least this share of a window is free, the remedy is a shorter answer rather than a
+ * shorter request.
+ */
 const FREE_SHARE = 1 / 4;
 
-/** Statuses for a key, an account, an address, headers and time, which have limits and lengths of their own. */
+/**
+ * Statuses about a key, an account, an address, headers and time, which have limits and lengths of
+ * their own.
+ */
 const OTHER_LIMITS: ReadonlySet<number> = new Set([401, 402, 403, 408, 414, 431, 504]);
 
-/** Other contexts and times that are too long, such as Go's "context deadline exceeded" and a "TLS context". */
+/**
+ * Other meanings of context and too long, such as Go's "context deadline exceeded" and a "TLS
+ * context".
+ */
 const OTHER_SENSES =
   /context (?:deadline|timeout|manager|cancel\w*)(?: exceeded)?|(?:ssl|tls|cuda|vulkan|device|execution|security|browser|rendering) context|out of (?:\w+ )?memory|(?:took|tak(?:es|ing)|wait(?:ed|ing)|ran|running|queued?(?: is)?) (?:far |much |way )?too long|time-?out exceeded/gi;
 
-/** Reads the length in a refusal; null where it is about something else. `said` is the whole text of the server. */
+/**
+ * Parses the length in a refusal; null when it is about something else. `said` is the server's
+ * entire text.
+ */
 export function readLengthRefusal(said: string, status: number | null): LengthRefusal | null {
   if (status !== null && OTHER_LIMITS.has(status)) return null;
   const text = said.replace(OTHER_SENSES, '');
@@ -153,7 +166,7 @@ export function readLengthRefusal(said: string, status: number | null): LengthRe
   if (!isOutput && !isContext) return null;
   const isBytes = status === 413 || /payload|bytes|\d ?[KM]i?B\b/.test(text);
   if (isBytes && !/token|context|length/i.test(text)) return { kind: 'too-long', isBytes: true };
-  // Throttling is worded like this, too: "Too many tokens, please wait before trying again".
+  // Throttling has similar wording: "Too many tokens, please wait before trying again".
   if (status === 429 && !/context|prompt is too long/i.test(text)) return null;
   const windowTokens = plausibleWindow(firstNumber(WINDOWS, text));
   const promptTokens = firstNumber(PROMPTS, text);
@@ -169,7 +182,7 @@ export function readLengthRefusal(said: string, status: number | null): LengthRe
   return { kind: 'too-long', ...known, ...(promptTokens !== null && { promptTokens }) };
 }
 
-/** A request that alone exceeds what may be sent in a minute is never taken, however long one waits. */
+/** A request that alone exceeds the limit per minute is never accepted, however long one waits. */
 function overTimeLimit(text: string): LengthRefusal | null {
   const limit = plausibleWindow(
     firstNumber([pattern(String.raw`limit:? ?(?:is |of )?${N}`)], text),

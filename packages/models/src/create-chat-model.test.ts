@@ -5,7 +5,7 @@ import { brokenModel, drain, fakeModel } from './testing/fake-model.ts';
 
 const SERVER: LocalServer = { baseUrl: 'http://127.0.0.1:11434/v1', model: 'llama' };
 
-/** An automatic model whose world can be changed: `state.server` is what a search finds. */
+/** An automatic model in a controlled environment: `state.server` is what a search finds. */
 function setUp(server: LocalServer | null, local = fakeModel('local/llama', 'from llama')) {
   const state = { server, now: 0, searches: 0, local };
   const auto = autoModel({
@@ -21,14 +21,14 @@ function setUp(server: LocalServer | null, local = fakeModel('local/llama', 'fro
 }
 
 describe('the automatic model', () => {
-  it('[G01] is the local server where one is found', async () => {
+  it('[G01] is the local server when one is found', async () => {
     const { auto } = setUp(SERVER);
     expect(await drain(auto.model)).toBe('from llama');
     expect(auto.model.id).toBe('local/llama');
     expect(await auto.first).toEqual(SERVER);
   });
 
-  it('[G01] is the offline model where none is found, and then searches only every 30 s', async () => {
+  it('[G01] is the offline model when none is found, and then searches only every 30 s', async () => {
     const { state, auto } = setUp(null);
     expect(await drain(auto.model)).toBe('offline');
     state.now = 29_999;
@@ -36,7 +36,7 @@ describe('the automatic model', () => {
     expect(state.searches).toBe(1);
   });
 
-  it('[G01] finds a server that was started later, when a message comes in', async () => {
+  it('[G01] finds a server that was started later, when a message arrives', async () => {
     const { state, auto } = setUp(null);
     await drain(auto.model);
     state.server = SERVER;
@@ -44,7 +44,7 @@ describe('the automatic model', () => {
     expect(await drain(auto.model)).toBe('from llama');
   });
 
-  it('[G01] searches once for many messages at the same time', async () => {
+  it('[G01] searches once for many concurrent messages', async () => {
     const { state, auto } = setUp(null);
     await drain(auto.model);
     state.now = 30_000;
@@ -59,7 +59,7 @@ describe('the automatic model', () => {
     expect(await drain(auto.model)).toBe('offline');
   });
 
-  it('[G01] reports other failures of its server as they are', async () => {
+  it('[G01] reports other failures of its server unchanged', async () => {
     const { auto } = setUp(SERVER, brokenModel('local/llama', { kind: 'too-long' }));
     await expect(drain(auto.model)).rejects.toMatchObject({ code: 'model-too-long' });
   });

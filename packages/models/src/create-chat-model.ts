@@ -24,38 +24,40 @@ import {
 import { HASTY, PATIENT, type Patience, retryingModel } from './retrying-model.ts';
 import { smallerOutputModel } from './smaller-output.ts';
 
-/** Only the first four must be given. */
+/** Only the first four are required. */
 export interface ChatModelDeps {
-  /** Path of the settings file, named by the offline model. */
+  /** The path of the settings file, which the offline model names. */
   readonly settingsFile: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly logger: Logger;
-  /** Spreads the pauses between tries; that of the machine when absent. */
+  /** Randomizes the pauses between retries; the machine's own when absent. */
   readonly random?: () => number;
-  /** Waits between two tries, for so many ms or until `signal` is aborted; a timer when absent. */
+  /** Waits between two attempts, for `ms` or until `signal` is aborted; a timer when absent. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** The time for which token counts may follow a complete answer, in ms; five seconds when absent. */
+  /** How long token counts may follow a complete answer, in ms; five seconds when absent. */
   readonly graceMs?: number;
-  /** Nothing is counted when absent. */
+  /** Nothing is measured when absent. */
   readonly meter?: Meter;
-  /** IANA name for the offline model's clock; UTC when absent. */
+  /** An IANA time zone for the offline model's clock; UTC when absent. */
   readonly timeZone?: string;
-  /** The variable OLLAMA_HOST, where set. */
+  /** The variable OLLAMA_HOST, if set. */
   readonly ollamaHost?: string;
-  /** Over node:http when absent. */
+  /** node:http when absent. */
   readonly fetch?: typeof globalThis.fetch;
   /** `DEFAULT_ANSWER_BOUNDS` when absent. */
   readonly bounds?: AnswerBounds;
-  /** Base URLs of local servers to look for instead of the usual ports. */
+  /** Base URLs where local servers are searched, instead of the usual ports. */
   readonly localServers?: readonly string[];
 }
 
-/** The model to use. `why` says for the start banner which one answers and for what reason; it never rejects. */
+/** The model to use. `why` tells the start banner which one answers and why; it never rejects. */
 export interface ChosenModel {
   readonly model: ChatModel;
   readonly why: Promise<string>;
-  /** Models that may be chosen instead, by their ids; the main one answers where one of them fails. */
+  /**
+   * Models that may be chosen instead, by their ids; the main one answers when one of them fails.
+   */
   readonly choices: ReadonlyMap<string, ChoosableModel>;
 }
 
@@ -66,7 +68,10 @@ export interface ChoosableModel {
   readonly contextTokens: () => number;
 }
 
-/** The context window of a model: the one its server has stated, where that is smaller than the known one. */
+/**
+ * The context window of a model: the one its server has stated, if that is smaller than the known
+ * one.
+ */
 export function effectiveWindow(
   { learnedTokens }: Pick<ChatModel, 'learnedTokens'>,
   known: number,
@@ -75,9 +80,9 @@ export function effectiveWindow(
 }
 
 /**
- * Makes the model the settings ask for. Returns at once and loads no provider: with `auto` the search
- * for a local server runs meanwhile, and the first call waits for it. A paid provider is used only when
- * it is written down, never because a key lies in the environment.
+ * Creates the model that the settings ask for. Returns immediately and loads no provider: with
+ * `auto`, the search for a local server runs meanwhile, and the first call waits for it. A paid
+ * provider is used only when it is configured, never because a key is in the environment.
  */
 export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): ChosenModel {
   const choices = new Map<string, ChoosableModel>();
@@ -191,13 +196,13 @@ function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
   });
 }
 
-/** Host and port only: a base URL may carry a password. */
+/** Host and port only, because a base URL may contain a password. */
 function serverName(choice: ProviderChoice): string {
   if (choice.baseUrl !== undefined) return new URL(choice.baseUrl).host;
   return choice.provider === 'anthropic' ? 'api.anthropic.com' : 'api.openai.com';
 }
 
-/** An aborted wait simply ends; the call that follows sees the same signal and says so. */
+/** An aborted wait simply ends; the call that follows sees the same signal and reports it. */
 async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }
@@ -212,16 +217,19 @@ interface AutoDeps {
 /** The automatic model and its first decision. */
 interface AutoModel {
   readonly model: ChatModel;
-  /** The server found at the start; never rejects. */
+  /** The server found at startup; never rejects. */
   readonly first: Promise<LocalServer | null>;
 }
 
-/** The least interval between looks while no server is there, in ms; only an incoming message causes one. */
+/**
+ * The shortest interval between searches while there is no server, in ms; only an incoming message
+ * starts one.
+ */
 const RECHECK_MS = 30_000;
 
 /**
- * A local server where one runs, else the offline model. It searches at once, which delays no message;
- * again when a message comes while offline; and when the server it used is gone.
+ * Uses a local server if one runs, and otherwise the offline model. It searches at once, which
+ * delays no message; again when a message comes while offline; and when the server it used is gone.
  */
 export function autoModel(deps: AutoDeps): AutoModel {
   let current: ChatModel = deps.offline;
@@ -264,7 +272,7 @@ export function autoModel(deps: AutoDeps): AutoModel {
   };
 }
 
-/** The server does not answer any more, or no longer has the model. */
+/** Whether the server no longer answers, or no longer has the model. */
 function hasGone(thrown: unknown): boolean {
   if (!(thrown instanceof ModelError)) return false;
   return thrown.failure.kind === 'unreachable' || thrown.failure.kind === 'not-found';

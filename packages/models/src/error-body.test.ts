@@ -29,7 +29,7 @@ const SHAPES: Readonly<Record<string, (message: string) => unknown>> = {
 };
 
 describe('the body of an error', () => {
-  it.each(Object.entries(SHAPES))('[G21] is read where its sentence stands %s', (_name, shape) => {
+  it.each(Object.entries(SHAPES))('[G21] is read when its sentence stands %s', (_name, shape) => {
     const value = shape(SENTENCE);
     const body = typeof value === 'string' ? value : JSON.stringify(value);
     expect(readErrorBody(body).messages).toContain(SENTENCE);
@@ -41,7 +41,7 @@ describe('the body of an error', () => {
     });
   });
 
-  it('[G21] is read whatever else it holds, and nothing in it breaks the reader', () => {
+  it('[G21] is read whatever else it contains, and nothing in it breaks the parser', () => {
     const key = fc.constantFrom(
       'error',
       'message',
@@ -82,7 +82,7 @@ describe('the body of an error', () => {
     );
   });
 
-  it('[G21] costs little, however long it is and whatever it repeats', () => {
+  it('[G21] is cheap to read, however long it is and whatever it repeats', () => {
     const seeds = [
       'context length ',
       'exceeds ',
@@ -94,7 +94,7 @@ describe('the body of an error', () => {
       'try again in 1s ',
       'input ',
     ];
-    // Without a bound, or with a pattern that goes back and forth, this takes minutes.
+    // Without a limit, or with a backtracking pattern, this takes minutes.
     for (const seed of seeds) {
       const responseBody = seed.repeat(200_000 / seed.length);
       const thrown = { name: 'E', message: '', statusCode: 400, responseBody };

@@ -1,20 +1,26 @@
-/** The content of the body of a failed answer, whatever its shape. */
+/** The content of an error response's body, whatever its shape. */
 export interface ErrorBody {
-  /** Sentences for people in their order, without repetitions. */
+  /** Sentences for people in order, without repetitions. */
   readonly messages: readonly string[];
   /** Codes, types and names, such as `context_length_exceeded`, `ThrottlingException` or `1261`. */
   readonly words: readonly string[];
-  /** A status that stands in the body, 400 to 599; null when there is none. */
+  /** A status inside the body, 400 to 599; null when there is none. */
   readonly status: number | null;
-  /** Fields that say when to ask again or how large the window is, by their names in lower case. */
+  /**
+   * Fields that say when to ask again or how large the context window is, by their names in lower
+   * case.
+   */
   readonly fields: Readonly<Record<string, string>>;
   /** It is a web page: something other than the model's server has answered. */
   readonly isPage: boolean;
 }
 
-/** A body is read up to here; a web page or an echoed request may be far longer. In characters. */
+/**
+ * A body is read up to this length; a web page or an echoed request may be far longer. In
+ * characters.
+ */
 const MAX_BODY = 65_536;
-/** Bounds of a walk through JSON: its depth, its values, and the length of one sentence that is kept. */
+/** Limits of a walk through JSON: its depth, its values, and the length of a sentence. */
 const MAX_DEPTH = 8;
 const MAX_VALUES = 500;
 const MAX_MESSAGE = 4_000;
@@ -25,7 +31,7 @@ const WORD_KEY =
   /^(code|type|status|__type|error_?type|error_?code|status_?code|http_?status(_?code)?|reason|exception)$/i;
 const FIELD_KEY =
   /^(retry_?(after|delay|in)(_?(ms|seconds))?|resets?_(in|at|after)(_?(ms|seconds))?|x-ratelimit-reset.*|n_ctx|n_prompt_tokens)$/i;
-/** Codes that say nothing but that it failed. */
+/** Codes that say nothing except that the call failed. */
 const EMPTY_WORD = /^(error|none|null|undefined|0|fail(ed)?|exception|invalid_request_error)$/i;
 
 interface Walk {
@@ -36,7 +42,10 @@ interface Walk {
   values: number;
 }
 
-/** Reads the body of a failed answer: JSON of any nesting, an event of a stream, XML, a web page or plain text. */
+/**
+ * Parses the body of an error response: JSON of any nesting, an event of a stream, XML, a web page
+ * or plain text.
+ */
 export function readErrorBody(body: string): ErrorBody {
   const text = withoutFraming(body.slice(0, MAX_BODY).trim());
   const walk = newWalk();
@@ -48,7 +57,9 @@ export function readErrorBody(body: string): ErrorBody {
   return finishWalk(walk, value === undefined && isWebPage(text));
 }
 
-/** Reads an error that arrived as a value: an event inside a stream that had begun with status 200. */
+/**
+ * Parses an error that arrived as a value: an event inside a stream that had begun with status 200.
+ */
 export function readErrorValue(value: unknown): ErrorBody {
   const walk = newWalk();
   visitValue(walk, value, 'error', 0);
@@ -69,7 +80,10 @@ function finishWalk({ messages, words, fields, status }: Walk, isPage: boolean):
   };
 }
 
-/** Some gateways send the body of an error as an event, and some with the status line in front of it. */
+/**
+ * Some gateways send the body of an error as an event, and some with the status line in front of
+ * it.
+ */
 function withoutFraming(text: string): string {
   const data = /^(?:event:[^\n]*\n)?(?:data|error):\s*(?=[{[])/i.exec(text);
   return data === null ? text : (text.slice(data[0].length).split(/\r?\n\r?\n/)[0] ?? '').trim();
@@ -80,7 +94,7 @@ function parseErrorJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON after all, or cut at the bound: the text itself is still searched.
+    // It is not JSON after all, or was cut at the limit; the text itself is still searched.
     return undefined;
   }
 }
@@ -98,7 +112,9 @@ function visitValue(walk: Walk, value: unknown, key: string, depth: number): voi
   }
 }
 
-/** FastAPI names the faulty field beside its sentence: `{"loc": ["body", "tools"], "msg": "…"}`. */
+/**
+ * FastAPI names the invalid field next to its sentence: `{"loc": ["body", "tools"], "msg": "…"}`.
+ */
 function faultPlace(value: object): string | null {
   const { loc, msg } = value as { readonly loc?: unknown; readonly msg?: unknown };
   if (!Array.isArray(loc) || typeof msg !== 'string') return null;
@@ -133,13 +149,16 @@ function addMessage(walk: Walk, text: string): void {
   if (text !== '') walk.messages.push(text.slice(0, MAX_MESSAGE));
 }
 
-/** `400`, `"429"`; null for anything that is no status of a failure. */
+/** Parses `400` or `"429"`; null for anything that is not an error status. */
 export function asStatus(value: unknown): number | null {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
   return /^[45]\d\d$/.test(text) ? Number(text) : null;
 }
 
-/** A status in a sentence: `Error code: 429 - …`, `HTTP 503`, `[429 Too Many Requests]`, `529 overloaded`. */
+/**
+ * A status in a sentence: `Error code: 429 - …`, `HTTP 503`, `[429 Too Many Requests]`, `529
+ * overloaded`.
+ */
 function statusInText(text: string): number | null {
   const found =
     /\b(?:error code|status(?:[ _]code)?|http(?:\/[\d.]+)?(?: error)?)["'=:\s]{1,4}([45]\d\d)\b/i.exec(
@@ -154,7 +173,7 @@ function isWebPage(text: string): boolean {
   );
 }
 
-/** Title, headings and the beginning of the text of a web page. */
+/** Adds the title, headings and the beginning of the text of a web page. */
 function addPage(walk: Walk, page: string): void {
   for (const [, text = ''] of page.matchAll(/<(?:title|h1)[^>]*>([^<]{1,300})</gi)) {
     addMessage(walk, text.trim());

@@ -1,6 +1,6 @@
 import type { ModelFailure, TooLong } from './chat-model.ts';
 
-/** Longest quotation of a provider's message, in characters. */
+/** The longest quotation of a provider's message, in characters. */
 const MAX_QUOTE = 200;
 
 /** The model that failed, for people. */
@@ -12,14 +12,15 @@ export interface FailedModel {
 }
 
 /**
- * Says in plain words what happened, to which model, and what to do. `said` is what the provider
- * said; it is quoted only where it helps, and never for a refused key, because some echo the key.
+ * Explains in plain words what happened, to which model, and what to do. `said` is the provider's
+ * message; it is quoted only when it helps, and never for a refused key, because some providers
+ * echo the key.
  */
 export function explainFailure(failure: ModelFailure, model: FailedModel, said: string): string {
   return `${failureSentence(failure, model, said)} ${remedySentence(failure)}`.trim();
 }
 
-/** The first half of `explainFailure`, a whole sentence. */
+/** The first half of `explainFailure`, a complete sentence. */
 export function failureSentence(failure: ModelFailure, model: FailedModel, said: string): string {
   const { id, server } = model;
   switch (failure.kind) {
@@ -101,7 +102,7 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
   aborted: '',
 };
 
-/** The second half of `explainFailure`; empty where nothing helps. */
+/** The second half of `explainFailure`; empty when nothing helps. */
 export function remedySentence(failure: ModelFailure): string {
   if (failure.kind === 'timeout') return TIMEOUT_TEXTS[failure.phase].fix;
   if (failure.kind === 'unreachable' && failure.because === 'certificate') return CERTIFICATE_FIX;

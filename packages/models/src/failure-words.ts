@@ -1,6 +1,7 @@
 /**
- * The words by which servers say why they refuse, one wording a line. They are searched in everything that a server
- * has said: codes, types and sentences. `test/corpus/failures` has whole answers with them.
+ * The words by which servers say why they refuse, one wording per line. They are searched in
+ * everything that a server has said: codes, types and sentences. `test/corpus/failures` has
+ * complete responses that contain them.
  */
 
 function anyOf(wordings: readonly string[]): RegExp {
@@ -54,8 +55,8 @@ export const NO_TOOLS = anyOf([
 ]);
 
 /**
- * The messages of Mistral, of chat templates (vLLM, llama.cpp, Ollama), Perplexity, DeepSeek and Bedrock; OpenRouter
- * quotes them elsewhere in the body.
+ * The messages of Mistral, of chat templates (vLLM, llama.cpp, Ollama), Perplexity, DeepSeek and
+ * Bedrock; OpenRouter quotes them elsewhere in the body.
  */
 export const MESSAGE_ORDER = anyOf([
   String.raw`unexpected role \W*user`,
@@ -133,13 +134,16 @@ export const FILTERED = anyOf([
   '违规',
 ]);
 
-/** A refusal for the place of the caller, which no key cures. */
+/** A refusal because of the caller's location, which no other key solves. */
 export const WRONG_PLACE = anyOf([
   String.raw`(?:country|region|territory|location)[^.\n]{0,40}?not (?:supported|available|allowed)`,
   'unsupported_country',
 ]);
 
-/** Firewalls, filters and sign-in pages between Parley and the server; most of them answer as web pages. */
+/**
+ * Firewalls, filters and sign-in pages between Parley and the server; most of them answer with web
+ * pages.
+ */
 export const BLOCKED = anyOf([
   'cloudflare',
   'attention required',

@@ -16,18 +16,20 @@ import {
 } from './failure-words.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** The facts of a failed call, from the thrown value. */
+/** The facts of a failed call, read from the thrown value. */
 export interface FailureFacts {
   readonly name: string;
-  /** The most specific sentence of the server, else that of the error. */
+  /** The most specific sentence of the server, otherwise that of the error. */
   readonly message: string;
-  /** HTTP status, or the one that an error inside of an answer names; null when there is neither. */
+  /**
+   * The HTTP status, or the status named by an error inside an answer; null when there is neither.
+   */
   readonly status: number | null;
   /** The provider's own error code, such as `context_length_exceeded`. */
   readonly type: string | null;
   /** The code of a socket or of `fetch`, such as `ECONNREFUSED`. */
   readonly networkCode: string | null;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorBody;
 }
@@ -43,17 +45,26 @@ const Thrown = z.object({
   cause: z.unknown().optional(),
 });
 
-/** Codes of sockets, name lookup, certificates, HTTP parsers and `fetch`; a provider's own codes look otherwise. */
+/**
+ * Codes of sockets, name lookup, certificates, HTTP parsers and `fetch`; providers' own codes look
+ * different.
+ */
 const NETWORK_CODE =
   /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|EADDR|ETIMEDOUT|EPIPE|EPROTO|UND_ERR_|CERT_|ERR_TLS|ERR_SSL|ERR_HTTP2|ERR_STREAM|HPE_|Z_|DEPTH_|SELF_|UNABLE_)/;
-/** Sentences of broken connections that carry no code. */
+/** Sentences of broken connections that have no code. */
 const BROKEN_OFF =
   /goaway|socket hang up|premature close|other side closed|connection (?:was |has been )?(?:reset|closed|lost|aborted|terminated)|network (?:error|connection lost)|^terminated$|^fetch failed$/i;
 
-/** The depth to which a chain of causes is followed; `fetch` nests two, the AI SDK adds up to two. */
+/**
+ * The depth to which a chain of causes is followed; `fetch` nests two, and the AI SDK adds up to
+ * two.
+ */
 const MAX_CAUSES = 6;
 
-/** Reads facts out of anything thrown, by shape: loading the AI SDK's error classes would cost 100 ms. */
+/**
+ * Reads facts from anything thrown, by its shape, because loading the AI SDK's error classes would
+ * cost 100 ms.
+ */
 export function failureFacts(thrown: unknown): FailureFacts {
   const top = Thrown.safeParse(thrown);
   if (!top.success) {
@@ -95,7 +106,7 @@ function isPageType(contentType: string | undefined, body: string): boolean {
   return contentType?.includes('text/html') === true && body !== '' && !/^\s*[{[]/.test(body);
 }
 
-/** Sentences of gateways that only wrap what the provider said. */
+/** Sentences of gateways that only wrap the provider's message. */
 const WRAPPER =
   /^(?:provider returned error|upstream error|bad request|error|internal server error|invalid request|request failed|.{0,40}status code \(no body\))\.?$/i;
 
@@ -103,7 +114,7 @@ function mainMessage({ messages }: ErrorBody): string | undefined {
   return messages.find((message) => !WRAPPER.test(message)) ?? messages[0];
 }
 
-/** A gateway may wrap the status of the provider in its own. */
+/** A gateway may wrap the provider's status in its own. */
 function effectiveStatus(outer: number | null, inner: number | null): number | null {
   if (outer === null) return inner;
   const isWrapper = outer === 400 || outer === 500 || outer === 502;
@@ -130,14 +141,15 @@ const SILENT = /^UND_ERR_(HEADERS|BODY)_TIMEOUT/;
 const OVERSIZED = /it sent more than \d+ bytes at once|failed to process successful response/i;
 
 /**
- * Decides what a failed call means. What the server says counts first, wherever in the answer it says it, since many
- * send one status for everything; then the status, then the network. `now` is ms since 1970, for dates in `Retry-After`.
+ * Decides what a failed call means. The server's own statement counts first, wherever in the answer
+ * it is, because many servers use one status for everything; then the status, then the network.
+ * `now` is ms since 1970, for dates in `Retry-After`.
  */
 export function classifyFailure(facts: FailureFacts, now: number): ModelFailure {
   const failure = kindOfFailure(facts, now);
   if (failure.kind !== 'overloaded') return failure;
   const { headers, body, message } = facts;
-  // Such answers carry the state of limits as well, which are not the reason.
+  // Such answers also report the state of limits, which is not the reason.
   const asked = Object.entries(headers).filter(([header]) => header.startsWith('retry-after'));
   const sources = { headers: Object.fromEntries(asked), fields: body.fields, text: message };
   const rest = retryAfterMs(sources, now);
@@ -170,7 +182,9 @@ function failureText({ type, message, body }: FailureFacts): string {
 const OVERLOADED_WITH_ANY_STATUS =
   /overloaded|model (?:is |was |has |has been )?(?:unloaded|crashed)|context deadline exceeded/i;
 
-/** The searched part of a server's text, in characters: a body may echo the whole request. */
+/**
+ * The part of a server's text that is searched, in characters: a body may echo the entire request.
+ */
 const MAX_SAID = 8_000;
 
 function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
@@ -178,14 +192,15 @@ function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   const text = failureText(facts);
   const serverFailed = status !== null && status >= 500;
   if (isBlocked(facts, text)) return { kind: 'blocked' };
-  // A page is no sentence of a model's server.
+  // A web page does not come from a model's server.
   if (body.isPage) return null;
   if ((status === null || status >= 400) && NO_TOOLS.test(text)) return { kind: 'no-tools' };
   if (MESSAGE_ORDER.test(text)) return { kind: 'message-order' };
   const length = readLengthRefusal(text, status);
   if (length !== null) return length;
   const rest = retryAfterMs({ headers, fields: body.fields, text }, now);
-  // "Quota" may also mean this minute's; a server that says when to come back means that.
+  // "Quota" may also mean the limit of this minute; a server that says when to come back means
+  // that.
   if (NO_CREDIT.test(text) && !serverFailed && rest === null) return { kind: 'no-credit' };
   if (RATE_LIMITED.test(text) && !serverFailed) return { kind: 'rate-limited', retryAfterMs: rest };
   if (UNAUTHORISED.test(text)) return { kind: 'unauthorised' };
@@ -198,9 +213,12 @@ function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   return OVERLOADED_WITH_ANY_STATUS.test(text) ? { kind: 'overloaded' } : null;
 }
 
-/** Statuses by which a page says that something in between refused; 5xx pages are gateways of a server that is down. */
+/**
+ * Statuses with which a page says that something in between refused; 5xx pages come from gateways
+ * of a server that is down.
+ */
 const BLOCKING: ReadonlySet<number> = new Set([403, 405, 406, 418, 444, 451]);
-/** Some servers of models answer with a page of their own here. */
+/** Some model servers answer these with a page of their own. */
 const MAY_BLOCK: ReadonlySet<number> = new Set([...BLOCKING, 400, 409]);
 
 function isBlocked({ status, body, headers }: FailureFacts, text: string): boolean {
@@ -225,7 +243,7 @@ function classifyStatus(status: number, facts: FailureFacts, now: number): Model
     case 499:
       return { kind: 'overloaded' };
     case 413:
-      // Whether tokens or bytes are meant is not said; a shorter request cures both.
+      // The message does not say whether tokens or bytes are meant; a shorter request solves both.
       return { kind: 'too-long', isBytes: true };
     case 429: {
       const { headers, body, message } = facts;

@@ -51,7 +51,7 @@ describe('why an answer ended', () => {
   });
 
   it.each(['', 'something new', 'stateful', 'unknown'])(
-    '[G21] is not guessed where %j is no such word',
+    '[G21] is not guessed when %j is not such a word',
     (word) => {
       expect(finishReasonOf(word)).toBe('other');
     },

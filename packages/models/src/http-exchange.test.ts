@@ -14,7 +14,7 @@ async function serve(answer: RequestListener): Promise<string> {
     server.closeAllConnections();
     server.close();
   });
-  // `address` is a string for pipes alone.
+  // `address` is a string only for pipes.
   const { port } = server.address() as AddressInfo;
   return `http://127.0.0.1:${port}/v1`;
 }
@@ -33,12 +33,12 @@ async function read({ body }: HttpAnswer): Promise<string> {
   }
 }
 
-/** Both must do the same. */
+/** Both must behave the same. */
 describe.each<[string, Exchange]>([
   ['over node:http', httpExchange],
   ['over fetch', exchangeOver(globalThis.fetch)],
 ])('[G01] a request to a model %s', (_name, exchange) => {
-  it('sends bytes and reads status, headers and the answer', async () => {
+  it('sends bytes and reads the status, headers and body', async () => {
     const url = await serve(async (request, response) => {
       const { method, url, headers } = request;
       response.writeHead(429, { 'Retry-After': '7', 'X-Two': ['a', 'b'] });
@@ -53,7 +53,7 @@ describe.each<[string, Exchange]>([
     expect(await read(answer)).toBe(`POST /v1 Bearer k ${BODY}`);
   });
 
-  it('follows a redirect, without the key where it leads to another server', async () => {
+  it('follows a redirect, without the key if it leads to another server', async () => {
     const elsewhere = await serve(async (request, response) => {
       response.end(`${request.headers.authorization} ${await text(request)}`);
     });
@@ -63,14 +63,14 @@ describe.each<[string, Exchange]>([
     expect(await read(await send(exchange, url))).toBe(`undefined ${BODY}`);
   });
 
-  it('unpacks what a server has compressed', async () => {
+  it('decompresses what a server has compressed', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('packed'));
     });
     expect(await read(await send(exchange, url))).toBe('packed');
   });
 
-  it('throws where no server is, and where the answer breaks off', async () => {
+  it('throws when there is no server, and when the answer breaks off', async () => {
     const refused = 'http://127.0.0.1:1/v1';
     await expect(send(exchange, refused)).rejects.toThrow();
     const url = await serve((_request, response) => {
@@ -100,7 +100,7 @@ describe.each<[string, Exchange]>([
     await left.promise;
   });
 
-  it('ends the connection when the caller wants no more', async () => {
+  it('closes the connection when the caller leaves', async () => {
     const left = Promise.withResolvers<void>();
     const url = await serve((_request, response) => {
       response.once('close', left.resolve);
@@ -114,7 +114,7 @@ describe.each<[string, Exchange]>([
 });
 
 describe('[G01] a request over node:http', () => {
-  it('keeps its connection for the next one, also where the end of the answer was not read', async () => {
+  it('keeps its connection for the next request, even if the end of the answer was not read', async () => {
     const ports = new Set<number | undefined>();
     const url = await serve((request, response) => {
       ports.add(request.socket.remotePort);
@@ -126,13 +126,13 @@ describe('[G01] a request over node:http', () => {
       await answer.body.next();
       await answer.body.return?.();
       answer.release();
-      // Until the rest has come.
+      // Waits until the rest has arrived.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     expect(ports.size).toBeLessThan(4);
   });
 
-  it('ends a connection whose rest does not come soon', async () => {
+  it('closes a connection whose rest does not arrive soon', async () => {
     const left = Promise.withResolvers<void>();
     const url = await serve((_request, response) => {
       response.once('close', left.resolve);
@@ -145,7 +145,7 @@ describe('[G01] a request over node:http', () => {
     await left.promise;
   });
 
-  it('goes through the proxy of the environment where Node is configured to use it', async () => {
+  it('uses the proxy of the environment if Node is configured to', async () => {
     const proxy = await serve(async (request, response) => {
       response.end(`${request.method} ${request.url} ${await buffer(request)}`);
     });

@@ -1,24 +1,28 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 
-/** The deadline of a connection, its TLS handshake included, in ms; the same as in Node's `fetch`. */
+/**
+ * How long connecting may take, including the TLS handshake, in ms; the same as in Node's `fetch`.
+ */
 const CONNECT_MS = 10_000;
-/** The deadline of the unread rest of an answer, in ms; then its connection is ended. */
+/** How long the unread rest of an answer may take, in ms; then its connection is closed. */
 const RELEASE_MS = 1_000;
 
-/** The answer of a server; names of headers are in lower case. */
+/** The response of a server; header names are in lower case. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Unpacked. Throws where the connection breaks before the end, and where the signal is aborted. */
+  /**
+   * Decompressed. Throws when the connection breaks before the end, and when the signal is aborted.
+   */
   readonly body: AsyncIterator<Uint8Array, unknown>;
-  /** The rest is not wanted, but the connection is; it is ended where the rest does not come soon. */
+  /** Discards the rest but keeps the connection, unless the rest does not arrive soon. */
   release(): void;
-  /** Ends the connection; without effect after the end. */
+  /** Closes the connection; has no effect after the end. */
   destroy(): void;
 }
 
-/** One request to a model: a body of JSON, sent by POST. */
+/** Sends one request to a model: a JSON body, by POST. */
 export type Exchange = (
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -27,9 +31,9 @@ export type Exchange = (
 ) => Promise<HttpAnswer>;
 
 /**
- * Over node:http, with Node's global agents: connections are kept alive, and go through a proxy where
- * `NODE_USE_ENV_PROXY` asks for one. What node:http cannot do (redirects, other protocols) is left to Node's
- * `fetch`.
+ * Uses node:http with Node's global agents: connections are kept alive, and go through a proxy if
+ * `NODE_USE_ENV_PROXY` asks for one. What node:http cannot do (redirects, other protocols) is left
+ * to Node's `fetch`.
  */
 export const httpExchange: Exchange = async (url, headers, body, signal) => {
   const parsed = URL.parse(url);
@@ -55,14 +59,14 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
   };
 };
 
-/** The same over any `fetch`. */
+/** Sends requests over any `fetch`. */
 export function exchangeOver(fetch: typeof globalThis.fetch): Exchange {
   return async (url, headers, body, signal) => {
     const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
     const answer = await fetch(url, { method: 'POST', headers, body: text, signal });
     const reader = answer.body?.getReader();
     const leave = (): void => {
-      // A stream that already failed cannot be cancelled; its failure was thrown by `read`.
+      // A stream that already failed cannot be cancelled; `read` has thrown its failure.
       reader?.cancel().catch(() => undefined);
     };
     return {
@@ -75,19 +79,20 @@ export function exchangeOver(fetch: typeof globalThis.fetch): Exchange {
   };
 }
 
-/** Whether node:http can do it: no other protocol, and no password in the address. */
+/** Whether node:http can send it: no other protocol, and no password in the URL. */
 export function isPlainHttp({ protocol, username }: URL): boolean {
   return /^https?:$/.test(protocol) && username === '';
 }
 
-/** Sends a request and waits for the beginning of its answer. */
+/** Sends a request and waits for the beginning of its response. */
 export function postRequest(
   url: URL,
   headers: OutgoingHttpHeaders,
   body: Uint8Array,
   signal: AbortSignal | null,
 ): Promise<IncomingMessage> {
-  // Imported as modules, these load Node's `fetch`, which a process without a model never needs.
+  // Imported as modules, these would load Node's `fetch`, which a process without a model never
+  // needs.
   const { request } =
     url.protocol === 'https:'
       ? process.getBuiltinModule('node:https')
@@ -105,7 +110,7 @@ export function postRequest(
       answer = response;
       resolve(response);
     });
-    // What Node's `fetch` throws: the AI SDK recognizes network errors by it.
+    // Node's `fetch` throws this error, by which the AI SDK recognizes network errors.
     call.on('error', (cause) => {
       reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause }));
     });
@@ -127,18 +132,24 @@ function limitConnecting(call: ClientRequest, { protocol, host }: URL): void {
   });
 }
 
-/** Unpacks an answer; null where it is not packed. Some servers compress though they were asked not to. */
+/**
+ * Decompresses a response; null when it is not compressed. Some servers compress although they were
+ * asked not to.
+ */
 export function decoderOf(answer: IncomingMessage): Transform | null {
   const encoding = answer.headers['content-encoding']?.toLowerCase().trim() ?? 'identity';
   if (encoding === 'identity' || encoding === '') return null;
   const zlib = process.getBuiltinModule('node:zlib');
   if (encoding === 'br') return zlib.createBrotliDecompress();
   if (encoding === 'zstd') return zlib.createZstdDecompress();
-  // A server that ends too early still has sent what came before.
+  // When a server ends too early, what came before is still used.
   return zlib.createUnzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH });
 }
 
-/** Unpacks an answer. Data sent before a connection broke is unpacked, too; then its error is thrown. */
+/**
+ * Decompresses a response. Data sent before a connection broke is decompressed, too; then its error
+ * is thrown.
+ */
 async function* unpackBody(
   answer: IncomingMessage,
   decoder: Transform,
@@ -160,7 +171,7 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
 
 function releaseAnswer(answer: IncomingMessage): void {
   if (answer.destroyed || answer.readableEnded) return;
-  // The answer was complete, so a failure from here on harms nothing.
+  // The response was complete, so a later failure does no harm.
   answer.on('error', () => undefined);
   const timer = setTimeout(() => answer.destroy(), RELEASE_MS).unref();
   answer.once('close', () => clearTimeout(timer));

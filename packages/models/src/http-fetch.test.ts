@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { httpFetch } from './http-fetch.ts';
 
-/** For loopback alone. */
+/** For loopback only. */
 const CERTIFICATE = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLw2qo//DZV4ZHzDc
@@ -49,12 +49,12 @@ const post = (body = '{}', signal: AbortSignal | null = null): RequestInit => ({
   signal,
 });
 
-/** Both must do the same. */
+/** Both must behave the same. */
 describe.each([
   ['httpFetch', httpFetch],
   ['the fetch of Node', globalThis.fetch],
 ])('[G01] %s', (_name, fetch) => {
-  it('sends a text, reads the answer and keeps the connection', async () => {
+  it('sends a text, reads the response and keeps the connection', async () => {
     const asked: unknown[] = [];
     const ports = new Set<number | undefined>();
     const url = await serve(async (request, response) => {
@@ -76,12 +76,12 @@ describe.each([
     expect(ports.size).toBeLessThan(3);
   });
 
-  it('sends half of a surrogate pair as the character that stands for it', async () => {
+  it('sends half a surrogate pair as a replacement character', async () => {
     const url = await serve(async (request, response) => void response.end(await text(request)));
     expect(await (await fetch(url, post('{"a":"你\ud800"}'))).text()).toBe('{"a":"你\ufffd"}');
   });
 
-  it('reads an error with its body, and an answer without one', async () => {
+  it('reads an error with its body, and a response without one', async () => {
     const statuses = [429, 204];
     const url = await serve(({ headers }, response) => {
       const status = statuses.shift() ?? 500;
@@ -110,14 +110,14 @@ describe.each([
     expect(await (await fetch(url, post('{"q":1}'))).text()).toBe(expected);
   });
 
-  it('unpacks what a server has compressed', async () => {
+  it('decompresses what a server has compressed', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('packed'));
     });
     expect(await (await fetch(url, post())).text()).toBe('packed');
   });
 
-  it('throws the reason where no server is', async () => {
+  it('throws the reason when there is no server', async () => {
     const port = await listen(createServer());
     const url = await serve((request) => request.socket.destroy());
     await expect(fetch(url, post())).rejects.toMatchObject({
@@ -133,7 +133,7 @@ describe.each([
     await expect(fetch('http://u:p@127.0.0.1/v1', post())).rejects.toThrow('credentials');
   });
 
-  it('fails where the answer breaks off', async () => {
+  it('fails when the response breaks off', async () => {
     const url = await serve((_request, response) => {
       response.write('half', () => response.destroy());
     });
@@ -143,7 +143,7 @@ describe.each([
     });
   });
 
-  it('trusts no certificate of its own making, and those that it is configured to trust', async () => {
+  it('rejects self-signed certificates, and trusts those it is configured to trust', async () => {
     const server = secureServer(CERTIFICATE, (_request, response) => response.end('secret'));
     const url = `https://localhost:${await listen(server)}`;
     await expect(fetch(url, post())).rejects.toMatchObject({
@@ -175,7 +175,7 @@ describe.each([
     await left.promise;
   });
 
-  it('ends the connection when the reader leaves', async () => {
+  it('closes the connection when the reader leaves', async () => {
     const left = Promise.withResolvers<void>();
     const url = await serve((_request, response) => {
       response.once('close', left.resolve);
@@ -217,7 +217,7 @@ describe('[G01] httpFetch', () => {
     expect(await (await httpFetch(url, post())).text()).toBe(event('abc'));
   });
 
-  it('holds back a server that sends faster than anyone reads', async () => {
+  it('applies backpressure to a server that sends faster than anyone reads', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(': still here\n\n'.repeat(700_000));
@@ -229,7 +229,7 @@ describe('[G01] httpFetch', () => {
     expect((await whole.arrayBuffer()).byteLength).toBe(9_800_000);
   });
 
-  it('goes through the proxy of the environment where Node is configured to use it', async () => {
+  it('uses the proxy of the environment if Node is configured to', async () => {
     const proxy = await serve(async (request, response) => {
       response.end(`${request.method} ${request.url} ${await buffer(request)}`);
     });

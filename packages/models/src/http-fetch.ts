@@ -4,18 +4,18 @@ import { decoderOf, isPlainHttp, postRequest } from './http-exchange.ts';
 type Fetch = typeof globalThis.fetch;
 
 /**
- * The largest event of a stream, or answer that is no stream, in bytes: a hundred times what providers send
- * at once. A parser keeps an event until it is whole.
+ * The largest event of a stream, or response that is not a stream, in bytes: a hundred times what
+ * providers send at once. A parser keeps an event until it is complete.
  */
 const MAX_EVENT_BYTES = 4 * 1_024 * 1_024;
-/** Read before the reader asks for it, in bytes. */
+/** How much is read before the reader asks for it, in bytes. */
 const READ_AHEAD = 65_536;
 
 /**
- * `fetch` for the AI SDK over node:http, which costs a fourth of the processor time of Node's `fetch`
- * for a request of 60 KB. Connections are those of Node's global agents: kept alive, and through a proxy
- * where `NODE_USE_ENV_PROXY` asks for one. Anything but a text sent by POST goes to Node's `fetch`, and
- * so does a request that the server redirects.
+ * `fetch` for the AI SDK over node:http, which takes a quarter of the processor time of Node's
+ * `fetch` for a request of 60 KB. It uses the connections of Node's global agents: kept alive, and
+ * through a proxy if `NODE_USE_ENV_PROXY` asks for one. Anything but a text sent by POST goes to
+ * Node's `fetch`, and so does a request that the server redirects.
  */
 export const httpFetch: Fetch = async (input, init = {}) => {
   const { method, body, signal } = init;
@@ -36,15 +36,15 @@ export const httpFetch: Fetch = async (input, init = {}) => {
   return new Response(stream, { status, statusText, headers: toHeaders(answer) });
 };
 
-/** The AI SDK gives a plain object, with all names in lower case. */
+/** The AI SDK passes a plain object with all names in lower case. */
 function headersIn(headers: RequestInit['headers'] = {}): OutgoingHttpHeaders {
   const isPlain = !(headers instanceof Headers) && !Array.isArray(headers);
   return isPlain ? headers : Object.fromEntries(new Headers(headers));
 }
 
 /**
- * Nearly every prompt has a character beyond Latin-1, so V8 keeps the whole request in UTF-16; its own way
- * from there to UTF-8 takes three times as long.
+ * Nearly every prompt has a character beyond Latin-1, so V8 stores the whole request in UTF-16; its
+ * own conversion from there to UTF-8 takes three times as long.
  */
 function utf8(text: string): Uint8Array {
   const { transcode } = process.getBuiltinModule('node:buffer');
@@ -59,11 +59,11 @@ function toHeaders({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-/** The body as a stream. Data that arrived together is one piece. */
+/** The body as a stream. Data that arrived together is one chunk. */
 function toBodyStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
   const decoder = decoderOf(answer);
   const { pipeline } = process.getBuiltinModule('node:stream');
-  // An error of either ends the decoder, whose reader gets it.
+  // An error of either ends the decoder, whose reader receives it.
   const source = decoder === null ? answer : pipeline(answer, decoder, () => undefined);
   const isEvents = answer.headers['content-type']?.includes('event-stream') === true;
   const join = isEvents ? eventJoiner() : (piece: Buffer) => piece;
@@ -114,8 +114,8 @@ function toBodyStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 /**
- * An event of Anthropic's whose only news is one piece of text or thought: the text before the piece, the piece as
- * JSON escapes it, and the text after it.
+ * An Anthropic event whose only news is one piece of text or thought: the text before the piece,
+ * the piece as JSON escapes it, and the text after it.
  */
 const PIECE_EVENT = new RegExp(
   [
@@ -128,10 +128,10 @@ const PIECE_EVENT = new RegExp(
 const END = '\n\n';
 
 /**
- * Makes a function for the pieces of one stream of server-sent events, in their order. Neighbouring
- * events that differ in nothing but their piece of text become one event: each costs the AI SDK three
- * web streams and a validation, and a person sees them at the same moment. Whatever it does not know
- * verbatim, it passes on as it is.
+ * Creates a function that processes the chunks of one stream of server-sent events in order.
+ * Adjacent events that differ only in their piece of text become one event: each one costs the AI
+ * SDK three web streams and a validation, and a person sees them at the same moment. Events of any
+ * other form pass unchanged.
  */
 export function eventJoiner(): (piece: Buffer) => Buffer {
   let isWhole = true;

@@ -7,7 +7,7 @@ const block = (delta: object, index = 0) =>
 const said = (text: string, index = 0) => block({ type: 'text_delta', text }, index);
 const thought = (thinking: string) => block({ type: 'thinking_delta', thinking });
 
-/** The output for pieces that arrive one after another. */
+/** The output for chunks that arrive one after another. */
 function joined(...pieces: readonly (string | Buffer)[]): string {
   const join = eventJoiner();
   return Buffer.concat(pieces.map((piece) => join(Buffer.from(piece)))).toString();
@@ -42,11 +42,11 @@ describe('[G01] pieces of text that arrived together', () => {
     ['events in CRLF', said('a').repeat(2).replaceAll('\n', '\r\n')],
     ['comments', `: ping\n\n${said('a')}: ping\n\n${said('a')}`],
     ['no JSON', 'data: {"delta":{"type":"text_delta","text":"\n\ndata: <html>\n\n'],
-  ])('stay as they are: %s', (_name, events) => {
+  ])('remain unchanged: %s', (_name, events) => {
     expect(joined(events)).toBe(events);
   });
 
-  it('are never mixed up with half of an event', () => {
+  it('are never mixed up with half an event', () => {
     const events = said('é').repeat(4);
     const bytes = Buffer.from(events);
     for (let at = 0; at <= bytes.length; at += 1) {

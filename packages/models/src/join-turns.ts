@@ -1,6 +1,9 @@
 import type { ModelImage, ModelMessage } from './chat-model.ts';
 
-/** The messages without empty ones, with neighbors of one role joined: many chat templates insist on turns. */
+/**
+ * Drops empty messages and joins adjacent ones of the same role, because many chat templates insist
+ * that roles alternate.
+ */
 export function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
   const turns: ModelMessage[] = [];
   for (const message of messages) {
@@ -12,7 +15,9 @@ export function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
   return turns;
 }
 
-/** Two neighbours as one message; null where they stay two. Each result of a tool stays its own. */
+/**
+ * Joins two adjacent messages; null when they must stay separate. Each tool result stays separate.
+ */
 function joinNeighbors(
   previous: ModelMessage | undefined,
   next: ModelMessage,
@@ -25,7 +30,7 @@ function joinNeighbors(
       ...(images.length > 0 && { images }),
     };
   }
-  // What was said after a call belongs after its result.
+  // Text written after a call belongs after its result.
   if (previous?.role !== 'assistant' || next.role !== 'assistant' || previous.toolCalls)
     return null;
   return { ...next, content: paragraphs(previous, next) };

@@ -1,4 +1,4 @@
-/** An object of JSON, which is neither null nor a list. */
+/** A JSON object, which is neither null nor a list. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {

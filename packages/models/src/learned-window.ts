@@ -1,11 +1,14 @@
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 
-/** Fewer tokens are no window that could be used: a number in a sentence was about something else. As in the settings. */
+/**
+ * Fewer tokens are not a usable context window: such a number in a sentence was about something
+ * else. The same as in the settings.
+ */
 const MIN_TOKENS = 2_048;
 
 /**
- * Keeps what the server of a model says about how much the model takes, from the errors by which it refuses longer
- * requests. The number lives as long as the model, so that a restart asks the server again.
+ * Remembers what a model's server says about its context window in the errors with which it refuses
+ * longer requests. The number lives as long as the model, so a restart asks the server again.
  */
 export function learningModel(model: ChatModel): ChatModel {
   let learned: number | null = null;

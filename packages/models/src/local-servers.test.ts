@@ -9,7 +9,7 @@ import {
   usualServerAt,
 } from './offline-model.ts';
 
-describe('where a local server is looked for', () => {
+describe('where a local server is searched', () => {
   it('[G01] on the usual ports, Ollama first', () => {
     expect(localCandidates(undefined)).toEqual([
       'http://127.0.0.1:11434/v1',
@@ -33,18 +33,18 @@ describe('where a local server is looked for', () => {
     expect(localCandidates(host)[0]).toBe(expected);
   });
 
-  it('does not ask the same server twice', () => {
+  it('only once per server', () => {
     expect(localCandidates('localhost:11434')).toHaveLength(6);
     expect(localCandidates('127.0.0.1')).toHaveLength(5);
   });
 
-  it.each(['', '  ', 'not a host'])('leaves out what is no host: "%s"', (host) => {
+  it.each(['', '  ', 'not a host'])('skips what is not a host: "%s"', (host) => {
     expect(localCandidates(host)).toHaveLength(5);
   });
 });
 
 describe('the model that is asked', () => {
-  it('[G01] is the first that can chat', () => {
+  it('[G01] is the first one that can chat', () => {
     const ids = ['nomic-embed-text:latest', 'BAAI/bge-m3', 'whisper-1', 'llama3.2:3b', 'qwen3'];
     expect(pickChatModel({ object: 'list', data: ids.map((id) => ({ id })) })).toBe('llama3.2:3b');
   });
@@ -54,14 +54,14 @@ describe('the model that is asked', () => {
     ['no models', { data: [] }],
     ['something else', { status: 'ok' }],
     ['no object', 'hello'],
-  ])('is none where a server lists %s', (_name, answer) => {
+  ])('is none when a server lists %s', (_name, answer) => {
     expect(pickChatModel(answer)).toBeNull();
   });
 });
 
 const models = (...ids: string[]) => Response.json({ data: ids.map((id) => ({ id })) });
 
-/** A machine on which these servers run, by port; everything else refuses the connection. */
+/** A machine on which these servers run, by port; every other port refuses connections. */
 function machine(servers: Record<number, () => Response | Promise<Response>>) {
   const asked: string[] = [];
   const readJson = async (url: string, signal: AbortSignal) => {
@@ -84,7 +84,7 @@ describe('looking for a local server', () => {
     expect(found).toEqual({ baseUrl: 'http://127.0.0.1:1234/v1', model: 'lm' });
   });
 
-  it('[U02] finds all that list a chat model, the best first, and knows what they usually are', async () => {
+  it('[U02] finds all servers that list a chat model, the best first, and names them', async () => {
     const { readJson } = machine({ 8080: () => models('gguf'), 11434: () => models('llama3') });
     const found = await detectLocalServers({ readJson, ollamaHost: undefined });
     expect(found.map(({ model }) => model)).toEqual(['llama3', 'gguf']);
@@ -104,20 +104,20 @@ describe('looking for a local server', () => {
     expect(found).toEqual({ baseUrl: 'http://127.0.0.1:1337/v1', model: 'jan' });
   });
 
-  it('[G01] does not wait for a server that says nothing', async () => {
+  it('[G01] does not wait for a silent server', async () => {
     const { readJson } = machine({ 11434: () => new Promise(() => {}), 1337: () => models('jan') });
     const found = await detectLocalServer({ readJson, ollamaHost: undefined });
     expect(found?.model).toBe('jan');
   });
 
-  it('[G01] finds nothing where nothing runs, and asks only this machine', async () => {
+  it('[G01] finds nothing when nothing runs, and asks only this machine', async () => {
     const { readJson, asked } = machine({});
     expect(await detectLocalServer({ readJson, ollamaHost: undefined })).toBeNull();
     expect(asked).toHaveLength(5);
     for (const url of asked) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/models$/);
   });
 
-  it('[G01] asks the server that OLLAMA_HOST names first', async () => {
+  it('[G01] first asks the server that OLLAMA_HOST names', async () => {
     const { readJson } = machine({ 5000: () => models('big'), 11434: () => models('small') });
     const found = await detectLocalServer({ readJson, ollamaHost: '127.0.0.1:5000' });
     expect(found?.model).toBe('big');

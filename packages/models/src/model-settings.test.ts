@@ -18,7 +18,7 @@ describe('the model settings', () => {
     },
   );
 
-  it('[G01] take any of the three providers, with fallbacks and prices', () => {
+  it('[G01] accept any of the three providers, with fallbacks and prices', () => {
     const fallback = [{ provider: 'openai', apiKey: 'k', model: 'gpt' }, local, 'offline'];
     const claude = { provider: 'anthropic', apiKey: 'k', model: 'claude' };
     expect(ModelSettings.parse({ ...claude, fallback })).toEqual({
@@ -29,7 +29,7 @@ describe('the model settings', () => {
     });
   });
 
-  it('[F09] take models to choose from; a name alone is one of the same provider, at a price of its own', () => {
+  it('[F09] accept models to choose from; a name alone is one of the same provider, with its own price', () => {
     const price = { inputPerMillion: 3, outputPerMillion: 15 };
     const claude = { provider: 'anthropic', apiKey: 'k', model: 'claude', price };
     expect(ModelSettings.parse({ ...claude, choices: ['small', local] }).choices).toEqual([
@@ -38,7 +38,7 @@ describe('the model settings', () => {
     ]);
   });
 
-  it('[G20] take more fields of requests for compatible servers, one level deep', () => {
+  it('[G20] accept further request fields for compatible servers, one level deep', () => {
     const provider = { order: ['a', 'b'], allow_fallbacks: false };
     const options = { temperature: 0.3, stop: ['END'], provider };
     expect(ModelSettings.parse({ ...local, options }).model).toMatchObject({ options });
@@ -52,9 +52,9 @@ describe('the model settings', () => {
     ['an unknown provider', { provider: 'acme', apiKey: 'k', model: 'm' }],
     ['an unknown word', 'gpt'],
     ['a misspelt field', { ...local, modle: 'x' }],
-    ['an address that is no web address', { ...local, baseUrl: 'file:///etc/passwd' }],
+    ['an invalid URL', { ...local, baseUrl: 'file:///etc/passwd' }],
     ['a fallback that could never be asked', { provider: 'auto', fallback: [local] }],
-    ['a wait longer than fetch keeps', { ...local, timeouts: { firstTokenMs: 300_001 } }],
+    ['a deadline longer than fetch allows', { ...local, timeouts: { firstTokenMs: 300_001 } }],
   ])('refuse %s', (_name, settings) => {
     expect(ModelSettings.safeParse(settings).success).toBe(false);
   });
@@ -64,17 +64,17 @@ const compatible = (baseUrl: string, more = {}) =>
   ModelSettings.parse({ provider: 'openai-compatible', baseUrl, model: 'm', ...more });
 const REMOTE = 'https://llm.example.org/v1';
 
-describe('what a model can take at a time', () => {
+describe('the context window of a model', () => {
   it.each([
     ['as the settings say', compatible(REMOTE, { contextTokens: 65_536 }), 'x/claude', 65_536],
     ['by its family', compatible(REMOTE), 'openai-compatible/claude-sonnet-4-5', 200_000],
     ['by its family', compatible(REMOTE), 'openai/gpt-4o-mini', 128_000],
     ['by its family', compatible(REMOTE), 'openai/o3', 200_000],
     ['by its family, behind a proxy', compatible('http://127.0.0.1:4000/v1'), 'x/gpt-4o', 128_000],
-    ['little where nobody knows', compatible(REMOTE), 'openai-compatible/m', 32_768],
-    ['less on a local server', compatible('http://127.0.0.1:11434/v1'), 'local/m', 8_192],
-    ['less on a local server', compatible('http://192.168.1.9:8000/v1'), 'local/m', 8_192],
-    ['less when it is found automatically', ModelSettings.parse('auto'), 'local/llama', 8_192],
+    ['small when nobody knows', compatible(REMOTE), 'openai-compatible/m', 32_768],
+    ['smaller on a local server', compatible('http://127.0.0.1:11434/v1'), 'local/m', 8_192],
+    ['smaller on a local server', compatible('http://192.168.1.9:8000/v1'), 'local/m', 8_192],
+    ['smaller when it is found automatically', ModelSettings.parse('auto'), 'local/llama', 8_192],
     [
       'as the settings say, also then',
       ModelSettings.parse({ provider: 'auto', contextTokens: 16_384 }),

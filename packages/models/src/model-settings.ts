@@ -22,7 +22,7 @@ const Vision = z
   .optional()
   .describe('Whether the model sees pictures; without it they are sent and left out when refused.');
 
-/** Shared by all that are no words. */
+/** Shared by all providers that are objects. */
 const ContextTokens = z
   .int()
   .min(2_048)
@@ -33,7 +33,9 @@ const ContextTokens = z
 const Scalar = z.union([z.string(), z.number(), z.boolean()]);
 const Values = z.union([Scalar, z.array(z.union([z.string(), z.number()]))]);
 
-/** Fields that a server takes besides those of Parley, as deep as any of them goes. */
+/**
+ * Request fields that a server accepts besides those of Parley, with the nesting that these need.
+ */
 const RequestOptions = z
   .record(Name, z.union([Values, z.record(Name, Values)]))
   .optional()
@@ -68,15 +70,15 @@ const OpenAi = Anthropic.extend({
   provider: z.literal('openai').meta({ title: 'Model provider' }),
 });
 
-/** One model of one provider. The key is always written down; none is taken from the environment. */
+/** One model of one provider. The key is always configured; none is taken from the environment. */
 export const ProviderChoice = z.discriminatedUnion('provider', [Compatible, Anthropic, OpenAi]);
 export type ProviderChoice = z.infer<typeof ProviderChoice>;
-/** The providers that are asked through the AI SDK. */
+/** The providers that are called through the AI SDK. */
 export type SdkChoice = Exclude<ProviderChoice, { provider: 'openai-compatible' }>;
 
 /**
- * The deadlines of one call, in milliseconds. The first two are at most 300 s: Node's `fetch`, which follows
- * redirects, waits no longer for a silent server.
+ * The deadlines of one call, in milliseconds. The first two are at most 300 s, because Node's
+ * `fetch`, which follows redirects, does not wait longer for a silent server.
  */
 export const ModelTimeouts = z.strictObject({
   /** Until the first piece of text or reasoning. */
@@ -97,7 +99,7 @@ export const ModelTimeouts = z.strictObject({
 });
 export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
 
-/** A model that may be chosen in a chat; a name alone is one of the provider of the main model. */
+/** A model that may be chosen in a chat; a name alone is one of the main model's provider. */
 const Choice = z.union([Name, ProviderChoice]);
 
 const Extras = {
@@ -107,7 +109,7 @@ const Extras = {
     .default([])
     .describe('Models that the owner may choose with /model in a conversation.')
     .meta({ title: 'Models for /model' }),
-  /** Asked in order when the model before fails without having said anything. */
+  /** Asked in order when the previous model fails without having said anything. */
   fallback: z
     .array(z.union([z.literal('offline'), ProviderChoice]))
     .default([])
@@ -119,7 +121,7 @@ const Extras = {
 const WrittenModel = z.union([
   z.enum(['auto', 'offline']),
   z.discriminatedUnion('provider', [
-    // `auto` and `offline` always answer, so there is nothing to fall back to.
+    // `auto` and `offline` always answer, so they need no fallback.
     z.strictObject({
       provider: z.enum(['auto', 'offline']).meta({ title: 'Model provider' }),
       contextTokens: ContextTokens.meta({ title: 'Context window (tokens)' }),
@@ -132,8 +134,9 @@ const WrittenModel = z.union([
 ]);
 
 /**
- * The settings section `model`: `auto` (a local server if one runs, else the built-in offline model),
- * `offline`, or a provider. A secret in it is an `${ENV}` reference, resolved before this.
+ * The settings section `model`: `auto` (a local server if one runs, otherwise the built-in offline
+ * model), `offline`, or a provider. A secret in it is an `${ENV}` reference that was resolved
+ * before.
  */
 export const ModelSettings = WrittenModel.default('auto').transform(arrange);
 export type ModelSettings = z.infer<typeof ModelSettings>;
@@ -169,7 +172,10 @@ function arrange(written: z.infer<typeof WrittenModel>): {
   };
 }
 
-/** The settings for another model of the same provider: facts of the main model do not apply to it. */
+/**
+ * The settings for another model of the same provider, to which facts of the main model do not
+ * apply.
+ */
 function sameProvider(
   { vision: _, contextTokens: _c, price: _p, ...main }: ProviderChoice,
   model: string,
@@ -178,8 +184,9 @@ function sameProvider(
 }
 
 /**
- * The models of `choices` and the main one as settings of their own, by name and by `provider/name`; the main
- * model answers where one of them fails, as for a conversation that has chosen it.
+ * The models of `choices` and the main one as settings of their own, by name and by
+ * `provider/name`. When one of them fails, the main model answers, as in a conversation that has
+ * chosen it.
  */
 export function modelChoices(settings: ModelSettings): ReadonlyMap<string, ModelSettings> {
   const { model: main, choices, fallback } = settings;
@@ -194,7 +201,7 @@ export function modelChoices(settings: ModelSettings): ReadonlyMap<string, Model
 
 const modelNames = ({ provider, model }: ProviderChoice) => [model, `${provider}/${model}`];
 
-/** The windows of models that only their makers serve, by their names; the first that fits counts. */
+/** The context windows of models that only their makers serve, by name; the first match counts. */
 const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/claude/i, 200_000],
   [/gpt-5/i, 272_000],
@@ -207,20 +214,20 @@ const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/grok/i, 131_072],
 ];
 
-/** The same of models that people run themselves, too. */
+/** The context windows of models that people also run themselves. */
 const OPEN_FAMILIES: typeof FAMILIES = [
   [/deepseek/i, 64_000],
   [/mistral-large|mistral-medium/i, 128_000],
   [/qwen|llama-?[34]/i, 32_768],
 ];
 
-/** Local servers serve most models with a window far below what the model could take. */
+/** Local servers serve most models with a context window far below the model's own. */
 const UNKNOWN_LOCAL = 8_192;
 const UNKNOWN_REMOTE = 32_768;
 
 /**
- * The context window of a model, in tokens: as the settings say, else by its family, else little. `id` is the one
- * that answers now, as `provider/model`.
+ * The context window of a model, in tokens: as configured, otherwise by its family, otherwise a
+ * small default. `id` is the model that answers now, as `provider/model`.
  */
 export function contextTokensOf(
   settings: Pick<ModelSettings, 'model' | 'contextTokens'>,

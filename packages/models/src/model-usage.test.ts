@@ -11,7 +11,7 @@ const reported = (input?: number, output?: number, cached?: number) => ({
 });
 
 describe('the tokens of a call', () => {
-  it('[G17] are those the provider reports', () => {
+  it('[G17] are those that the provider reports', () => {
     expect(countUsage(reported(100, 20, 60), request, 5)).toEqual({
       inputTokens: 100,
       outputTokens: 20,
@@ -24,7 +24,7 @@ describe('the tokens of a call', () => {
     ['nothing', reported()],
     ['zeros', reported(0, 0, 0)],
   ])(
-    '[G17] are a quarter of the characters, and marked so, when it reports %s',
+    '[G17] are a quarter of the characters, and marked as estimated, when it reports %s',
     (_name, counts) => {
       expect(countUsage(counts, request, 5)).toEqual({
         inputTokens: 11,
@@ -35,14 +35,14 @@ describe('the tokens of a call', () => {
     },
   );
 
-  it('[F10] are a thousand more for each picture when they have to be guessed', () => {
+  it('[F10] are a thousand more for each picture when they have to be estimated', () => {
     const images = [{ mimeType: 'image/png', bytes: Uint8Array.of(1) } as const];
     const messages = [{ role: 'user', content: '', images } as const];
     const usage = countUsage(reported(), { system: [], messages }, 5);
     expect(usage.inputTokens).toBe(1_000);
   });
 
-  it('[G17] keep the half that was reported when the other is missing', () => {
+  it('[G17] keep the half that was reported when the other half is missing', () => {
     const usage = countUsage(reported(100, undefined), request, 5);
     expect(usage).toMatchObject({ inputTokens: 100, outputTokens: 2, estimated: true });
   });
@@ -59,7 +59,7 @@ describe('the cost of a call', () => {
     expect(costOf(usage, { inputPerMillion: 3, outputPerMillion: 15 })).toBeCloseTo(0.006, 10);
   });
 
-  it('[G17] counts cached input at its own price where there is one', () => {
+  it('[G17] counts cached input at its own price if there is one', () => {
     const price = { inputPerMillion: 3, outputPerMillion: 15, cachedInputPerMillion: 0.3 };
     expect(costOf(usage, price)).toBeCloseTo(0.00492, 10);
   });

@@ -36,7 +36,7 @@ describe('the offline model', () => {
     expect(text).toContain('provider: openai-compatible');
   });
 
-  it('[F10] says what arrived with a message, as much as is worth naming', async () => {
+  it('[F10] names what came with a message, up to a few files', async () => {
     const attached = ['a picture', 'b', 'c', 'd', 'e', 'f', 'g'];
     const messages = [{ role: 'user', content: 'look', attached } as const];
     let text = '';
@@ -47,7 +47,7 @@ describe('the offline model', () => {
     expect(text).toContain('arrived with a picture, b, c, d, e, and 2 more, but I cannot');
   });
 
-  it('[G01] promises to find a new local server only where one is looked for', async () => {
+  it('[G01] promises to find a new local server only when one is searched for', async () => {
     expect(await answer('hello')).toContain('it is found within half a minute');
     expect(await answer('hello', 'by-choice')).not.toContain('half a minute');
   });
@@ -78,7 +78,7 @@ describe('the offline model', () => {
     },
   );
 
-  it('[G01] asks its tool for the time where there is one, and answers with what it said', async () => {
+  it('[G01] asks its tool for the time if there is one, and answers with the result', async () => {
     const tools = [{ name: 'current_time', description: 'Tells.', inputSchema: {} }];
     const question = { role: 'user', content: '<context/>\n\ntime?', said: 'time?' } as const;
     const signal = new AbortController().signal;
@@ -105,11 +105,11 @@ describe('the offline model', () => {
     'It is high time that we help the poor with what they need; write an essay on it, two pages long.',
     'timeline of the French Revolution',
     'helper functions in C',
-  ])('does not take a real request for one of these: %s', async (request) => {
+  ])('does not mistake a real request for one of these: %s', async (request) => {
     expect(await answer(request)).toContain('I cannot answer it');
   });
 
-  it('[G01] streams pieces that make up the whole, and costs nothing', async () => {
+  it('[G01] streams pieces that make up the whole answer, and costs nothing', async () => {
     const events = await ask('hello');
     const pieces = events.flatMap((event) => (event.type === 'text' ? [event.text] : []));
     expect(pieces.length).toBeGreaterThan(1);

@@ -19,7 +19,10 @@ interface OfflineDeps {
 
 /** The id of the model of an installation without a model. */
 export const OFFLINE_MODEL = 'parley/offline';
-/** The one tool it uses: a fresh installation shows that tools work before any model is connected. */
+/**
+ * The only tool it uses: it shows a fresh installation that tools work before any model is
+ * connected.
+ */
 const TIME_TOOL = 'current_time';
 const NOTHING_REPORTED = {
   inputTokens: { total: undefined, cacheRead: undefined },
@@ -27,8 +30,9 @@ const NOTHING_REPORTED = {
 };
 
 /**
- * The model of an installation without a model: it says so and how to connect one. It needs neither
- * network nor any provider package, costs nothing, and goes the same way as every other model.
+ * The model of an installation without a model: it says so and explains how to connect one. It
+ * needs neither network nor any provider package, costs nothing, and is used like every other
+ * model.
  */
 export function offlineModel(deps: OfflineDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -61,7 +65,7 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
   return { id: OFFLINE_MODEL, stream };
 }
 
-/** The tool is there, and this turn has not asked it yet. */
+/** Whether the tool exists and this turn has not called it yet. */
 function canAskTime({ tools = [], messages }: ModelRequest): boolean {
   return tools.some(({ name }) => name === TIME_TOOL) && messages.at(-1)?.role === 'user';
 }
@@ -87,19 +91,19 @@ export type OfflineReason = 'nothing-found' | 'by-choice' | 'all-failed';
 /** The facts for an answer of the offline model. */
 interface OfflineFacts {
   readonly reason: OfflineReason;
-  /** Names of what came with the message. */
+  /** The names of what came with the message. */
   readonly attached: readonly string[];
-  /** Path of the settings file, for people. */
+  /** The path of the settings file, for people. */
   readonly settingsFile: string;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** IANA name, such as `Europe/Berlin`. */
+  /** An IANA time zone, such as `Europe/Berlin`. */
   readonly timeZone: string;
-  /** The result of the clock tool, where it was called. */
+  /** The result of the clock tool, if it was called. */
   readonly toolTime?: string;
 }
 
-/** Longest message that is read as one of the plain questions, in characters. */
+/** The longest message that is read as one of the plain questions, in characters. */
 const MAX_QUESTION = 80;
 const HELP = /\bhelp\b|\bhilfe\b|what can you do|was kannst du|帮助|你会什么/i;
 const STATUS =
@@ -107,7 +111,7 @@ const STATUS =
 const TIME =
   /what.{0,12}\btime\b|\btime is it\b|^\W*time\W*$|\bwhat.{0,8}\bdate\b|wie spät|wieviel uhr|uhrzeit|几点|时间/i;
 
-/** The answer to a message without any model behind it, in Markdown. Never pretends to understand. */
+/** Answers a message without any model, in Markdown. Never pretends to understand. */
 function offlineAnswer(text: string, facts: OfflineFacts): string {
   switch (plainQuestion(text)) {
     case 'time':
@@ -132,7 +136,7 @@ const HELP_TEXT = [
   '- tell the time: `time`',
 ].join('\n');
 
-/** Whether a message is one of the questions that need no model. */
+/** Which of the questions that need no model a message is, if any. */
 function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
   const question = text.trim();
   if (question.length > MAX_QUESTION) return null;
@@ -141,7 +145,7 @@ function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
   return HELP.test(question) ? 'help' : null;
 }
 
-/** Says in part of a sentence why no model answers; also for the start banner. */
+/** Explains in part of a sentence why no model answers; also for the start banner. */
 export function offlineReasonText(reason: OfflineReason): string {
   switch (reason) {
     case 'nothing-found':
@@ -197,25 +201,25 @@ function capitalised(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-/** A local server that can answer, and the model it is asked for. */
+/** A local server that can answer, and the model to ask it for. */
 export interface LocalServer {
   readonly baseUrl: string;
   readonly model: string;
 }
 
-/** The JSON that a server answers to GET; null: it answers something else than 200. */
+/** Reads the JSON that a server returns to GET; null when its status is not 200. */
 type ReadJson = (url: string, signal: AbortSignal) => Promise<unknown>;
 
-/** The servers to look at and the means to do so. */
+/** The servers to search and the means to do so. */
 interface DetectDeps {
   readonly readJson?: ReadJson;
-  /** The variable OLLAMA_HOST, where set. */
+  /** The variable OLLAMA_HOST, if set. */
   readonly ollamaHost: string | undefined;
   /** Base URLs to ask instead of the usual ones. */
   readonly candidates?: readonly string[];
 }
 
-/** The deadline of a local server to list its models, in ms. */
+/** How long a local server may take to list its models, in ms. */
 const DETECT_MS = 400;
 
 /** The best server that `detectLocalServers` finds. Never throws. */
@@ -224,7 +228,10 @@ export async function detectLocalServer(deps: DetectDeps): Promise<LocalServer |
   return best;
 }
 
-/** Asks all candidates at once; returns those that list a chat model, the best first. Never throws. */
+/**
+ * Asks all candidates concurrently; returns those that list a chat model, the best first. Never
+ * throws.
+ */
 export async function detectLocalServers(deps: DetectDeps): Promise<readonly LocalServer[]> {
   const candidates = deps.candidates ?? localCandidates(deps.ollamaHost);
   const readJson = deps.readJson ?? httpJson;
@@ -239,14 +246,16 @@ async function askForModel(baseUrl: string, readJson: ReadJson): Promise<LocalSe
     );
     return model === null ? null : { baseUrl, model };
   } catch {
-    // No server, or something other than a model server: both mean "not here".
+    // No server, or something other than a model server: both mean that none is here.
     return null;
   }
 }
 
-/** Without `fetch`, which takes a process 16 MB at its first call: most find no server. */
+/**
+ * Avoids `fetch`, whose first call costs a process 16 MB, because most processes find no server.
+ */
 function httpJson(url: string, signal: AbortSignal): Promise<unknown> {
-  // Imported as modules, these load Node's `fetch`.
+  // Imported as modules, these would load Node's `fetch`.
   const { get } = url.startsWith('https:')
     ? process.getBuiltinModule('node:https')
     : process.getBuiltinModule('node:http');
@@ -260,7 +269,7 @@ function httpJson(url: string, signal: AbortSignal): Promise<unknown> {
   });
 }
 
-/** Local model servers, and the ports on which they listen by default, best first. */
+/** Local model servers and their default ports, the best first. */
 const USUAL_SERVERS = [
   { name: 'Ollama', port: 11434 },
   { name: 'LM Studio', port: 1234 },
@@ -270,21 +279,23 @@ const USUAL_SERVERS = [
 ] as const;
 const LOCAL_PORTS = USUAL_SERVERS.map(({ port }) => port);
 
-/** The server that usually has the port of this base URL: another one may have taken it. */
+/**
+ * The server that usually listens on the port of this base URL; another program may have taken it.
+ */
 export function usualServerAt(baseUrl: string): string | undefined {
   return USUAL_SERVERS.find(({ port }) => String(port) === new URL(baseUrl).port)?.name;
 }
 const OLLAMA_PORT = 11434;
 
-/** Models that answer no chat, by the names they usually have. */
+/** Models that cannot chat, by their usual names. */
 const NOT_FOR_CHAT =
   /embed|(^|[/_-])(bge|gte|e5|minilm|clip|whisper|tts)([._-]|$)|rerank|stable-diffusion|flux/i;
 
 const ModelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })).max(10_000) });
 
 /**
- * The places to look for a local server, as base URLs ending in `/v1`, best first. `ollamaHost` is the variable
- * OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. What cannot be read as one is left out.
+ * Where to look for a local server, as base URLs ending in `/v1`, the best first. `ollamaHost` is
+ * the variable OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. An invalid value is ignored.
  */
 export function localCandidates(ollamaHost: string | undefined): string[] {
   const usual = LOCAL_PORTS.map((port) => `http://127.0.0.1:${port}/v1`);
@@ -292,7 +303,10 @@ export function localCandidates(ollamaHost: string | undefined): string[] {
   return named === null ? usual : [named, ...usual.filter((url) => url !== named)];
 }
 
-/** The first model of a `/v1/models` answer that can chat; null when there is none, or it is no such answer. */
+/**
+ * The first model of a `/v1/models` response that can chat; null when there is none, or the
+ * response is another one.
+ */
 export function pickChatModel(answer: unknown): string | null {
   const list = ModelList.safeParse(answer);
   if (!list.success) return null;
@@ -312,7 +326,7 @@ function ollamaBaseUrl(host: string): string | null {
   return `${url.protocol}//${url.hostname}${port === '' ? '' : `:${port}`}/v1`;
 }
 
-/** `URL` drops the port 80 of `http`, which may be written on purpose. */
+/** `URL` drops port 80 of `http`, which may be written on purpose. */
 function hasPort(host: string): boolean {
   return /:\d+\/?$/.test(host);
 }

@@ -11,7 +11,7 @@ import { providerModel } from './provider-model.ts';
 
 export { detectLocalServers, usualServerAt };
 
-/** The means of a probe; `fetch` is `httpFetch` when absent. */
+/** What a probe may use; `fetch` is `httpFetch` when absent. */
 export interface ModelProbeEnv {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -19,15 +19,15 @@ export interface ModelProbeEnv {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** The result of one small call to a model. Texts hold no key. */
+/** The result of one small call to a model. Its texts contain no key. */
 export type ModelProbe = {
   /** `provider/model`. */
   readonly id: string;
   /** Host and port of the server. */
   readonly server: string;
-  /** The models that the server offers; null where it does not list them. */
+  /** The models that the server offers; null when it does not list them. */
   readonly models: readonly string[] | null;
-  /** `Date` header of an answer, and when that was asked for and came, in ms. */
+  /** The `Date` header of an answer, and when the request was sent and answered, in ms. */
   readonly time: {
     readonly date: string;
     readonly asked: number;
@@ -44,13 +44,13 @@ export type ModelProbe = {
     }
 );
 
-/** Answers are thrown away; the API of OpenAI takes no smaller number. */
+/** Answers are discarded; OpenAI's API accepts no smaller number. */
 const FEWEST_TOKENS = 16;
 const QUESTION = 'Answer with one word: ready';
 
 /**
- * Lists the models of a provider and asks the chosen one for a word. Costs a few tokens. Never rejects; the deadline
- * is the signal's.
+ * Lists the models of a provider and asks the chosen one for a word. Costs a few tokens. Never
+ * rejects; the signal sets the deadline.
  */
 export async function probeProvider(
   choice: ProviderChoice,
@@ -83,7 +83,7 @@ type Problem = Pick<
   'failure' | 'reason' | 'fix' | 'retryable'
 >;
 
-/** Null: it answered. */
+/** Null when it answered. */
 async function probeOnce(
   choice: ProviderChoice,
   model: { readonly id: string; readonly server: string },
@@ -124,7 +124,7 @@ function probeTimeout(model: { readonly id: string; readonly server: string }): 
 
 const List = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
 
-/** Null where there is no list: some servers have none, and the call itself says what is wrong. */
+/** Null when there is no list: some servers have none, and the call itself shows what is wrong. */
 async function listModels(
   choice: ProviderChoice,
   baseUrl: string,
@@ -158,7 +158,10 @@ function baseUrlOf(choice: ProviderChoice): string {
   return (choice.baseUrl ?? standard).replace(/\/$/, '');
 }
 
-/** The models that the settings name, the main one first; one that is chosen automatically is looked for. */
+/**
+ * The models that the settings name, the main one first; one that is chosen automatically is
+ * searched.
+ */
 export async function configuredModels(
   { model, fallback, choices }: Pick<ModelSettings, 'model' | 'fallback' | 'choices'>,
   { ollamaHost }: { readonly ollamaHost: string | undefined },

@@ -82,7 +82,7 @@ const OPENAI_CALL = [
   ...OPENAI_STREAM.slice(-1),
 ];
 
-/** A `fetch` that answers with these events and remembers what it was asked. */
+/** A `fetch` that answers with these events and records the requests. */
 function recordedFetch(events: readonly object[]) {
   const asked: { url: string; headers: Headers; body: unknown }[] = [];
   const fetch: typeof globalThis.fetch = async (url, init) => {
@@ -122,7 +122,7 @@ describe('Anthropic', () => {
     price: { inputPerMillion: 3, outputPerMillion: 15, cachedInputPerMillion: 0.3 },
   };
 
-  it('[G01] is asked with one block per layer and a cache mark on the last stable one', async () => {
+  it('[G01] receives one block per layer and a cache mark on the last stable one', async () => {
     const { asked } = await ask(choice, ANTHROPIC_STREAM);
     expect(asked?.url).toBe('https://api.anthropic.com/v1/messages');
     expect(asked?.headers.get('x-api-key')).toBe('key-a');
@@ -162,7 +162,7 @@ describe('Anthropic', () => {
 describe('OpenAI', () => {
   const choice: ProviderChoice = { provider: 'openai', apiKey: 'key-o', model: 'gpt-4o' };
 
-  it('[G01] is asked not to keep the conversation', async () => {
+  it('[G01] is asked not to store the conversation', async () => {
     const { asked } = await ask(choice, OPENAI_STREAM);
     expect(asked?.url).toBe('https://api.openai.com/v1/responses');
     expect(asked?.headers.get('authorization')).toBe('Bearer key-o');
@@ -189,7 +189,7 @@ describe('OpenAI', () => {
     });
   });
 
-  it('[G01] is asked at its own address, whatever the environment says', async () => {
+  it('[G01] is called at its own address, whatever the environment says', async () => {
     vi.stubEnv('OPENAI_BASE_URL', 'http://elsewhere.example');
     onTestFinished(() => void vi.unstubAllEnvs());
     const { asked } = await ask(choice, OPENAI_STREAM);
@@ -204,7 +204,7 @@ describe('a picture', () => {
     messages: [{ role: 'user', content: 'what is it?', images }],
   };
 
-  it('[F10] is shown to Anthropic as its own kind of block', async () => {
+  it('[F10] is sent to Anthropic as its own kind of block', async () => {
     const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
     const { asked } = await ask(choice, ANTHROPIC_STREAM, picture);
     const source = { type: 'base64', media_type: 'image/png', data: 'AQID' };
@@ -220,7 +220,7 @@ describe('a picture', () => {
     });
   });
 
-  it('[F10] is shown to OpenAI as an address that holds it', async () => {
+  it('[F10] is sent to OpenAI as a URL that contains it', async () => {
     const choice = { provider: 'openai', apiKey: 'k', model: 'gpt' } as const;
     const { asked } = await ask(choice, OPENAI_STREAM, picture);
     const shown = { type: 'input_image', image_url: 'data:image/png;base64,AQID' };
@@ -243,7 +243,7 @@ describe('a model that calls a tool', () => {
   const call = { id: 'call_1', name: 'read', arguments: '{"path":"a.md"}' };
   const finish = { type: 'finish', text: 'Let me look.', finishReason: 'tool-calls' };
 
-  it('[G01] Anthropic: tools are offered with a cache mark on the last; the call comes in pieces', async () => {
+  it('[G01] Anthropic: tools are offered with a cache mark on the last one; the call comes in pieces', async () => {
     const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
     const { seen, asked } = await ask(choice, ANTHROPIC_CALL, withTools);
     expect(seen).toMatchObject([
@@ -281,7 +281,7 @@ describe('a model that calls a tool', () => {
     { role: 'tool', callId: 'call_1', name: 'read', content: 'parrots', failed: true },
   ];
 
-  it('[G01] Anthropic: gets the result', async () => {
+  it('[G01] Anthropic: receives the result', async () => {
     const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
     const request = { ...withTools, messages: answered };
     const { asked } = await ask(choice, ANTHROPIC_STREAM, request);
@@ -298,7 +298,7 @@ describe('a model that calls a tool', () => {
     });
   });
 
-  it('[G01] OpenAI: gets the result, without anything that OpenAI has not kept', async () => {
+  it('[G01] OpenAI: receives the result, without anything that OpenAI has not stored', async () => {
     const choice = { provider: 'openai', apiKey: 'k', model: 'gpt-4o' } as const;
     const { asked } = await ask(choice, OPENAI_STREAM, { ...withTools, messages: answered });
     const { name, arguments: given } = call;

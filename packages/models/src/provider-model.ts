@@ -41,11 +41,13 @@ export interface ProviderModelInit {
   readonly clock: Clock;
   /** `httpFetch` when absent. */
   readonly fetch?: typeof globalThis.fetch;
-  /** The time for which token counts may follow a complete answer, in ms; that of the client when absent. */
+  /**
+   * How long token counts may follow a complete answer, in ms; the client's default when absent.
+   */
   readonly graceMs?: number;
-  /** Reports oddities of an answer that was understood all the same. */
+  /** Reports oddities of an answer that was understood nevertheless. */
   readonly report?: ReportOddities;
-  /** A call that the model wrote into its text was not run. */
+  /** Reports a call that the model wrote into its text and that was not run. */
   readonly onDropped?: (why: DroppedWhy) => void;
 }
 
@@ -58,8 +60,8 @@ interface Answer {
 }
 
 /**
- * One model of one provider: asks its client, watches deadlines and bounds, and turns what arrives into the
- * events of the port. How the wire looks is known to the client alone.
+ * One model of one provider: calls its client, enforces deadlines and limits, and converts what
+ * arrives to model events. Only the client knows the wire format.
  */
 export function providerModel(init: ProviderModelInit): ChatModel {
   const { id, timeouts, bounds } = init;
@@ -83,7 +85,7 @@ export function providerModel(init: ProviderModelInit): ChatModel {
           if (meter.cut() !== null) break;
         }
       } catch (thrown) {
-        // A complete answer is never replaced by an error; a caller who stopped wants neither.
+        // A complete answer is never replaced by an error, but a caller who stopped wants neither.
         if (answer.finish === null || caller.aborted) throw thrown;
       }
       for (const call of meter.cut() === null ? [] : meter.openCalls()) {
@@ -123,13 +125,14 @@ function finished(
   const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
   const reason = finish === null ? null : toFinishReason(finish);
-  // Its thoughts took all the room, of the settings or of the provider.
+  // Its reasoning used up the limit of the settings or of the provider.
   if ((cut !== null || reason === 'length') && saysNothing) throw new StreamFailure('endless');
   if (reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
   if (finish === null || saysNothing) throw new StreamFailure('empty');
   const usage = countUsage(finish.usage, request, meter.written());
   const costUsd = costOf(usage, init.choice.price);
-  // Some servers say `stop` beside their calls. A last call that was cut must not be taken for a whole one.
+  // Some servers say `stop` next to their calls. A last call that was cut must not be mistaken for
+  // a complete one.
   const finishReason = calls.length > 0 && reason !== 'length' ? 'tool-calls' : (reason ?? 'other');
   const done = {
     text,
@@ -153,7 +156,7 @@ function toFinishReason({ reason, rawReason }: ProviderFinish): FinishReason {
   return reason === 'other' && rawReason !== null ? finishReasonOf(rawReason) : reason;
 }
 
-/** The facts of the provider about the answer beyond the usual ones. */
+/** What the provider reported about the answer beyond the usual facts. */
 function unusualFinish(
   { choice }: ProviderModelInit,
   { reason, rawReason, servedModel }: ProviderFinish,
@@ -165,7 +168,7 @@ function unusualFinish(
   };
 }
 
-/** The end of an answer that exceeded a bound: its provider had no time to count tokens. */
+/** The end of an answer that exceeded a limit: its provider had no time to count tokens. */
 const CUT_OFF: ProviderFinish = {
   type: 'finish',
   reason: 'length',
@@ -182,20 +185,20 @@ async function modelError(
   ended: ModelFailure | null,
   thrown: unknown,
 ): Promise<ModelError> {
-  // Loaded with the first failure: a start needs none of it.
+  // Loaded with the first failure, because startup needs none of it.
   const { classifyFailure, failureFacts } = await import('./failures.ts');
   const facts = failureFacts(thrown);
   const seen = thrown instanceof StreamFailure ? thrown.failure : null;
   const failure = ended ?? seen ?? classifyFailure(facts, init.clock());
   const message = explainFailure(failure, init, facts.message);
-  // The AI SDK's error holds the whole request; only its message is kept.
+  // The AI SDK's error contains the entire request; only its message is kept.
   const cause = new Error(
     `${facts.name} ${facts.status ?? ''} ${facts.networkCode ?? ''}: ${facts.message}`,
   );
   return new ModelError(failure, init.id, message, cause);
 }
 
-/** Adds a part to the answer. Returns the caller's event, or null where it is none of theirs. */
+/** Adds a part to the answer. Returns the caller's event, or null when there is none. */
 function addPart(
   answer: Answer,
   meter: AnswerMeter,
@@ -224,7 +227,7 @@ function addPart(
   }
 }
 
-/** Ends the reading of a call whose time is up. Turned into a `ModelError` by the caller. */
+/** Stops reading a call whose time is up. The caller converts this to a `ModelError`. */
 function throwIfEnded(deadlines: CallDeadlines): void {
   if (deadlines.ended() !== null) throw new Error('ended');
 }

@@ -1,4 +1,4 @@
-/** The places where a server may name the time to ask again. Header names and fields are in lower case. */
+/** Where a server may name the time to ask again. Header names and fields are in lower case. */
 export interface RestSources {
   readonly headers: Readonly<Record<string, string>>;
   /** Fields of the body, such as Google's `retryDelay`. */
@@ -7,13 +7,13 @@ export interface RestSources {
   readonly text?: string;
 }
 
-/** Longest wait that is believed, in ms; a server that says more is treated as saying nothing useful. */
+/** The longest plausible wait, in ms; a longer one is treated as no statement. */
 const MAX_BELIEVED_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * When a rate-limited provider wants to be asked again, in ms from `now` (ms since 1970). The most explicit source
- * counts: `retry-after-ms` and `retry-after`, then the body, then the moments at which its limits are reset. Null when
- * it does not say.
+ * When a rate-limited provider wants to be asked again, in ms from `now` (ms since 1970). The most
+ * explicit source counts: `retry-after-ms` and `retry-after`, then the body, then the moments at
+ * which its limits are reset. Null when it does not say.
  */
 export function retryAfterMs(
   { headers, fields = {}, text = '' }: RestSources,
@@ -32,7 +32,7 @@ function plainNumber(text: string | undefined): number | null {
   return text !== undefined && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
 }
 
-/** Seconds, an HTTP date, or a duration such as `1m30s`. */
+/** Parses seconds, an HTTP date, or a duration such as `1m30s`. */
 function afterHeader(said: string | undefined, now: number): number | null {
   if (said === undefined) return null;
   const seconds = plainNumber(said);
@@ -41,7 +41,7 @@ function afterHeader(said: string | undefined, now: number): number | null {
 }
 
 function untilDate(said: string, now: number): number | null {
-  // `Date.parse` takes bare numbers and words with a number for dates.
+  // `Date.parse` accepts bare numbers, and words with a number, as dates.
   if (!/\d{4}/.test(said) || !/[:T]/.test(said)) return null;
   const date = Date.parse(said);
   return Number.isNaN(date) ? null : date - now;
@@ -55,7 +55,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** `7.66s`, `6m0s`, `1h2m`, `20ms`, `2 minutes`, `30 seconds`; null for anything else. */
+/** Parses `7.66s`, `6m0s`, `1h2m`, `20ms`, `2 minutes`, `30 seconds`; null for anything else. */
 function durationMs(text: string): number | null {
   const part =
     /(\d+(?:\.\d+)?)\s*(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])\s*(?:,|and)?\s*/giy;
@@ -90,11 +90,11 @@ const TRY_AGAIN = new RegExp(
   'i',
 );
 
-/** Seconds in other languages, where nothing else in the sentence is a number of seconds. */
+/** Seconds in other languages, when nothing else in the sentence is a number of seconds. */
 const OTHER_SECONDS = /(\d+)\s*(?:秒(?:之?后|後)|secondes|sekunden|segundos|secondi|секунд)/i;
 const RESETS_AT = /resets? (?:at|on) (\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2}))/i;
 
-/** `Please try again in 7.5s`, `retry after 20 seconds`, `wait a minute`, `请在 30 秒后重试`. */
+/** Parses `Please try again in 7.5s`, `retry after 20 seconds`, `wait a minute`, `请在 30 秒后重试`. */
 function afterText(said: string, now: number): number | null {
   const text = said.replace(/\ban? (?=second|minute|hour)/gi, '1 ');
   const found = TRY_AGAIN.exec(text)?.[1];
@@ -106,15 +106,15 @@ function afterText(said: string, now: number): number | null {
   return seconds === undefined ? null : Number(seconds) * 1_000;
 }
 
-/** Limits that are named together: their reset, and what is left of them. */
+/** Limits that are reported together: their reset, and what is left of them. */
 const RESETS: readonly (readonly [reset: RegExp, remaining: string])[] = [
   [/^x-ratelimit-reset-(.+)$/, 'x-ratelimit-remaining-'],
   [/^anthropic-ratelimit-(.+)-reset$/, 'anthropic-ratelimit-'],
 ];
 
 /**
- * When the limits that are used up are filled again. Where it is not said which ones those are, the earliest
- * moment counts: asking once too early costs one more refusal.
+ * When the limits that are used up are refilled. When it is not said which ones those are, the
+ * earliest moment counts: asking once too early costs one more refusal.
  */
 function afterReset(headers: RestSources['headers'], now: number): number | null {
   const resets: { readonly ms: number; readonly isUsedUp: boolean | null }[] = [];
@@ -138,7 +138,7 @@ function afterReset(headers: RestSources['headers'], now: number): number | null
   return reset === undefined ? null : resetMs(reset, now);
 }
 
-/** Moments since 1970 in seconds or ms are told from durations in seconds by their size. */
+/** Distinguishes moments since 1970, in seconds or ms, from durations in seconds by their size. */
 const FIRST_EPOCH_S = 1_000_000_000;
 const FIRST_EPOCH_MS = 1_000_000_000_000;
 

@@ -24,7 +24,7 @@ const request: ModelRequest = {
   tools: [{ name: 'read', description: 'Reads.', inputSchema: { type: 'object' } }],
 };
 
-/** A model that refuses requests with tools, and remembers what it was asked. */
+/** A model that refuses requests with tools, and records the requests. */
 function refusing(failure: ModelFailure) {
   const asked: ModelRequest[] = [];
   const model: ChatModel = {
@@ -46,8 +46,8 @@ async function ask(model: ChatModel): Promise<string> {
   return text;
 }
 
-describe('a model that may know no tools', () => {
-  it('[G01] is asked once more without them, is informed, and never offered any again', async () => {
+describe('a model that may not support tools', () => {
+  it('[G01] is asked once more without them, is told so, and is never offered any again', async () => {
     const { model, asked } = refusing({ kind: 'no-tools' });
     const wrapped = toolLessModel(model);
     expect(await ask(wrapped)).toBe('in words');
@@ -56,7 +56,7 @@ describe('a model that may know no tools', () => {
     expect(asked[1]?.system.at(-1)?.text).toContain('cannot call tools');
   });
 
-  it('[G01] gets the earlier tool results as data', async () => {
+  it('[G01] receives the earlier tool results as data', async () => {
     const { model, asked } = refusing({ kind: 'no-tools' });
     await ask(toolLessModel(model));
     expect(asked[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
@@ -76,7 +76,7 @@ const withPicture: ModelRequest = {
   messages: [{ role: 'user', content: 'what is this?', images: [image] }],
 };
 
-/** Refuses whatever has pictures, and remembers all that it was asked. */
+/** Refuses whatever has pictures, and records all requests. */
 function blindServer(failure: ModelFailure, first = '') {
   const asked: ModelRequest[] = [];
   const model: ChatModel = {
@@ -101,14 +101,14 @@ async function answer(model: ChatModel, request = withPicture): Promise<string> 
 }
 
 describe('a model and pictures', () => {
-  it('[F10] is never sent any when the settings say that it cannot see, and is informed', async () => {
+  it('[F10] never receives any when the settings say that it cannot see, and is told so', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
     expect(await answer(seeingModel(model, false))).toBe('fine');
     const content = expect.stringMatching(/takes text only.*never guess.*what is this\?/s);
     expect(asked).toEqual([{ system: [], messages: [{ role: 'user', content }] }]);
   });
 
-  it('[F10] is asked once more without them when its server refuses, and is informed', async () => {
+  it('[F10] is asked once more without them when its server refuses, and is told so', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
     expect(await answer(seeingModel(model, undefined))).toBe('fine');
     expect(asked).toHaveLength(2);
@@ -120,13 +120,13 @@ describe('a model and pictures', () => {
     ['it must be able to see', true, { kind: 'refused' }, ''],
     ['the failure has nothing to do with pictures', undefined, { kind: 'unauthorised' }, ''],
     ['it has started to answer', undefined, { kind: 'overloaded' }, 'Well'],
-  ] as const)('[F10] fails as it fails when %s', async (_case, vision, failure, first) => {
+  ] as const)('[F10] fails normally when %s', async (_case, vision, failure, first) => {
     const { model, asked } = blindServer(failure, first);
     await expect(answer(seeingModel(model, vision))).rejects.toMatchObject({ failure });
     expect(asked).toHaveLength(1);
   });
 
-  it('[F10] is left alone when there are none', async () => {
+  it('[F10] is not affected when there are none', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
     const plain: ModelRequest = { system: [], messages: [{ role: 'user', content: 'hi' }] };
     expect(await answer(seeingModel(model, false), plain)).toBe('fine');

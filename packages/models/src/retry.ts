@@ -8,14 +8,14 @@ import {
   type ModelRequest,
 } from './chat-model.ts';
 
-/** The call that replaces the failed one; null where the failure is final. */
+/** The call that replaces the failed one; null when the failure is final. */
 type SecondTry = (
   failure: unknown,
 ) => AsyncIterable<ModelEvent> | null | Promise<AsyncIterable<ModelEvent> | null>;
 
 /**
- * The events of a call. Where it fails before its first event, and the caller has not stopped it, those of
- * `next` follow instead: a person must not read the beginning of an answer twice.
+ * The events of a call. When it fails before its first event, and the caller has not stopped it,
+ * those of `next` follow instead: a person must not read the beginning of an answer twice.
  */
 export async function* withSecondTry(
   events: AsyncIterable<ModelEvent>,
@@ -39,7 +39,10 @@ export async function* withSecondTry(
   }
 }
 
-/** The same model with another way of asking it. Its id and what is learned of it may change while it is used. */
+/**
+ * The same model, called in another way. Its id and what is learned about it may change while it is
+ * used.
+ */
 export function withStream(model: ChatModel, stream: ChatModel['stream']): ChatModel {
   return {
     get id() {
@@ -57,8 +60,9 @@ const WITHOUT_TOOLS =
   'This model cannot call tools. Whatever tools are described above cannot be used now: answer with what you know, and say so where one would have been needed. Never pretend to have used one.';
 
 /**
- * Offers tools only to a model that takes them. A server that refuses them is asked once more without,
- * and from then on always without: many small local models know no tools, and can still talk.
+ * Offers tools only to a model that supports them. A server that refuses them is asked once more
+ * without tools, and from then on always without: many small local models do not support tools, and
+ * can still talk.
  */
 export function toolLessModel(model: ChatModel): ChatModel {
   let takesTools = true;
@@ -75,7 +79,7 @@ export function toolLessModel(model: ChatModel): ChatModel {
   return withStream(model, stream);
 }
 
-/** Results that tools have given in a turn that another model started stay as text. */
+/** Keeps results of tools as text when another model started the turn. */
 function withoutTools({ tools: _refused, system, messages, ...rest }: ModelRequest): ModelRequest {
   return {
     ...rest,
@@ -97,9 +101,9 @@ function asText(message: ModelMessage): ModelMessage {
 const BRIDGE = 'I have these results. Before I answer I read what was written meanwhile.';
 
 /**
- * Lets a person's message follow the results of tools (D03) where the model takes that. A server whose roles must take
- * turns is asked once more, and from then on always, with a line of the assistant in between: so the message stays
- * the person's own, which it would not be inside of a result.
+ * Lets a person's message follow tool results (D03) if the model accepts that. A server whose roles
+ * must alternate is asked once more, and from then on always, with a line of the assistant in
+ * between. Thus the message stays the person's own, which it would not inside a result.
  */
 export function bridgingModel(model: ChatModel): ChatModel {
   let takesAfterResults = true;
@@ -117,7 +121,7 @@ export function bridgingModel(model: ChatModel): ChatModel {
   return withStream(model, stream);
 }
 
-/** Null where no message of a person follows a result. */
+/** Null when no person's message follows a result. */
 function withBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
   const bridged = messages.flatMap((message, index): ModelMessage[] => {
     const isAfterResult = message.role === 'user' && messages[index - 1]?.role === 'tool';
@@ -126,7 +130,10 @@ function withBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
   return bridged.length === messages.length ? null : { ...rest, messages: bridged };
 }
 
-/** Servers refuse pictures in many ways: llama.cpp as its own failure, gateways as "no such model". */
+/**
+ * Servers refuse pictures in many ways: llama.cpp with an error of its own, gateways with "no such
+ * model".
+ */
 const MAY_BE_THE_PICTURES: ReadonlySet<ModelFailure['kind']> = new Set([
   'refused',
   'overloaded',
@@ -142,8 +149,9 @@ const NOT_TAKEN =
   '[Pictures came with this message, but you cannot see them: this model did not take them. They may be too large, or it may take text only. Say so where it matters; never guess what they show.]';
 
 /**
- * Shows pictures only to a model that takes them. `vision` false: never. Undefined: they are sent, and
- * when the server refuses, the same is asked once more without them. True: its refusal is final.
+ * Sends pictures only to a model that accepts them. `vision` false: never. Undefined: they are
+ * sent, and when the server refuses, the request is repeated once without them. True: its refusal
+ * is final.
  */
 export function seeingModel(model: ChatModel, vision: boolean | undefined): ChatModel {
   function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
@@ -171,9 +179,10 @@ function withoutImages(request: ModelRequest, note: string): ModelRequest {
 }
 
 /**
- * Asks `first`, and the others in order when the one before failed without an event. An aborted call
- * is never passed on. When all fail, the error names every one of them. What is learned of the window is that of
- * the model that was asked last: requests are cut for the one that answers.
+ * Asks `first`, and the others in order when the previous one failed without an event. An aborted
+ * call is never passed on. When all fail, the error names every one of them. The learned context
+ * window is that of the model that was asked last, because requests are cut for the one that
+ * answers.
  */
 export function fallbackModel(
   first: ChatModel,
@@ -210,8 +219,8 @@ export function fallbackModel(
 }
 
 /**
- * One error for all. A request that is too long for one of them comes first, since the caller can shorten it at once;
- * then one that may be retried.
+ * One error for all. A request that is too long for one of them takes precedence, because the
+ * caller can shorten it at once; then one that may be retried.
  */
 function allFailed(failures: readonly ModelError[]): ModelError | Error {
   const shown =

@@ -62,7 +62,7 @@ describe('the pause before the same model is asked again', () => {
     ['a full context', { kind: 'too-long' }, [null], [null]],
     ['a filter', { kind: 'filtered' }, [null], [null]],
     ['a refusal', { kind: 'refused' }, [null], [null]],
-  ] as const)('[G20] fits the reason: %s', (_name, failure, patient, hasty) => {
+  ] as const)('[G20] depends on the reason: %s', (_name, failure, patient, hasty) => {
     const delays = (patience: Patience, count: number) =>
       Array.from({ length: count }, (_, at) =>
         retryDelay({ failure, tries: at + 1, patience, random: 0.5 }),
@@ -71,7 +71,7 @@ describe('the pause before the same model is asked again', () => {
     expect(delays(HASTY, hasty.length)).toEqual(hasty);
   });
 
-  it('[G20] is never shorter than what the provider wants, and never longer than the bound', () => {
+  it('[G20] is never shorter than the provider asks for, and never longer than the limit', () => {
     fc.assert(
       fc.property(
         fc.nat(200_000),
@@ -90,7 +90,7 @@ describe('the pause before the same model is asked again', () => {
 });
 
 describe('asking again', () => {
-  it('[G20] helps over a server that fails three times', async () => {
+  it('[G20] survives a server that fails three times', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 3 });
     expect(await drain(model)).toBe('works again');
     expect(waits).toEqual([500, 1_000, 2_000]);
@@ -102,13 +102,13 @@ describe('asking again', () => {
     expect(waits).toHaveLength(3);
   });
 
-  it('[G20] happens once where another model is asked next', async () => {
+  it('[G20] happens once when another model is asked next', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 2, patience: HASTY });
     await expect(drain(model)).rejects.toMatchObject({ code: 'model-overloaded' });
     expect(waits).toEqual([500]);
   });
 
-  it('[G20] waits no longer than its bound in all', async () => {
+  it('[G20] waits no longer than its total limit', async () => {
     const failure = { kind: 'rate-limited', retryAfterMs: 14_000 } as const;
     const { model, waits } = setUp(failure, { times: 9 });
     await expect(drain(model)).rejects.toMatchObject({ code: 'model-rate-limited' });
@@ -128,7 +128,7 @@ describe('asking again', () => {
     expect(waits).toEqual([]);
   });
 
-  it('[G20] says how often the model was asked', async () => {
+  it('[G20] reports how often the model was asked', async () => {
     const seen: ModelEvent[] = [];
     await drain(setUp({ kind: 'broken-off' }, { times: 2 }).model, undefined, seen);
     expect(seen.at(-1)).toMatchObject({ type: 'finish', tries: 3 });
@@ -152,7 +152,7 @@ describe('asking again', () => {
     ]);
   });
 
-  it('[G21] leaves an empty answer after a tool to the caller, who asks in other words', async () => {
+  it('[G21] leaves an empty answer after a tool call to the caller, who asks in other words', async () => {
     const waits: number[] = [];
     const model = retrying(brokenModel('a/m', { kind: 'empty' }, { times: 1 }), PATIENT, waits);
     const result = { role: 'tool', callId: 'c', name: 'read', content: 'x' } as const;

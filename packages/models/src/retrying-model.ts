@@ -8,41 +8,44 @@ import {
 } from './chat-model.ts';
 import { withStream } from './retry.ts';
 
-/** The number of tries of one model in a row, and their longest wait, in ms. */
+/** The number of consecutive attempts with one model, and the longest waits, in ms. */
 export interface Patience {
   readonly tries: number;
-  /** Longest single wait; a provider that wants a longer rest is not asked again here. */
+  /** The longest single wait; a provider that asks for a longer one is not asked again here. */
   readonly waitMs: number;
-  /** All waits together. */
+  /** The longest total of all waits. */
   readonly totalMs: number;
   /** Whether a model that took too long, or cannot be reached, is asked again. */
   readonly asksSilent: boolean;
 }
 
-/** The last model there is: a longer wait is better than no answer. */
+/** For the last model: a longer wait is better than no answer. */
 export const PATIENT: Patience = { tries: 4, waitMs: 15_000, totalMs: 30_000, asksSilent: true };
-/** Another model is asked next, which answers sooner than a longer wait would end. */
+/** For a model with another one after it, which answers sooner than a longer wait would end. */
 export const HASTY: Patience = { tries: 2, waitMs: 2_000, totalMs: 2_000, asksSilent: false };
 
-/** First pauses, in ms; each next one is twice as long. */
+/** The first pauses, in ms; each next one is twice as long. */
 const PAUSES = { 'broken-off': 500, overloaded: 500, 'rate-limited': 1_000, short: 250 } as const;
-/** A wait that the provider has set is exceeded by up to this share, so that not all callers come back at once. */
+/**
+ * A wait requested by the provider is extended by up to this share, so that not all callers return
+ * at once.
+ */
 const JITTER = 0.1;
 const MAX_JITTER_MS = 500;
 
-/** The facts after one failed try. */
+/** The facts after a failed attempt. */
 interface Tried {
   readonly failure: ModelFailure;
-  /** The number of times the model was asked. */
+  /** How many times the model was asked. */
   readonly tries: number;
   readonly patience: Patience;
-  /** From 0 to 1, exclusive. */
+  /** In [0, 1). */
   readonly random: number;
 }
 
 /**
- * The pause before the same model is asked again, in ms; null means not to. A connection that broke off is usually a
- * kept-alive one that the server had just closed, so it is tried again at once.
+ * The pause before the same model is asked again, in ms; null when it is not. A connection that
+ * broke off is usually a kept-alive one that the server had just closed, so it is retried at once.
  */
 export function retryDelay({ failure, tries, patience, random }: Tried): number | null {
   if (tries >= patience.tries) return null;
@@ -82,9 +85,9 @@ function delayAfter(
   }
 }
 
-/** The services of a model that is asked again. */
+/** The services for asking a model again. */
 export interface RetryingDeps {
-  /** Waits so many ms, or less when `signal` is aborted. */
+  /** Waits `ms`, or less when `signal` is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly patience: Patience;
@@ -92,8 +95,9 @@ export interface RetryingDeps {
 }
 
 /**
- * Asks `model` again when a call failed for a reason that passes, in whatever way, and nothing final was passed on.
- * Calls of tools are held back until the answer is complete, since a call of an answer that breaks off is not final.
+ * Asks `model` again when a call failed for a temporary reason and nothing final was passed on.
+ * Tool calls are held back until the answer is complete, because a call of an answer that breaks
+ * off is not final.
  */
 export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -117,7 +121,7 @@ export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
   function delayOf(thrown: unknown, request: ModelRequest, tries: number): number | null {
     if (!(thrown instanceof ModelError)) return null;
     const { failure } = thrown;
-    // The caller asks again in other words then.
+    // The caller then asks again in other words.
     if (failure.kind === 'empty' && request.messages.some(({ role }) => role === 'tool'))
       return null;
     return retryDelay({ failure, tries, patience: deps.patience, random: deps.random() });
@@ -126,7 +130,10 @@ export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
   return withStream(model, stream);
 }
 
-/** The events of one try, its calls only once it has finished; notes in `call` when something was passed on. */
+/**
+ * The events of one attempt, with its calls only once it has finished; records in `call` when
+ * something was passed on.
+ */
 async function* holdCallsUntilEnd(
   events: AsyncIterable<ModelEvent>,
   call: { spoke: boolean },

@@ -1,4 +1,4 @@
-/** Names that stand for whatever a router chooses: any answer is the one that was asked for. */
+/** Names that let a router choose: any answer comes from the requested model. */
 const CHOOSES =
   /(^|[/:_-])(auto|default|router|latest|best|fast(est)?|cheap(est)?|free)$|^(auto|default|router|local-model|model|any)$/i;
 /** Names that servers report in place of the model. */
@@ -6,8 +6,9 @@ const SAYS_NOTHING =
   /^(|none|null|unknown|default|model|local-model|gpt-3\.5-turbo-local|chat|llm)$/i;
 
 /**
- * Whether a server clearly answered with another model than was asked. Dated versions, paths, providers in front of
- * the name, tags, quantizations and file endings are no other model.
+ * Whether a server clearly answered with another model than requested. Dated versions, paths,
+ * providers in front of the name, tags, quantizations and file extensions do not make it another
+ * model.
  */
 export function isOtherModel(asked: string, served: string | null | undefined): boolean {
   if (served == null || SAYS_NOTHING.test(served.trim()) || CHOOSES.test(asked.trim()))
@@ -16,11 +17,14 @@ export function isOtherModel(asked: string, served: string | null | undefined): 
   if (one.length === 0 || other.length === 0) return false;
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
   const extra = withoutWords(long, short);
-  // What one name has beyond the other must be of the kinds that do not make it another model.
+  // What one name has beyond the other must not make it another model.
   return extra === null || extra.some((word) => !isDetail(word));
 }
 
-/** The words of a name without what stands before its last slash, and without a tag behind a colon or an at sign. */
+/**
+ * The words of a name without what precedes its last slash, and without a tag after a colon or an
+ * at sign.
+ */
 function modelWords(name: string): readonly string[] {
   const path = name
     .trim()
@@ -30,7 +34,7 @@ function modelWords(name: string): readonly string[] {
   const plain = last
     .replace(/\.(gguf|ggml|bin|safetensors|onnx|mlx)$/, '')
     .replace(/[@#].*$/, '')
-    // Regions and makers in front of the names of Bedrock, and its versions behind them.
+    // Regions and makers in front of the names of Bedrock, and its versions after them.
     .replace(
       /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|deepseek|qwen|openai)\./,
       '',
@@ -44,7 +48,10 @@ function modelWords(name: string): readonly string[] {
   return plain.split(/[\s:_.-]+|(?<=[a-z])(?=\d)/).filter((word) => word !== '');
 }
 
-/** The words of `long` that remain when those of `short` are taken out in their order; null where one is missing. */
+/**
+ * The words of `long` that remain when those of `short` are removed in order; null when one is
+ * missing.
+ */
 function withoutWords(long: readonly string[], short: readonly string[]): readonly string[] | null {
   const rest: string[] = [];
   let at = 0;

@@ -4,7 +4,7 @@ import { learningModel } from './learned-window.ts';
 import { smallerOutputModel } from './smaller-output.ts';
 import { fakeModel } from './testing/fake-model.ts';
 
-/** Refuses answers of more than `limit` tokens as servers do, where `says` it names the limit. */
+/** Refuses answers of more than `limit` tokens as servers do; `says` makes it name the limit. */
 function limited(
   limit: number,
   says: Partial<Extract<ModelFailure, { kind: 'output-limit' }>> = {},
@@ -28,7 +28,7 @@ async function ask(model: ChatModel, more: Partial<ModelRequest> = {}): Promise<
   for await (const _ of model.stream(request, new AbortController().signal));
 }
 
-describe('a model that allows shorter answers only', () => {
+describe('a model that allows only shorter answers', () => {
   it('[G21] is asked again with what it allows, and from then on always', async () => {
     const { model, asked } = limited(4_096, { limitTokens: 4_096 });
     await ask(model);
@@ -37,28 +37,28 @@ describe('a model that allows shorter answers only', () => {
     expect(asked).toEqual([undefined, 4_096, 4_096, 100]);
   });
 
-  it('[G21] that does not say what it allows is asked for half', async () => {
+  it('[G21] is asked for half when it does not say what it allows', async () => {
     const { model, asked } = limited(2_100);
     await ask(model);
     expect(asked).toEqual([undefined, 4_096, 2_048]);
   });
 
-  it('[G21] is not remembered for the room that one long request has left', async () => {
+  it('[G21] does not remember the room that one long request has left', async () => {
     const { model, asked } = limited(500, { limitTokens: 400, windowTokens: 4_096 });
     await ask(model, { maxOutputTokens: 1_000 });
     await ask(model, { maxOutputTokens: 450 });
     expect(asked).toEqual([1_000, 400, 450]);
   });
 
-  it('[G21] is not asked for ever', async () => {
+  it('[G21] is not asked forever', async () => {
     const { model, asked } = limited(1);
     await expect(ask(model)).rejects.toMatchObject({ code: 'model-output-limit' });
     expect(asked).toHaveLength(3);
   });
 });
 
-describe('what a model takes', () => {
-  it('[G21] is learned from what its server says, the smallest number of all', async () => {
+describe('the context window of a model', () => {
+  it('[G21] is learned from what its server says, using the smallest number', async () => {
     const windows = [32_768, 8_192, 16_384, 100];
     const model = learningModel({
       id: 'p/m',

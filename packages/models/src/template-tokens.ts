@@ -8,10 +8,10 @@ import {
 } from './chat-model.ts';
 
 /**
- * Makes the function that takes every token of a chat template out of a request (P18), no matter who
+ * Creates the function that removes every chat template token from a request (P18), no matter who
  * wrote it: a person, a page, a file of the workspace, a server in the description of its tool, the
- * model itself. Every request to a provider passes here last; Parley's own text holds none. A tool is
- * searched once.
+ * model itself. Every request to a provider passes through here last; Parley's own text contains
+ * none. A tool is searched once.
  */
 export function harmlessRequests(): (request: ModelRequest) => ModelRequest {
   const known = new WeakMap<ModelTool, ModelTool>();
@@ -28,7 +28,7 @@ export function harmlessRequests(): (request: ModelRequest) => ModelRequest {
   });
 }
 
-/** A tool without tokens of chat templates, in its schema too. */
+/** A tool without chat template tokens, even in its schema. */
 export function harmlessTool({ name, description, inputSchema }: ModelTool): ModelTool {
   return {
     name: withoutTemplateTokens(name),
@@ -37,7 +37,7 @@ export function harmlessTool({ name, description, inputSchema }: ModelTool): Mod
   };
 }
 
-/** A message without tokens of chat templates; the same one where it has none. */
+/** A message without chat template tokens; the same object when it has none. */
 export function harmlessMessage(message: ModelMessage): ModelMessage {
   const content = withoutTemplateTokens(message.content);
   if (message.role === 'tool')
@@ -48,7 +48,7 @@ export function harmlessMessage(message: ModelMessage): ModelMessage {
   return content === message.content ? message : { ...message, content };
 }
 
-/** As values and not as the text of the JSON, in which a bracket may be written `\u003c`. */
+/** As values rather than as JSON text, in which a bracket may be written `\u003c`. */
 function harmlessCall(call: ModelToolCall): ModelToolCall {
   const { name, arguments: written } = call;
   const given = /[<[\\]/.test(written) ? toolArguments(call) : null;
@@ -60,7 +60,7 @@ function harmlessCall(call: ModelToolCall): ModelToolCall {
   };
 }
 
-/** The same of a JSON object: its keys and all strings in it. */
+/** Removes the tokens from a JSON object's keys and all strings in it. */
 export function harmlessRecord(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [

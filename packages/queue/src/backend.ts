@@ -10,8 +10,8 @@ import type {
 import { QueueError, type RedisLocation, unknownUrl } from './redis-location.ts';
 
 /**
- * Picks the backend by URL: `memory:` (one process) or `redis://…` (any number of them).
- * Only the chosen one is imported. Throws QueueError for any other scheme.
+ * Picks the backend by URL: `memory:` (one process) or `redis://…` (any number of processes). Only
+ * the chosen one is imported. Throws QueueError for any other scheme.
  */
 export async function openBackend(
   place: RedisLocation,
@@ -24,18 +24,19 @@ export async function openBackend(
 }
 
 /**
- * A worker whose queue dies with it can leave no job behind, so no process renews locks or looks for stalled
- * jobs; work that a stuck turn holds is given to another run by `rewake`. A lock outlives any turn.
+ * The queue dies with its only worker, so no job can outlive that worker: locks need no renewal and
+ * no process has to look for stalled jobs. If a turn is stuck, `rewake` gives its work to another
+ * run. The lock lasts longer than any turn.
  */
 const ONLY_WORKER = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 2 ** 40 };
 
 /**
- * Wake-ups of one process need no file: their work is in the tables, where the first
- * sweep of the next start finds it. On disk they cost a quarter of all replies per second.
+ * A single process needs no queue file: the work is in the tables, where the first sweep after a
+ * restart finds it. Writing wake-ups to disk would cost a quarter of the throughput.
  */
 async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBackend> {
   const { openSqliteQueues } = await import('bullmq-sqlite');
-  // BullMQ's events are not used here.
+  // Parley does not use BullMQ's events.
   const queues = openSqliteQueues({ file: ':memory:', events: false });
   const { Queue, Worker } = withBackend(queues.backend);
   const options = { connection: {}, ...(telemetry && { telemetry }) };
@@ -43,7 +44,7 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
     newQueue: (name): WakeUpJobs => new Queue<WakeUp>(name, options),
     newWorker: (name, process, tuning): WakeUpConsumer =>
       new Worker<WakeUp>(name, process, { ...tuning, ...ONLY_WORKER, ...options }),
-    // It forgets with its process, which knows by itself.
+    // Nothing to share: this process is the only one.
     remember: async (_name, number) => number,
     failed(error, message, facts) {
       const reason = reasonOf(error);
@@ -55,7 +56,7 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
         cause: error,
       });
     },
-    // Memory of this process can always be written.
+    // The memory of this process is always writable.
     check: async () => {},
     close: () => queues.close(),
   };

@@ -4,35 +4,43 @@ import { type Logger, reasonOf } from '@parley/core';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { QueueError, type RedisLocation } from './redis-location.ts';
 
-/** A connection to one server (also one that sentinels named) or to a cluster. */
+/** A connection to a single server, which Sentinel may have chosen, or to a cluster. */
 export type RedisConnection = Redis | Cluster;
 
 /**
- * The purpose of a connection. `ask`: a command that cannot be answered now fails now, because a caller waits for it.
- * `work` (BullMQ’s workers) and `listen` (live events): it waits until Redis is back.
+ * The purpose of a connection. On `ask`, a command fails at once while Redis is away, because a
+ * caller is waiting for the answer. On `work` (BullMQ’s workers) and `listen` (live events), it
+ * waits until Redis is back.
  */
 type RedisUse = 'ask' | 'work' | 'listen';
 
-/** A second is soon enough for people, and nothing to a Redis that has just come back. In ms. */
+/**
+ * Reconnecting within a second is fast enough for users and does not burden a Redis that has just
+ * restarted. In ms.
+ */
 const RECONNECT_AT_MOST_MS = 1_000;
 const ASK_MS = 2_000;
 
 const CONNECT_MS = 5_000;
-/** TCP asks after a connection that has been quiet for so long. In ms. */
+/** Idle time before TCP sends a keep-alive probe, in ms. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
-/** The seconds that a worker waits for a job in one command; then it asks again. */
+/**
+ * How long a worker's blocking command waits for a job, in seconds; the worker then sends it again.
+ */
 export const BLOCK_SECONDS = 4;
 /**
- * A connection that says nothing for so long while it owes an answer is dead, whatever TCP believes.
- * In ms.
+ * If a connection owes a reply and stays silent for this long, it is closed, even if TCP considers
+ * it alive. In ms.
  */
 const SILENT_MS = 6_000;
 
 const DEFAULT_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
-/** Begins to connect, and goes on trying until it is closed. Attach an `error` listener. */
+/**
+ * Starts connecting and keeps trying until the connection is closed. Attach an `error` listener.
+ */
 export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnection {
   const { cluster, sentinel } = place;
   const options = optionsFor(place, use);
@@ -50,13 +58,13 @@ export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnecti
   });
 }
 
-/** Deadline at a start for a Redis that may not be there, in ms. */
+/** How long startup waits for Redis to answer, in ms. */
 const OPEN_MS = 5_000;
 
-/** The text for people; a connection to a cluster gives no reason of its own. */
-export const REDIS_UNREACHABLE = 'no answer within 5 s; is the address right?';
+/** Shown to users, because a cluster connection gives no reason of its own. */
+export const REDIS_UNREACHABLE = 'no answer within 5 s; check the address';
 
-/** Resolves once commands are answered: true; false when that took longer than 5 s. */
+/** Resolves to true once Redis accepts commands, or to false after 5 s. */
 export async function whenReady(connection: RedisConnection): Promise<boolean> {
   if (connection.status === 'ready') return true;
   return new Promise((resolve) => {
@@ -73,7 +81,8 @@ export async function whenReady(connection: RedisConnection): Promise<boolean> {
 
 function connectCluster(place: RedisLocation, nodes: readonly string[], use: RedisUse): Cluster {
   const { retryStrategy, enableOfflineQueue, db, ...redisOptions } = optionsFor(place, use);
-  // A certificate names hosts: they must not be turned into numbers before TLS has seen them.
+  // TLS checks the host name against the certificate, so the name must not be resolved to an IP
+  // address first.
   const dnsLookup: ClusterOptions['dnsLookup'] = (host, done) => done(null, host);
   const options = {
     redisOptions,
@@ -110,10 +119,10 @@ function optionsFor(place: RedisLocation, use: RedisUse): Options {
   };
 }
 
-/** Without an option that changes the types of all answers. */
+/** Excludes the option that changes the types of all replies. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
-/** The pause before the next try, in ms. */
+/** The delay before the next connection attempt, in ms. */
 function pauseBefore(tries: number): number {
   return Math.min(tries * 100, RECONNECT_AT_MOST_MS);
 }
@@ -121,7 +130,7 @@ function pauseBefore(tries: number): number {
 function redisAddress(url: string) {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  // 0 lets the system look for IPv4 and IPv6; a number says itself what it is.
+  // 0 allows both IPv4 and IPv6; for an IP address, `isIP` returns its family.
   return { host, port: Number(port || DEFAULT_PORT), family: isIP(host) };
 }
 
@@ -130,19 +139,25 @@ function nodeAddress(node: string, port: number) {
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(written || port) };
 }
 
-/** Logs an outage of Redis, however many connections and commands notice it; the log counts them. */
+/**
+ * Logs an outage of Redis once, no matter how many connections and commands notice it; the log
+ * counts repetitions.
+ */
 export interface RedisOutage {
-  /** From now on events of this connection are handled. */
+  /** Starts handling the events of this connection. */
   watch(connection: RedisConnection): void;
-  /** For errors that do not come from a connection of ours; `message`: what becomes of it. */
+  /** Logs an error that no watched connection reported. `message` states its consequence. */
   note(error: unknown, message?: string, facts?: object): QueueError;
 }
 
-/** Messages of ioredis when it cannot reach the server, besides the codes of the system. */
+/**
+ * Messages that ioredis uses when it cannot reach the server. System error codes are checked
+ * separately.
+ */
 const AWAY =
   /connection is closed|isn't writeable|timed out|socket timeout|retries per request|failed to refresh slots|startup nodes|sentinels|no answer within/i;
 
-/** `what` names in the log who misses Redis. */
+/** `what` names the affected part of Parley in the log. */
 export function redisOutage(what: string, place: RedisLocation, log: Logger): RedisOutage {
   const server = redisName(place);
   const note: RedisOutage['note'] = (error, message, facts = {}) => {
@@ -167,7 +182,7 @@ export function redisOutage(what: string, place: RedisLocation, log: Logger): Re
   };
 }
 
-/** The name of the server, without a password. */
+/** The name of the server, without its password. */
 function redisName({ url, sentinel, cluster }: RedisLocation): string {
   if (sentinel !== undefined) return `Redis ${sentinel.name}`;
   return `Redis${cluster === undefined ? '' : ' cluster'} at ${new URL(url).host}`;
@@ -178,23 +193,29 @@ function isAway(error: unknown): boolean {
   return AWAY.test(reasonOf(error));
 }
 
-/** Many jobs have the same trouble at once. */
+/** Replaces numbers such as job ids, so that the same failure of many jobs counts as one outage. */
 function errorKind(error: unknown): string {
   return reasonOf(error).replace(/\d+/g, '#').slice(0, 60);
 }
 
-/** Node says "several addresses failed" with an empty message; the first of them says more. */
+/**
+ * Node reports "several addresses failed" with an empty message; the first inner error has the
+ * cause.
+ */
 function innermostError(error: unknown): unknown {
   return error instanceof AggregateError ? (error.errors[0] ?? error) : error;
 }
 
-/** Warns of settings of Redis with which wake-ups get lost. Never throws: they can be made up for. */
+/**
+ * Warns about Redis settings that can lose wake-ups. Never throws, because the sweep finds the work
+ * anyway.
+ */
 export async function checkRedis(connection: RedisConnection, log: Logger): Promise<void> {
   try {
     for (const { facts, message } of findComplaints(await connection.info()))
       log.warn(facts, message);
   } catch (error) {
-    log.debug({ reason: reasonOf(error) }, 'Redis does not say how it is set up');
+    log.debug({ reason: reasonOf(error) }, 'Redis did not return its configuration');
   }
 }
 
@@ -203,10 +224,10 @@ interface Complaint {
   readonly message: string;
 }
 
-/** BullMQ’s scripts want 6.2; it begins at 5, with timers that are less exact. */
+/** BullMQ’s scripts need 6.2. BullMQ itself accepts 5, but with less precise timers. */
 const OLDEST = { major: 6, minor: 2 };
 
-/** Problems of a server, by its own `INFO`. */
+/** Finds problems in the output of the server's `INFO` command. */
 export function findComplaints(info: string): readonly Complaint[] {
   const fact = (name: string): string | undefined =>
     new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
@@ -219,7 +240,7 @@ export function findComplaints(info: string): readonly Complaint[] {
         'Redis throws wake-ups away when its memory is full; set its maxmemory-policy to noeviction',
     });
   }
-  // Valkey counts its own versions, and all of them are new enough.
+  // Valkey has its own version numbers, and every Valkey release is recent enough.
   const version = fact('valkey_version') === undefined ? fact('redis_version') : undefined;
   const [major = 0, minor = 0] = version?.split('.').map(Number) ?? [];
   const isOld = major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor);
@@ -232,15 +253,18 @@ export function findComplaints(info: string): readonly Complaint[] {
   return found;
 }
 
-/** The result of one look at Redis. Texts hold no password. */
+/** The result of a single probe of Redis. Its texts contain no password. */
 export type RedisProbe =
   | { readonly kind: 'works'; readonly version: string; readonly complaints: readonly string[] }
   | { readonly kind: 'problem'; readonly reason: string };
 
-/** Connects once and asks Redis how it is set up. Never rejects; the deadline is the signal's. */
+/**
+ * Connects once and reads the configuration of Redis. Never rejects; `signal` sets the deadline.
+ */
 export async function probeRedis(place: RedisLocation, signal: AbortSignal): Promise<RedisProbe> {
   const connection = connectRedis(place, 'ask');
-  // It would try again and again; the first refusal counts, and later ones must have a listener.
+  // ioredis would retry forever, so only the first outcome counts. Later errors still need a
+  // listener.
   const ready = once(connection, 'ready', { signal });
   connection.on('error', () => {});
   try {

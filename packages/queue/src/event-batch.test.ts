@@ -23,14 +23,14 @@ function batchOf(...events: LiveEvent[]) {
   return batch;
 }
 
-describe('live events that wait for Redis', () => {
-  it('join what one turn says, also when turns talk at the same time', () => {
+describe('an event batch', () => {
+  it('joins the deltas of each turn, even when several turns stream at the same time', () => {
     const batch = batchOf(delta('a', '1'), delta('b', '1'), delta('a', '2'), delta('b', '2'));
     expect(batch.take()).toEqual([delta('a', '12'), delta('b', '12')]);
     expect(batch.isEmpty).toBe(true);
   });
 
-  it('join nothing over a step, another message that is quoted, or the end', () => {
+  it('joins no deltas across a step, a change of the quoted message, or the end of a turn', () => {
     const events = [
       delta('a', '1'),
       delta('a', '2', { step: 1 }),
@@ -41,14 +41,14 @@ describe('live events that wait for Redis', () => {
     expect(batchOf(...events).take()).toEqual(events);
   });
 
-  it('join nothing with what was taken before', () => {
+  it('joins no deltas with events that were already taken', () => {
     const batch = batchOf(delta('a', '1'));
     batch.take();
     batch.add(delta('a', '2'));
     expect(batch.take()).toEqual([delta('a', '2')]);
   });
 
-  it('[D07] are bounded, and a stop has room when deltas have none any more', () => {
+  it('[D07] is bounded, and keeps room for a stop when it takes no more deltas', () => {
     const batch = createEventBatch();
     for (let i = 0; i < 5_000; i += 1) batch.add(delta(`t${i}`, 'x'));
     batch.add(stop);
@@ -61,7 +61,7 @@ describe('live events that wait for Redis', () => {
     expect(batch.take()).toHaveLength(2_000);
   });
 
-  it('[D07] are bounded in their text, too', () => {
+  it('[D07] is also bounded by the length of its text', () => {
     const batch = createEventBatch();
     for (let i = 0; i < 10; i += 1) batch.add(delta('t', 'x'.repeat(300_000)));
     expect(batch.take()).toEqual([delta('t', 'x'.repeat(900_000))]);

@@ -1,27 +1,30 @@
 import { type LiveEvent, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 
-/** Events that wait until the one before them has been sent. */
+/** Events waiting until the message before them has been sent. */
 export interface EventBatch {
   add(event: LiveEvent): void;
   readonly isEmpty: boolean;
-  /** All of them in order, and the batch is empty again. */
+  /** Returns all events in order and empties the batch. */
   take(): LiveEvent[];
 }
 
-/** Bounds what waits while Redis is slow; deltas come back with the answer anyway (D07). */
+/**
+ * Bounds the events that wait while Redis is slow. Dropped deltas do no harm: the answer itself
+ * contains their text (D07).
+ */
 const MAX_EVENTS = 2_000;
 
 const MAX_TEXT = 1_000_000;
 
 /**
- * Joins the deltas of a turn that wait together: a slow Redis gets fewer, longer ones. What waits is
- * bounded; deltas are dropped first, and of the rest what is newest.
+ * Joins the waiting deltas of a turn, so that a slow Redis receives fewer but longer ones. The
+ * batch is bounded: when it fills up, it first refuses deltas and then all new events.
  */
 export function createEventBatch(): EventBatch {
   let events: LiveEvent[] = [];
   let text = 0;
-  /** By turn: the place of its last event. */
+  /** The index of the last event of each turn. */
   let lastOf = new Map<string, number>();
   return {
     get isEmpty() {
@@ -34,7 +37,8 @@ export function createEventBatch(): EventBatch {
         return;
       }
       if (event.type === 'turn-delta') {
-        // Half of the room is for what begins, ends and stops turns.
+        // Deltas may fill only half of the batch; the rest is reserved for events that start, end
+        // or stop turns.
         if (text + event.text.length > MAX_TEXT) return;
         text += event.text.length;
         const at = lastOf.get(event.turnId) ?? -1;
@@ -68,7 +72,9 @@ function mergeDeltas(
 
 const turn = { conversationId: z.string(), turnId: z.string() };
 
-/** Unknown keys are left away: during a rolling restart a newer version may say more. */
+/**
+ * Unknown keys are ignored, because a newer version may send more of them during a rolling restart.
+ */
 const WireEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('turn-started'),
@@ -121,19 +127,25 @@ const WireEvent = z.discriminatedUnion('type', [
 
 const WireMessage = z.object({ from: z.string(), events: z.array(z.unknown()) });
 
-/** The event without texts of the outbox: the gateway that sends them reads them there. */
+/**
+ * Removes the new outbox parts from the event; the gateway that sends them reads them from the
+ * outbox.
+ */
 export function forOthers(event: LiveEvent): LiveEvent {
   if (event.type !== 'delivery-due') return event;
   const { fresh: _, ...due } = event;
   return due;
 }
 
-/** Encodes events for other processes; `from` names the process, which knows its own events already. */
+/** Encodes events for other processes. `from` names the sender, which ignores its own messages. */
 export function encodeEvents(from: string, events: readonly LiveEvent[]): string {
   return JSON.stringify({ from, events });
 }
 
-/** The events of another process; none when it is our own message or nothing that we understand. */
+/**
+ * Decodes the events of another process. Returns none for our own messages and for messages that
+ * cannot be read.
+ */
 export function decodeEvents(self: string, text: string): LiveEvent[] {
   const message = WireMessage.safeParse(parseEvent(text));
   if (!message.success || message.data.from === self) return [];
@@ -147,6 +159,6 @@ function parseEvent(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // No message of ours, and nothing hangs on a live event.
+    return undefined; // The message is not Parley's. Ignoring it is safe, because nothing depends on a live event.
   }
 }

@@ -9,7 +9,10 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** Leases that `renew` prolongs, and the names of those that were lost; a busy machine may pause for most of `leaseMs`. */
+/**
+ * Keeps leases with the given `renew` and records which were lost. A busy machine may pause for
+ * most of `leaseMs`.
+ */
 function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>, leaseMs = 1_000) {
   const lost: string[] = [];
   const keep = keepLeases({
@@ -35,8 +38,8 @@ function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>
 
 const namesOf = (leases: readonly Lease[]) => leases.map(({ conversationId }) => conversationId);
 
-describe('the leases of a worker', () => {
-  it('[D05] are renewed together, by one query at a time', async () => {
+describe('keepLeases', () => {
+  it('[D05] renews all leases together, with one query at a time', async () => {
     const asked: (readonly string[])[] = [];
     let atOnce = 0;
     let most = 0;
@@ -55,14 +58,14 @@ describe('the leases of a worker', () => {
     expect(lost).toEqual([]);
   });
 
-  it('[D02] are lost each for itself', async () => {
+  it('[D02] loses only the leases that were not renewed', async () => {
     const { add, lost } = keeping(async (leases) => namesOf(leases).filter((name) => name !== 'b'));
     for (const name of ['a', 'b', 'c']) add(name);
     await expect.poll(() => lost).toContain('b');
     expect(new Set(lost)).toEqual(new Set(['b']));
   });
 
-  it('[D02] are kept while another transaction writes to their row, until they run out', async () => {
+  it('[D02] keeps a lease while another transaction writes to its row, until it expires', async () => {
     let renewals = 0;
     const { add, lost } = keeping(async (leases) => {
       renewals += 1;
@@ -74,19 +77,19 @@ describe('the leases of a worker', () => {
     await expect.poll(() => lost).toEqual(['busy']);
   });
 
-  it('[D02] are all lost when the database does not answer in time', async () => {
+  it('[D02] loses all leases when the database does not answer in time', async () => {
     const { add, lost } = keeping(() => new Promise(() => {}), 100);
     for (const name of ['a', 'b']) add(name);
     await expect.poll(() => new Set(lost)).toEqual(new Set(['a', 'b']));
   });
 
-  it('[D02] run out counted from when they were asked for, not from when they were got', async () => {
+  it('[D02] counts the life of a lease from the request, not from the reply', async () => {
     const { add, lost } = keeping(() => Promise.reject(new Error('away')), 20_000);
     add('late', systemTime.monotonic() - 19_900);
     await expect.poll(() => lost).toContain('late');
   });
 
-  it('[D13] are lost once, and not renewed when the database is back', async () => {
+  it('[D13] reports a lease as lost once and does not renew it after the database is back', async () => {
     let isAway = true;
     const asked: string[] = [];
     const { add, lost } = keeping(async (leases) => {
@@ -102,7 +105,7 @@ describe('the leases of a worker', () => {
     expect({ lost, asked: new Set(asked) }).toEqual({ lost: ['a'], asked: new Set(['b']) });
   });
 
-  it('are not renewed any more once they were given back', async () => {
+  it('does not renew a lease after it was released', async () => {
     let asked = 0;
     const { add } = keeping(async (leases) => {
       asked += 1;

@@ -13,7 +13,7 @@ function start(handler: WakeUpHandler, concurrency = 10): KeyedWork {
   return work;
 }
 
-it('runs different keys at once, as many as may, and the others after them in their order', async () => {
+it('runs keys in parallel up to the concurrency limit, and the rest in order', async () => {
   const started: string[] = [];
   const gate = Promise.withResolvers<void>();
   const work = start(async (key) => {
@@ -28,14 +28,14 @@ it('runs different keys at once, as many as may, and the others after them in th
   await expect.poll(() => started).toEqual(['a', 'b', 'c', 'd']);
 });
 
-it('[D02] runs a key once at a time, and once more for all that came meanwhile', async () => {
+it('[D02] runs a key once at a time, and once more for all wake-ups that came meanwhile', async () => {
   let [running, most, runs] = [0, 0, 0];
   const gate = Promise.withResolvers<void>();
   const work = start(async () => {
     running += 1;
     runs += 1;
     most = Math.max(most, running);
-    // As a publish of the run itself does.
+    // A run may wake its own key, for example by publishing an event.
     if (runs === 1) work.wake('one');
     await gate.promise;
     running -= 1;
@@ -50,7 +50,7 @@ it('[D02] runs a key once at a time, and once more for all that came meanwhile',
   expect({ runs, most }).toEqual({ runs: 2, most: 1 });
 });
 
-it('runs a key again after the pause that it asks for, or when it is woken before', async () => {
+it('runs a key again after the delay it asks for, or earlier if it is woken', async () => {
   let runs = 0;
   const work = start(async () => {
     runs += 1;
@@ -64,7 +64,7 @@ it('runs a key again after the pause that it asks for, or when it is woken befor
   await expect.poll(() => runs).toBe(3);
 });
 
-it('runs a key again after a failure, and says so', async () => {
+it('runs a key again after a failure and logs the failure', async () => {
   let runs = 0;
   const work = start(async () => {
     runs += 1;
@@ -76,7 +76,7 @@ it('runs a key again after a failure, and says so', async () => {
   expect(lines.filter((line) => line.includes('the database is away'))).toHaveLength(1);
 });
 
-it('[D11] lets runs end within the grace, then aborts them, and starts no more', async () => {
+it('[D11] lets runs finish within the grace period, then aborts them and starts no more', async () => {
   const ended: string[] = [];
   const work = start(async (key, signal) => {
     await sleep(key === 'quick' ? 20 : 60_000, undefined, { signal }).catch(() => undefined);

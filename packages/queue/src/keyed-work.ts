@@ -1,17 +1,20 @@
 import { type Clock, type LiveBus, type Logger, reasonOf } from '@parley/core';
 
-/** Work on one key. Returns after how many ms to look again, or null when nothing is left. */
+/**
+ * Does the work of one key. Returns the delay in ms until the next run, or null when nothing is
+ * left.
+ */
 export type WakeUpHandler = (key: string, signal: AbortSignal) => Promise<number | null>;
 
-/** Work of this process alone, by key: each key once at a time, different keys in parallel. */
+/** Keyed work within one process: one run at a time per key, different keys in parallel. */
 export interface KeyedWork {
-  /** Runs the key now, or once more after the run it is in. */
+  /** Runs the key now or, if it is running already, once more afterwards. */
   wake(key: string): void;
   /** Starts no more keys, waits up to `graceMs` for running ones, then aborts them. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The work, its concurrency, and the log of failed runs. */
+/** The handler, its concurrency, and the log for failed runs. */
 export interface KeyedWorkOptions {
   readonly name: string;
   readonly handler: WakeUpHandler;
@@ -20,12 +23,15 @@ export interface KeyedWorkOptions {
   readonly random: () => number;
 }
 
-/** A timer of Node fires at once beyond 24 days; a key that is checked early says when to come again. */
+/**
+ * Node fires a timer of more than 24 days at once, so delays are capped. A handler that is called
+ * early returns a new delay.
+ */
 const MAX_PAUSE_MS = 3_600_000;
 
 /**
- * Nothing of this is stored: what a process that died was woken for is found by the sweep of the next
- * one. Timers count from now, so a clock that is put back or forward holds nothing up.
+ * Starts keyed work. Nothing is stored: the sweep of the next process finds what a dead process was
+ * woken for. Delays are relative, so setting the clock delays nothing.
  */
 export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
   const { name, handler, concurrency, log, random } = options;
@@ -45,7 +51,7 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
     } catch (error) {
       const count = (failures.get(key) ?? 0) + 1;
       failures.set(key, count);
-      log.warn({ work: name, key, reason: reasonOf(error) }, 'work failed; it will be tried again');
+      log.warn({ work: name, key, reason: reasonOf(error) }, 'work failed; will retry');
       return retryPause(count, random());
     }
   };
@@ -61,7 +67,7 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
     for (const key of waiting) {
       if (running.size >= concurrency) return;
       waiting.delete(key);
-      // Not on the stack of the caller that wakes it.
+      // Starts in a microtask, outside the caller's stack.
       running.set(key, Promise.resolve(key).then(run));
     }
   };
@@ -87,12 +93,12 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
 }
 
 const FIRST_MS = 500;
-/** A database that was away for a minute must not leave chats alone for another one. In ms. */
+/** After a database outage of a minute, chats must not wait another minute. In ms. */
 const MAX_MS = 5_000;
 
 /**
- * The pause in ms after work on a key has failed for the `attempt`th time in a row (from 1). `random` in [0, 1)
- * spreads what failed together, between half of the pause and all of it.
+ * The delay in ms after the `attempt`th failure in a row (from 1). `random` in [0, 1) spreads
+ * retries between half of the delay and all of it.
  */
 export function retryPause(attempt: number, random: number): number {
   const pause = Math.min(MAX_MS, FIRST_MS * 2 ** (attempt - 1));
@@ -100,35 +106,42 @@ export function retryPause(attempt: number, random: number): number {
 }
 
 /**
- * Does what is due and says when more will be (ms since 1970); null: nothing is planned. What is due
- * is a row, and the process that takes the row has it: called too often, too late or by two at once
- * it must do no harm.
+ * Does everything that is due and returns when more will be (ms since 1970), or null when nothing
+ * is planned. Each due item is a row, and the process that claims the row does the work. Calls that
+ * come too often, too late or from two processes at once must do no harm.
  */
 export type Schedule = (signal: AbortSignal) => Promise<number | null>;
 
 /** The schedules and services of a scheduler. */
 export interface SchedulerOptions {
-  /** By name; the same in all processes. */
+  /** The schedules by name. The names are the same in all processes. */
   readonly schedules: ReadonlyMap<string, Schedule>;
-  /** `schedule-due` on it: something was planned. */
+  /** Carries `schedule-due`, which announces that a schedule has new entries. */
   readonly bus: LiveBus;
   readonly clock: Clock;
   readonly log: Logger;
-  /** So late at most something may be, in ms; so often each schedule is looked at. */
+  /**
+   * The interval at which each schedule is checked, and so the longest delay of an entry, in ms.
+   */
   readonly everyMs?: number;
 }
 
 /** A running scheduler. */
 export interface Scheduler {
-  /** Looks at nothing any more, and waits up to `graceMs` for what runs. */
+  /** Checks no more schedules and waits up to `graceMs` for running ones. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Timers and the bus are in time; this is for what was planned while the bus was away. */
+/**
+ * Timers and the bus are punctual; polling finds what was planned while the bus was unreachable.
+ */
 const POLL_INTERVAL_MS = 30_000;
 const SOONEST_MS = 50;
 
-/** Looks after schedules: one timer each in every process; the rows decide which process has what is due. */
+/**
+ * Runs schedules. Every process has one timer per schedule; the rows decide which process does the
+ * work that is due.
+ */
 export function startScheduler(options: SchedulerOptions): Scheduler {
   const { schedules, bus, clock, log, everyMs = POLL_INTERVAL_MS } = options;
   const look = async (name: string, signal: AbortSignal): Promise<number | null> => {
@@ -139,7 +152,7 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
       const inMs = nextAt === null ? everyMs : nextAt - clock();
       return Math.min(everyMs, Math.max(SOONEST_MS, inMs));
     } catch (error) {
-      log.warn({ schedule: name, reason: reasonOf(error) }, 'schedule failed; it is tried again');
+      log.warn({ schedule: name, reason: reasonOf(error) }, 'schedule failed; will retry');
       return everyMs;
     }
   };
@@ -164,16 +177,16 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
 
 /** A repeating task that never overlaps itself. */
 export interface Sweep {
-  /** Ends the repetition and waits for a running round. */
+  /** Stops the repetition and waits for a running round. */
   stop(): Promise<void>;
 }
 
-/** Starts a sweep whose name and pace are settled. */
+/** Starts a sweep whose name and interval are already set. */
 export type StartSweep = (task: () => Promise<void>) => Sweep;
 
 /**
- * Runs `task` now and then every `intervalMs` after it has finished: finds work whose wake-up was
- * lost. A failed round is logged and the next one comes all the same.
+ * Runs `task` at once and then again `intervalMs` after each round has finished, to find work whose
+ * wake-up was lost. A failed round is logged and does not prevent the next one.
  */
 export function startSweep(
   name: string,

@@ -17,13 +17,13 @@ beforeAll(async () => {
 afterEach(() => Promise.all(workers.splice(0).map((worker) => worker.close(1_000))));
 afterAll(() => scene.close());
 
-/** One thing that happens to a conversation, some ms after the one before. */
+/** An event in a conversation, some ms after the previous one. */
 interface Event {
   readonly afterMs: number;
   readonly what: 'message' | 'message without wake-up' | 'stop' | 'lease lost';
 }
 
-/** A record of the turns, for the checks. */
+/** Records the turns for the assertions. */
 interface Diary {
   readonly running: Map<string, number>;
   readonly answered: Map<string, string[]>;
@@ -38,7 +38,7 @@ const conversation = (kinds: readonly Event['what'][]) =>
 
 let chats = 0;
 
-/** Plays the conversations side by side; resolves when nothing is unanswered any more. */
+/** Plays the conversations in parallel and resolves when no message is left unanswered. */
 async function play(plans: readonly (readonly Event[])[]): Promise<readonly string[]> {
   const names = plans.map(() => {
     chats += 1;
@@ -68,7 +68,7 @@ async function happen(chat: string, what: Event['what']): Promise<void> {
   if (what === 'message') await scene.turns.wake(chat);
 }
 
-/** A turn that takes up to `longestMs`, some of them deaf to their signal. */
+/** Runs turns of up to `longestMs`; some of them ignore their signal. */
 function randomTurn(diary: Diary, longestMs: number): RunTurn {
   return async (turn, lease, signal) => {
     const { conversationId: chat } = turn;
@@ -99,7 +99,7 @@ async function startWorker(
 
 const newDiary = (): Diary => ({ running: new Map(), answered: new Map(), overlaps: 0 });
 
-/** In order, each at most once. */
+/** Expects every answer to be in order and given at most once. */
 function expectInOrder(diary: Diary, names: readonly string[]): void {
   for (const name of names) {
     const numbers = (diary.answered.get(name) ?? []).map((id) => Number(id.split('_')[1]));
@@ -107,9 +107,9 @@ function expectInOrder(diary: Diary, names: readonly string[]): void {
   }
 }
 
-describe('a worker of lanes', () => {
+describe('a lane worker', () => {
   it.each(['collect', 'followup', 'steer', 'interrupt'] as const)(
-    '[D02] [D03] never runs two turns of a conversation at once, keeps their order and leaves nothing unanswered, whatever comes when (%s)',
+    '[D02] [D03] never overlaps turns of a conversation, keeps their order and leaves no message unanswered, for random timings (%s)',
     async (mode) => {
       const diary = newDiary();
       await startWorker(randomTurn(diary, 15), 'one', mode);
@@ -158,7 +158,7 @@ describe('a worker of lanes', () => {
     );
   });
 
-  it('[D02] runs a lane once at a time, even when one wake-up is handed out twice', async () => {
+  it('[D02] runs a lane once at a time, even when a wake-up is delivered twice', async () => {
     let handler: WakeUpHandler = async () => null;
     const queue = silentQueue(
       async () => 'stored',
@@ -182,7 +182,7 @@ describe('a worker of lanes', () => {
 
   it.each<[string, Rewoken]>([
     ['refuses every wake-up', 'refused'],
-    ['keeps wake-ups and gives them to no worker', 'waiting'],
+    ['keeps wake-ups but delivers them to no worker', 'waiting'],
     ['forgets wake-ups at once', 'stored'],
   ])('[D13] answers what its sweep finds while the queue %s', async (_what, wakeUp) => {
     const rewake = async () => wakeUp;
@@ -203,7 +203,7 @@ describe('a worker of lanes', () => {
     expect(most).toBe(2);
   });
 
-  it('[D13] asks a queue that refuses once for each sweep, not once for each conversation', async () => {
+  it('[D13] asks a refusing queue once per sweep, not once per conversation', async () => {
     const chats = Array.from({ length: 20 }, (_, nth) => `refused-${nth}`);
     for (const chat of chats) await scene.write(chat);
     let asked = 0;
@@ -219,7 +219,7 @@ describe('a worker of lanes', () => {
     expect(asked).toBe(1);
   });
 
-  it('[D02] lets no conversation wait for another', async () => {
+  it('[D02] keeps no conversation waiting for another', async () => {
     const seen: string[] = [];
     let release = (): void => {};
     const slow = new Promise<void>((resolve) => {
@@ -240,13 +240,13 @@ describe('a worker of lanes', () => {
     expect(seen.at(-1)).toBe('slow');
   });
 
-  it('[D01] finds at its start what an earlier process has left', async () => {
+  it('[D01] finds at startup what an earlier process left behind', async () => {
     await scene.write('left');
     await startWorker(async (turn, lease) => void (await scene.answer(turn, lease)), 'next');
     await expect.poll(() => scene.outcomes('left')).toEqual(['answered']);
   });
 
-  it('[F09] /stop ends the running turn at once and drops what waits', async () => {
+  it('[F09] ends the running turn at once on /stop and drops waiting messages', async () => {
     let reason: unknown;
     await startWorker(async (_turn, _lease, signal) => {
       await sleep(20_000, undefined, { signal }).catch(() => undefined);
@@ -262,8 +262,8 @@ describe('a worker of lanes', () => {
   });
 });
 
-describe('a worker of lanes that is stuck', () => {
-  it('[D13] [D04] lets a lane go whose lease is lost, although its turn never ends, and that turn writes nothing', async () => {
+describe('a lane worker that is stuck', () => {
+  it('[D13] [D04] releases a lane whose lease is lost, even if its turn never ends, and lets that turn write nothing', async () => {
     const stuck = Promise.withResolvers<void>();
     const wrote: boolean[] = [];
     let turns = 0;
@@ -283,7 +283,7 @@ describe('a worker of lanes that is stuck', () => {
     await expect.poll(() => wrote).toEqual([false]);
   });
 
-  it('[D13] keeps no message from others while it cannot reach the database, and takes part again afterwards', async () => {
+  it('[D13] takes no messages while it cannot reach the database, and resumes afterwards', async () => {
     let isAway = true;
     const { lanes } = scene.store;
     const reach = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -327,7 +327,7 @@ describe('a worker of lanes that is stuck', () => {
   });
 });
 
-describe('a worker of lanes that shuts down', () => {
+describe('a lane worker that shuts down', () => {
   const answering: RunTurn = async (turn, lease, signal) => {
     await sleep(100, undefined, { signal }).catch(() => undefined);
     if (!signal.aborted) await scene.answer(turn, lease);
@@ -344,12 +344,12 @@ describe('a worker of lanes that shuts down', () => {
     return worker;
   };
 
-  it('[D11] finishes a turn that ends within the grace', async () => {
+  it('[D11] finishes a turn that ends within the grace period', async () => {
     await (await busyWorker('graceful')).close(5_000);
     expect(await scene.outcomes('graceful')).toEqual(['answered']);
   });
 
-  it('[D11] hands a longer one back, and the next worker resumes it', async () => {
+  it('[D11] hands back a turn that takes longer, and the next worker resumes it', async () => {
     await (await busyWorker('handed')).close(1);
     expect(await scene.outcomes('handed')).toEqual([null]);
     let resumed: boolean | undefined;
@@ -362,7 +362,7 @@ describe('a worker of lanes that shuts down', () => {
   });
 });
 
-/** A queue that hands nothing out. */
+/** A queue that delivers no wake-ups. */
 function silentQueue(
   rewake: WakeUpQueue['rewake'],
   onWork: (handler: WakeUpHandler) => void = () => {},

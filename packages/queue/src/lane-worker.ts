@@ -13,34 +13,39 @@ import {
 } from './lane.ts';
 import type { Rewoken, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
-/** A worker of lanes: many conversations in parallel, one turn at a time in each. */
+/** A worker that serves many conversations in parallel, each with one turn at a time. */
 export interface LaneWorker {
-  /** Takes no new conversations, waits up to `graceMs` for running turns, then releases them. */
+  /** Takes no new conversations, waits up to `graceMs` for running turns, then hands them back. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The services of the worker besides the lane itself. */
+/** What the worker needs besides the lane itself. */
 export interface LaneWorkerOptions {
   readonly queue: WakeUpQueue;
   readonly bus: LiveBus;
-  /** Conversations worked on at the same time by this process. */
+  /** The number of conversations this process serves at the same time. */
   readonly concurrency: number;
   readonly sweepMs: number;
 }
 
 const SWEEP_BATCH = 500;
-/** When to ask again for a lane that an earlier run of this very process has not left yet. */
+/** Delay before asking again for a lane that an earlier run in this process has not left yet. */
 const STILL_HERE_MS = 500;
-/** Deadline for a turn to end after its signal fired, in ms; then its lane is released all the same. */
+/**
+ * How long a turn may continue after its signal fired, in ms. After that, its lane is released
+ * anyway.
+ */
 const LET_GO_MS = 1_000;
-/** Poll interval of a worker that is cut off from the database, in ms. */
+/** Poll interval while the database is unreachable, in ms. */
 const CUT_OFF_LOOK_MS = 500;
 
 /**
- * Starts working: answers wake-ups, obeys `/stop`, and sweeps for lanes whose wake-up was lost. What the
- * queue cannot deliver, the sweep runs itself, in the same slots, so that nobody waits for the queue (D13).
- * A lane whose lease is lost is let go whatever its turn does, and without the database nothing is taken:
- * in both cases another worker takes over, and the fence keeps the abandoned turn from writing.
+ * Starts a lane worker: it answers wake-ups, obeys `/stop`, and sweeps for lanes whose wake-up was
+ * lost. If the queue does not deliver a wake-up, the sweep runs the lane itself, within the same
+ * concurrency limit, so no conversation depends on the queue (D13). When a lease is lost, its lane
+ * is released whatever the turn is doing. While the database is unreachable, no lane is taken. In
+ * both cases another worker takes over, and the fencing token keeps the abandoned turn from
+ * writing.
  */
 export async function startLaneWorker(
   deps: LaneDeps,
@@ -65,7 +70,7 @@ export async function startLaneWorker(
     }
   };
   const work: WakeUpHandler = async (conversationId, signal) => {
-    // A wake-up that looked dead is assigned again; its first run must leave the lane before.
+    // A wake-up that seemed stalled is delivered again; the first run must leave the lane first.
     if (cutOff.isSuspected() || running.has(conversationId)) return STILL_HERE_MS;
     // The sweep may have filled the slots while the queue was away.
     if (running.size >= options.concurrency) return STILL_HERE_MS;
@@ -81,7 +86,7 @@ export async function startLaneWorker(
       if (running.get(conversationId) === stop) {
         running.delete(conversationId);
         if (stopReasonOf(stop.signal) === 'lease-lost') cutOff.suspect();
-        deps.log.warn({ conversation: conversationId }, 'a turn that does not end was abandoned');
+        deps.log.warn({ conversation: conversationId }, 'abandoned a turn that did not end');
         done.catch(() => undefined);
       }
     }
@@ -113,9 +118,9 @@ export async function startLaneWorker(
 }
 
 /**
- * Wakes the conversations that a sweep found, and returns those that the queue does not deliver: it refuses
- * their wake-up, or had it at the sweep before already. Two workers may return the same one; the lease decides
- * which of them runs it.
+ * Wakes the conversations found by a sweep. Returns those that the queue does not deliver: it
+ * refuses their wake-up, or it already had the wake-up at the previous sweep. Two workers may
+ * return the same conversation; the lease decides which of them runs it.
  */
 function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
   let woken: ReadonlySet<string> = new Set();
@@ -124,10 +129,11 @@ function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
     const undelivered: string[] = [];
     let refuses = false;
     for (const id of found) {
-      // Each refusal can take as long as a command may, so one is enough for the whole sweep.
+      // Each refusal can take as long as a command timeout, so one refusal counts for the whole
+      // sweep.
       const wakeUp: Rewoken = refuses ? 'refused' : await queue.rewake(id);
       refuses = wakeUp === 'refused';
-      // A delay ends by itself; what failed a moment ago is not tried again sooner.
+      // A delay ends on its own, and a lane that has just failed should not be retried sooner.
       if (wakeUp === 'delayed') continue;
       wokenNow.add(id);
       if (refuses || woken.has(id)) undelivered.push(id);
@@ -137,16 +143,19 @@ function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
   };
 }
 
-/** After how many ms another worker may look at a lane whose turn continues although it should end. */
+/**
+ * Resolves, for a turn that ignores its signal, to the delay in ms after which another worker may
+ * take the lane.
+ */
 async function whenDeaf(signal: AbortSignal): Promise<number> {
   if (!signal.aborted) await once(signal, 'abort');
-  // Released work has the time that the process still has.
+  // A turn that is handed back may use all the time until the process exits.
   if (stopReasonOf(signal) === 'handed-back') return new Promise(() => undefined);
   await sleep(LET_GO_MS, undefined, { ref: false });
   return 1;
 }
 
-/** Pauses a worker that cannot reach the database, until it can. */
+/** Pauses a worker while it cannot reach the database. */
 function watchDatabase({ lanes, log }: LaneDeps, worker: () => WakeUpWorker) {
   let suspected = false;
   let closed = false;
@@ -154,11 +163,11 @@ function watchDatabase({ lanes, log }: LaneDeps, worker: () => WakeUpWorker) {
     for (let failed = 0; !closed; failed += 1) {
       try {
         await lanes.withWork(1, LEASE_MS);
-        if (failed > 0) log.info({}, 'the database answers; conversations are taken again');
+        if (failed > 0) log.info({}, 'database reachable again; taking conversations');
         return;
       } catch (error) {
         const reason = reasonOf(error);
-        if (failed === 0) log.warn({ reason }, 'no conversations are taken without the database');
+        if (failed === 0) log.warn({ reason }, 'database unreachable; not taking conversations');
         await sleep(CUT_OFF_LOOK_MS, undefined, { ref: false });
       }
     }

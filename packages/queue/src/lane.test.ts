@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 describe('a lane', () => {
-  it('[D03] collects what arrives during a turn into the next one', async () => {
+  it('[D03] collects messages that arrive during a turn into the next turn', async () => {
     const turns: (readonly string[])[] = [];
     const written = [await scene.write('collect')];
     const deps = scene.laneDeps(async (turn, lease) => {
@@ -27,7 +27,7 @@ describe('a lane', () => {
     expect(turns).toEqual([written.slice(0, 1), written.slice(1)]);
   });
 
-  it('[D13] syncs how often a turn was started to disk where an earlier run did not end well', async () => {
+  it('[D13] syncs the attempt count to disk when an earlier run of the turn did not end well', async () => {
     const synced: string[] = [];
     const lanes = { ...scene.store.lanes };
     lanes.syncAttempt = async (turnId) => {
@@ -52,7 +52,7 @@ describe('a lane', () => {
   });
 
   describe('whose claim has ended the process', () => {
-    /** Runs the lane; what it did. */
+    /** Runs the lane and returns its turns and notices. */
     async function runAfter(conversationId: string, ends: FatalEnds) {
       const [recorded, turns, notified]: [Work[], string[][], ReplyRoute[]] = [[], [], []];
       const deps = scene.laneDeps(
@@ -78,7 +78,7 @@ describe('a lane', () => {
       return { turns, notices: notified.length };
     }
 
-    it('[D13] is claimed again after one hang or a few deaths', async () => {
+    it('[D13] is claimed again after one hang or a few crashes', async () => {
       const id = await scene.write('claim-1');
       expect(await runAfter('claim-1', { hangs: 1, deaths: 4 })).toEqual({
         turns: [[id]],
@@ -86,25 +86,25 @@ describe('a lane', () => {
       });
     });
 
-    it('[D13] is given up after the second hang, with a notice, and empty afterwards', async () => {
+    it('[D13] is given up with a notice after the second hang and is empty afterwards', async () => {
       await scene.write('claim-2');
       expect(await runAfter('claim-2', { hangs: 2, deaths: 0 })).toEqual({ turns: [], notices: 1 });
       expect(await runAfter('claim-2', { hangs: 0, deaths: 0 })).toEqual({ turns: [], notices: 0 });
     });
 
-    it('[D13] is given up without a notice when the notice ended the process as well', async () => {
+    it('[D13] is given up without a notice when sending the notice ended the process as well', async () => {
       await scene.write('claim-3');
       expect(await runAfter('claim-3', { hangs: 3, deaths: 0 })).toEqual({ turns: [], notices: 0 });
     });
 
-    it('[D13] is claimed all the same where no people write', async () => {
+    it('[D13] is claimed anyway if no people write in it', async () => {
       await scene.write('sub:claim');
       const { turns } = await runAfter('sub:claim', { hangs: 2, deaths: 0 });
       expect(turns).toHaveLength(1);
     });
   });
 
-  it('[D16] is left by the commit of a turn when nothing waits: nobody looks again', async () => {
+  it('[D16] is released by the commit of a turn when nothing is waiting, without another query', async () => {
     await scene.write('leaves');
     const asked: string[] = [];
     const lanes = { ...scene.store.lanes };
@@ -126,7 +126,7 @@ describe('a lane', () => {
     expect(again.kind).toBe('held');
   });
 
-  it('[D03] is kept by the commit of a turn while something waits, which forms the next turn', async () => {
+  it('[D03] is kept by the commit of a turn while messages wait, which form the next turn', async () => {
     const [first] = [await scene.write('stays')];
     const turns: (readonly string[])[] = [];
     const ends: string[] = [];
@@ -141,7 +141,7 @@ describe('a lane', () => {
     expect(ends).toEqual(['committed', 'left']);
   });
 
-  it('[D02] is another worker’s once it was left, whatever the turn does after its commit', async () => {
+  it('[D02] belongs to the next worker once it was released, whatever the turn does after its commit', async () => {
     await scene.write('after');
     const stop = new AbortController();
     const deps = scene.laneDeps(
@@ -150,7 +150,7 @@ describe('a lane', () => {
         await scene.write('after');
         const next = await scene.store.lanes.acquire('after', 'another', Date.now(), 60_000);
         expect(next.kind).toBe('held');
-        // Longer than a lease: nothing is renewed, and nothing counts as lost.
+        // Longer than the lease: it is not renewed, and it does not count as lost.
         await sleep(60);
       },
       { leaseMs: 20 },
@@ -161,7 +161,7 @@ describe('a lane', () => {
     expect(held.kind).toBe('busy');
   });
 
-  it('[D03] continues collecting while a person writes in a burst', async () => {
+  it('[D03] keeps collecting while a person writes a burst of messages', async () => {
     const turns: (readonly string[])[] = [];
     await scene.write('burst');
     let burst: Promise<unknown> = Promise.resolve();
@@ -180,7 +180,7 @@ describe('a lane', () => {
     expect(turns.map(({ length }) => length)).toEqual([1, 2]);
   });
 
-  it('[D03] answers one by one in the mode "followup", without a pause', async () => {
+  it('[D03] answers messages one by one in the mode "followup", without a pause', async () => {
     const turns: (readonly string[])[] = [];
     const written = [await scene.write('follow'), await scene.write('follow')];
     const run = async (
@@ -194,7 +194,7 @@ describe('a lane', () => {
     expect(turns).toEqual(written.map((id) => [id]));
   });
 
-  it('[F08] is left while an album may not be whole, before and after a turn, and waits for no other', async () => {
+  it('[F08] is released while an album may be incomplete, before or after a turn, without waiting for other messages', async () => {
     const lengths: number[] = [];
     const deps = scene.laneDeps(async (turn, lease) => {
       lengths.push(turn.messages.length);
@@ -211,7 +211,7 @@ describe('a lane', () => {
     expect(lengths).toEqual([1, 1]);
   });
 
-  it('[D02] is left to the worker that holds it, with the time to look again', async () => {
+  it('[D02] is left to the worker that holds it, and returns when to check again', async () => {
     await scene.write('held');
     await scene.store.lanes.acquire('held', 'other', Date.now(), 5_000);
     const deps = scene.laneDeps(async () => {
@@ -222,7 +222,7 @@ describe('a lane', () => {
     expect(again).toBeLessThanOrEqual(5_000);
   });
 
-  it('[D02] ends its turn as soon as the lease is lost, and lets the other worker commit', async () => {
+  it('[D02] ends its turn as soon as the lease is lost, and refuses the commit of that turn', async () => {
     await scene.write('lost');
     const stop = new AbortController();
     const deps = scene.laneDeps(
@@ -253,7 +253,7 @@ describe('a lane', () => {
     expect(await scene.outcomes('long')).toEqual(['answered']);
   });
 
-  it('is given back when a turn throws, with its work unfinished', async () => {
+  it('is released when a turn throws, with its work unfinished', async () => {
     await scene.write('throws');
     const deps = scene.laneDeps(async () => {
       throw new Error('a defect');
@@ -262,7 +262,7 @@ describe('a lane', () => {
     expect(await scene.store.lanes.withWork(100, 10_000)).toContain('throws');
   });
 
-  it('[D01] a turn that cannot be stored for want of the database may be started as often as it takes', async () => {
+  it('[D01] retries a turn without limit while the database cannot store its result', async () => {
     await scene.write('full disk');
     const attempts: number[] = [];
     const full = new StoreError('store-full', 'the disk is full');
@@ -283,7 +283,7 @@ describe('a lane', () => {
     expect(await scene.outcomes('full disk')).toEqual(['answered']);
   });
 
-  it('does not fail a finished turn because the lane cannot be given back', async () => {
+  it('does not fail a finished turn when the lane cannot be released', async () => {
     await scene.write('kept');
     const { log, lines } = recordingLogger();
     const lanes = {
@@ -303,7 +303,7 @@ describe('a lane', () => {
     expect(await scene.outcomes('kept')).toEqual(['answered']);
   });
 
-  it('[D02] ends its turn when the lease runs out because the database does not answer', async () => {
+  it('[D02] ends its turn when the lease expires because the database does not answer', async () => {
     await scene.write('away');
     const { log, lines } = recordingLogger();
     const lanes = { ...scene.store.lanes, renew: () => Promise.reject(new Error('away')) };
@@ -313,7 +313,7 @@ describe('a lane', () => {
         await sleep(10_000, undefined, { signal }).catch(() => undefined);
         reason = stopReasonOf(signal);
       },
-      // Renewed three times in its life, on a busy machine as well.
+      // Long enough for three renewals, even on a busy machine.
       { lanes, log, leaseMs: 1_000 },
     );
     await runLane(deps, 'away', new AbortController());
@@ -333,35 +333,35 @@ describe('a lane', () => {
   });
 });
 
-describe('why a turn must end', () => {
+describe('stopReasonOf', () => {
   it.each(['stopped', 'lease-lost', 'handed-back'] as const)(
-    'is notified by the signal: %s',
+    'returns the reason of the signal: %s',
     (reason) => {
       expect(stopReasonOf(AbortSignal.abort(reason))).toBe(reason);
     },
   );
 
-  it('is nothing while it may go on', () => {
+  it('returns null while the turn may continue', () => {
     expect(stopReasonOf(new AbortController().signal)).toBeNull();
   });
 
-  it('counts as handing back when nobody named it', () => {
+  it('returns handed-back when the signal has no reason', () => {
     expect(stopReasonOf(AbortSignal.abort())).toBe('handed-back');
   });
 });
 
 describe('the pause before messages are collected into one turn', () => {
   it.each([
-    ['a message of this very moment waits the whole pause', { quietForMs: 0 }, 500],
-    ['an older one waits the rest', { quietForMs: 200 }, 300],
-    ['one that is quiet long enough goes at once', { quietForMs: 600 }, 0],
+    ['lasts its full length after a new message', { quietForMs: 0 }, 500],
+    ['is shorter by the age of the newest message', { quietForMs: 200 }, 300],
+    ['is skipped when the newest message is old enough', { quietForMs: 600 }, 0],
     [
-      'somebody who keeps writing is answered after ten pauses',
+      'ends after ten pauses even if the person keeps writing',
       { quietForMs: 0, waitedMs: 5_000 },
       0,
     ],
-    ['and waits less towards the end', { quietForMs: 0, waitedMs: 4_900 }, 100],
-    ['a clock that jumped back does not add to the pause', { quietForMs: -98_000 }, 500],
+    ['is shorter towards that limit', { quietForMs: 0, waitedMs: 4_900 }, 100],
+    ['does not grow when the clock jumped back', { quietForMs: -98_000 }, 500],
   ])('[D03] %s', (_case, facts, pause) => {
     expect(collectPause({ pauseMs: 500, waitedMs: 0, ...facts })).toBe(pause);
   });

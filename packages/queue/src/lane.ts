@@ -23,50 +23,59 @@ import {
   SUB_AGENT_LANE,
 } from '@parley/store';
 
-/** The lease of a lane. A turn that releases the lane with its commit calls `onLeft` at once. */
+/** The lease of a lane. A turn whose commit releases the lane calls `onLeft` right after it. */
 export interface LaneLease extends Lease {
   readonly onLeft?: () => void;
 }
 
-/** Runs one turn to its commit. The signal fires when the turn must end; `stopReasonOf` says why. */
+/**
+ * Runs one turn up to its commit. The signal fires when the turn must end; `stopReasonOf` returns
+ * the reason.
+ */
 export type RunTurn = (turn: ClaimedTurn, lease: LaneLease, signal: AbortSignal) => Promise<void>;
 
-/** The services of a lane: the table, the work, and how messages that wait together become turns. */
+/**
+ * What a lane needs: its table, the function that runs a turn, and the rules for grouping waiting
+ * messages into turns.
+ */
 export interface LaneDeps {
   readonly lanes: LaneRepository;
   readonly runTurn: RunTurn;
   readonly busy: BusyPolicy;
   readonly collectPauseMs: number;
-  /** Names this worker in the lease. */
+  /** The name of this worker in the lease. */
   readonly owner: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly newId: NewId;
   readonly log: Logger;
-  /** The life of a lease without renewal, in ms; `LEASE_MS` when absent. */
+  /** How long a lease lives without renewal, in ms; `LEASE_MS` when absent. */
   readonly leaseMs?: number;
-  /** Renews the lease together with those of other lanes; by itself when absent. */
+  /** Renews the lease together with those of other lanes; when absent, each lane renews its own. */
   readonly keepLease?: KeepLease;
-  /** Records claims, which may end the process; nothing is recorded when absent. */
+  /** Records claims, because a claim may crash the process; nothing is recorded when absent. */
   readonly work?: WorkRecord | undefined;
-  /** Notifies the chat of messages that were given up because their claim ends the process. */
+  /** Notifies the chat that its messages were given up because claiming them ends the process. */
   readonly notifyGivenUp?: (route: ReplyRoute) => Promise<void>;
-  /** Whether what waits is for another worker: after the turn that runs the lane is left to it. */
+  /**
+   * Whether this worker is shutting down; if so, it leaves the lane to another worker after the
+   * current turn.
+   */
   readonly isLeaving?: () => boolean;
 }
 
 /**
- * The longest time that a busy lane is left alone, in ms. Its holder may let go early, and until then a wake-up for a
- * message it has just missed counts as a repetition.
+ * The longest delay before a busy lane is checked again, in ms. Its holder may release it early,
+ * and until then wake-ups for a message that the holder has just missed are dropped as duplicates.
  */
 const RECHECK_MS = 1_000;
 
 /**
- * Works on one conversation until nothing waits (D02): lease and claim, turn, commit. A commit that finds
- * nothing waiting gives the lane back; after any other this looks again.
- * Returns after how many ms to come back when another worker holds the lane or a burst may not be
- * over, else null. Throws what
- * `runTurn` threw, with the lane released.
+ * Works on one conversation until no message waits (D02): take the lease and claim, run the turn,
+ * commit. A commit that finds nothing waiting also releases the lane; after any other commit, this
+ * function claims again. Returns the delay in ms before the next visit if another worker holds the
+ * lane or a burst may be incomplete, otherwise null. Throws what `runTurn` threw, after releasing
+ * the lane.
  */
 export async function runLane(
   deps: LaneDeps,
@@ -107,7 +116,7 @@ export async function runLane(
   return ending.again;
 }
 
-/** Records that this process claims what waits in a conversation. */
+/** Records that this process is claiming the waiting messages of a conversation. */
 function recordClaim<Claimed>(
   { work = noWorkRecord }: LaneDeps,
   conversationId: string,
@@ -117,8 +126,9 @@ function recordClaim<Claimed>(
 }
 
 /**
- * Gives up what waits where claiming it has ended the process too often. Lanes without people are claimed all the
- * same: what they hold is written by Parley itself, and more than a turn stands for it.
+ * Gives up the waiting messages if claiming them has ended the process too often. Lanes without
+ * people are claimed anyway: Parley writes their messages itself, and more than one turn depends on
+ * them.
  */
 async function giveUpIfFatal(
   deps: LaneDeps,
@@ -132,7 +142,7 @@ async function giveUpIfFatal(
   const reason = `claiming it: ${reasonToGiveUp(ends)}`;
   await recordClaim(deps, conversationId, async () => {
     const route = await lanes.drop(lane, { turnId: newId('turn'), reason }, clock());
-    log.error({ conversation: conversationId, reason }, 'what waited here was given up');
+    log.error({ conversation: conversationId, reason }, 'gave up the waiting messages');
     if (route !== null && next === 'give-up') await deps.notifyGivenUp?.(route);
   });
   return true;
@@ -143,17 +153,20 @@ export function isCutOff(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'store-unreachable';
 }
 
-/** `left`: the lane was given back already. Nothing may be claimed before `again` (ms from now; null: nothing waits). */
+/**
+ * How the work on a lane ended. `left`: the lane is already released. `again`: delay in ms before
+ * the next claim, or null when nothing waits.
+ */
 interface Ending {
   readonly left: boolean;
   readonly again: number | null;
 }
 
 const ENDED: Ending = { left: false, again: null };
-/** Another worker may look at once. */
+/** Another worker may claim at once. */
 const LEFT_TO_ANOTHER: Ending = { left: false, again: 1 };
 
-/** Turn after turn, until nothing more may be claimed. */
+/** Runs turns until there is nothing more to claim. */
 async function runTurns(
   deps: LaneDeps,
   first: ClaimedTurn,
@@ -179,7 +192,7 @@ async function runTurns(
   return ENDED;
 }
 
-/** Names the turn that threw. */
+/** Carries the id of the turn that threw. */
 class TurnFailed extends Error {
   readonly turnId: string;
 
@@ -196,7 +209,7 @@ async function runOne(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    // A sync takes its time, so only where an earlier run of the turn did not end well.
+    // A sync is slow, so it happens only after an earlier run of the turn ended badly.
     if (turn.resumed) await lanes.syncAttempt(turn.turnId);
     await runTurn(turn, lease, signal);
   } catch (error) {
@@ -204,7 +217,10 @@ async function runOne(
   }
 }
 
-/** A turn that cannot be stored is as good as before: it may be started as often as it takes. */
+/**
+ * Failures to store a turn. They say nothing against the turn itself, so they do not count as
+ * attempts.
+ */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'store-busy',
   'store-full',
@@ -215,13 +231,13 @@ function isOfTheDatabase(error: unknown): boolean {
   return error instanceof ParleyError && OF_THE_DATABASE.has(error.code);
 }
 
-/** Messages that get a turn each need not be waited for. */
+/** If every message gets its own turn, there is no reason to wait for more. */
 function isOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
   const last = messages.at(-1)?.message;
   return last !== undefined && busyIn(busy, last) === 'followup';
 }
 
-/** A lease that cannot be released runs out by itself, so the work does not fail. */
+/** Failing to release is harmless: the lease expires on its own. */
 async function releaseLease(
   { lanes, log }: LaneDeps,
   lease: Lease,
@@ -250,25 +266,31 @@ async function waitForQuiet(
       pauseMs,
     });
     if (pause === 0) return;
-    // Ends early when the lane is stopped, which the loop sees.
+    // An abort ends the sleep early; the loop condition handles it.
     await sleep(pause, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** The facts for the decision to wait for more messages. */
+/** The inputs for deciding whether to wait for more messages. */
 interface CollectFacts {
-  /** The age of the newest waiting message, in ms; negative where the clock was set back since. */
+  /** The age of the newest waiting message, in ms; negative if the clock was set back. */
   readonly quietForMs: number;
-  /** Quiet time that ends a burst, in ms. */
+  /** The quiet time that ends a burst, in ms. */
   readonly pauseMs: number;
-  /** The time that the lane has waited, in ms; a person who never stops typing is answered all the same. */
+  /** How long the lane has waited, in ms; bounds the wait for a person who never stops typing. */
   readonly waitedMs: number;
 }
 
-/** A burst is cut after this many pauses, so that even a person who keeps writing gets an answer. */
+/**
+ * A burst is cut off after this many pauses, so that a person who keeps writing still gets an
+ * answer.
+ */
 const MAX_WAIT_IN_PAUSES = 10;
 
-/** The wait in ms before the messages written during a turn become the next one (D03); 0 means go. */
+/**
+ * How long to wait, in ms, before messages written during a turn become the next turn (D03); 0
+ * means go.
+ */
 export function collectPause(facts: CollectFacts): number {
   const quietIn = facts.pauseMs - facts.quietForMs;
   const patience = MAX_WAIT_IN_PAUSES * facts.pauseMs - facts.waitedMs;
@@ -276,12 +298,13 @@ export function collectPause(facts: CollectFacts): number {
 }
 
 /**
- * Why a running turn must end: a person asked for it, another worker has the lane now, a later message
- * is answered together with what it was about, or this process shuts down and the next one resumes it.
+ * Why a running turn must end: a person stopped it, another worker has the lane, a later message
+ * will be answered together with it, or this process is shutting down and another one will resume
+ * it.
  */
 export type StopReason = 'stopped' | 'lease-lost' | 'interrupted' | 'handed-back';
 
-/** Why a lane's signal fired; null while it has not. */
+/** The reason a lane's signal fired, or null if it has not fired. */
 export function stopReasonOf(signal: AbortSignal): StopReason | null {
   if (!signal.aborted) return null;
   const { reason } = signal;
@@ -291,11 +314,14 @@ export function stopReasonOf(signal: AbortSignal): StopReason | null {
 }
 
 /**
- * The life of a lease without renewal, in ms. After this the lane of a dead or stuck worker is free, and with the
- * sweep that finds it (3 s) another worker answers within 15 s (D13).
+ * How long a lease lives without renewal, in ms. After that the lane of a dead or stuck worker is
+ * free, and the sweep (every 3 s) finds it, so another worker answers within 15 s (D13).
  */
 export const LEASE_MS = 8_000;
-/** The looks for expired leases within the life of one, and after how many looks it renews all. */
+/**
+ * How often leases are checked for expiry during one lease lifetime, and how many checks pass
+ * between renewals.
+ */
 const LOOKS_IN_A_LIFE = 10;
 const LOOKS_TO_RENEW = 3;
 
@@ -303,27 +329,31 @@ interface KeepLeasesDeps {
   readonly lanes: Pick<LaneRepository, 'renew'>;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** `LEASE_MS` when absent; tests cannot wait that long. */
+  /** `LEASE_MS` when absent; tests use less. */
   readonly leaseMs?: number;
 }
 
 /**
- * Renews a lease that was asked for at `askedAt` (monotonic ms) until the returned function is called. `lost` is
- * called once: when another worker has it, or when it ran out because the database did not answer. It is
- * not renewed any more then, even if the database would allow it.
+ * Keeps renewing a lease, requested at `askedAt` (monotonic ms), until the returned function is
+ * called. `lost` is called at most once: when another worker holds the lease, or when it expired
+ * because the database did not answer. A lost lease is not renewed again, even if the database
+ * would allow it.
  */
 type KeepLease = (lease: Lease, askedAt: number, lost: () => void) => () => void;
 
 interface KeptLease {
   readonly lease: Lease;
-  /** When it counts as lost without a renewal; monotonic ms, since a step of the clock ends no lease. */
+  /**
+   * When the lease is lost without a renewal, in monotonic ms, so that setting the clock ends no
+   * lease.
+   */
   until: number;
   readonly lost: () => void;
 }
 
 /**
- * Renews all leases of a worker with one query, three times in their life: a database that is slow must
- * not be asked the more, the more turns wait for it.
+ * Renews all leases of a worker with one query, three times per lease lifetime. A slow database
+ * does not receive more queries when more turns wait for it.
  */
 export function keepLeases({
   lanes,
@@ -366,7 +396,8 @@ export function keepLeases({
   const tick = (): void => {
     for (const one of [...kept]) if (monotonic() >= one.until) lose(one);
     looks += 1;
-    // A renewal that takes longer than this is waited for: another one would only be in its way.
+    // A slow renewal must finish before the next one starts; a second one would only compete with
+    // it.
     if (looks < LOOKS_TO_RENEW || renewing || kept.size === 0) return;
     looks = 0;
     void renew();

@@ -8,7 +8,7 @@ const turn = { conversationId: 'c', turnId: 't' };
 const target = { dialect: 'plain', maxLength: 1_000, unit: 'utf16' } as const;
 const route = { channel: 'web', account: 'default', chatId: '1', target };
 
-/** One of each kind; a kind that is added later does not compile without its example. */
+/** One example of each event type. A new type does not compile without its example. */
 const EXAMPLES: { readonly [T in LiveEvent['type']]: Extract<LiveEvent, { type: T }> } = {
   'turn-started': {
     type: 'turn-started',
@@ -41,12 +41,12 @@ const OUTCOMES: Readonly<Record<Outcome, true>> = {
   'put-off': true,
 };
 
-describe('live events on their way between processes', () => {
+describe('live events between processes', () => {
   it.each(Object.values(EXAMPLES))('arrive as they were sent: $type', (event) => {
     expect(decodeEvents('two', encodeEvents('one', [event]))).toEqual([event]);
   });
 
-  it.each(Object.keys(OUTCOMES))('tell that a turn ended as %s', (outcome) => {
+  it.each(Object.keys(OUTCOMES))('carry the turn outcome %s', (outcome) => {
     const text = JSON.stringify({
       from: 'one',
       events: [{ type: 'turn-ended', ...turn, outcome }],
@@ -54,23 +54,26 @@ describe('live events on their way between processes', () => {
     expect(decodeEvents('two', text)).toEqual([{ type: 'turn-ended', ...turn, outcome }]);
   });
 
-  it('carry no text of the outbox', () => {
+  it('carry no texts of the outbox', () => {
     const due = EXAMPLES['delivery-due'];
     expect(forOthers({ ...due, fresh: { parts: [], createdAt: 1 } })).toEqual(due);
     expect(forOthers(EXAMPLES['turn-delta'])).toBe(EXAMPLES['turn-delta']);
   });
 
-  it('come back to nobody who sent them', () => {
+  it('are ignored by their own sender', () => {
     expect(decodeEvents('one', encodeEvents('one', Object.values(EXAMPLES)))).toEqual([]);
   });
 
-  it('of a newer version are left out where they are not understood, and cost the others nothing', () => {
+  it('are skipped if a newer version sent an unknown type, without losing the other events', () => {
     const later = { ...EXAMPLES['stop-turn'], urgency: 3 };
     const text = JSON.stringify({ from: 'one', events: [{ type: 'turn-sung' }, null, later] });
     expect(decodeEvents('two', text)).toEqual([EXAMPLES['stop-turn']]);
   });
 
-  it.each(['', 'null', '[]', '{"from":"one"}', '{"events":[]}'])('are none in "%s"', (text) => {
-    expect(decodeEvents('two', text)).toEqual([]);
-  });
+  it.each(['', 'null', '[]', '{"from":"one"}', '{"events":[]}'])(
+    'are not found in "%s"',
+    (text) => {
+      expect(decodeEvents('two', text)).toEqual([]);
+    },
+  );
 });

@@ -7,18 +7,21 @@ export interface BusOptions extends RedisLocation {
   readonly url: string;
   readonly log: Logger;
   /**
-   * Events taken from other processes: `turns` are signs of life and deliveries, for gateways; `orders` are for
-   * workers. Absent: both.
+   * Which events to receive from other processes: `turns` (turn progress and deliveries) is for
+   * gateways, `orders` for workers. Both when absent.
    */
   readonly receives?: 'turns' | 'orders' | undefined;
 }
 
-/** A live bus that is closed when its process ends; later events stay in this process. */
+/** A live bus to close when the process ends; events published after that stay in this process. */
 export interface OpenBus extends LiveBus {
   close(): Promise<void>;
 }
 
-/** The live bus of one process: calls its listeners at once, in the order of subscribing. */
+/**
+ * A live bus within one process. It calls its listeners synchronously, in the order they
+ * subscribed.
+ */
 export function createLocalBus(log: Logger): LiveBus {
   const listeners = new Set<(event: LiveEvent) => void>();
   return {
@@ -27,7 +30,7 @@ export function createLocalBus(log: Logger): LiveBus {
         try {
           listener(event);
         } catch (error) {
-          log.error({ event: event.type, reason: reasonOf(error) }, 'a live listener failed');
+          log.error({ event: event.type, reason: reasonOf(error) }, 'a live event listener failed');
         }
       }
     },

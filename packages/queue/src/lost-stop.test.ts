@@ -6,7 +6,7 @@ import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
 import { createLocalBus } from './local-bus.ts';
 import { type LaneScene, openLaneScene } from './testing/lane-scene.ts';
 
-/** Renewed after 300 ms, as the real lease of 8 s is after 2.4 s. */
+/** Renewed after 300 ms, as the real lease of 8 s is renewed after 2.4 s. */
 const LEASE_MS = 1_000;
 
 let scene: LaneScene;
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe('a /stop whose live event never reaches the worker', () => {
-  it('[G05] ends the turn when its lease is renewed next, and no answer of it is sent', async () => {
+  it('[G05] ends the turn at its next lease renewal, and its answer is not sent', async () => {
     const ends: unknown[] = [];
     const { promise: hasStarted, resolve: starts } = Promise.withResolvers<void>();
     const runTurn: RunTurn = async (
@@ -28,7 +28,7 @@ describe('a /stop whose live event never reaches the worker', () => {
     ) => {
       starts();
       if (!signal.aborted) await once(signal, 'abort');
-      // Even a turn that does not listen commits nothing.
+      // Even a turn that ignores its signal commits nothing.
       ends.push(stopReasonOf(signal), await scene.answer(turn, lease));
     };
     const deaf = createLocalBus(silentLogger);
@@ -47,7 +47,7 @@ describe('a /stop whose live event never reaches the worker', () => {
     expect(await scene.outcomes('c')).toEqual(['stopped']);
   });
 
-  it('[G05] does not keep the lane from what is asked next', async () => {
+  it('[G05] does not keep the lane from answering the next message', async () => {
     const started: string[] = [];
     const runTurn: RunTurn = async (
       ...[turn, lease, signal]: Parameters<Parameters<LaneScene['laneDeps']>[0]>

@@ -6,7 +6,7 @@ import { createLocalBus } from './local-bus.ts';
 const stop: LiveEvent = { type: 'stop-turn', conversationId: 'c' };
 
 describe('the live bus of one process', () => {
-  it('notifies every listener, in the order of subscribing, until it leaves', () => {
+  it('notifies every listener in the order of subscribing, until it unsubscribes', () => {
     const bus = createLocalBus(recordingLogger().log);
     const heard: string[] = [];
     const leave = bus.subscribe(() => heard.push('first'));
@@ -17,7 +17,7 @@ describe('the live bus of one process', () => {
     expect(heard).toEqual(['first', 'second', 'second']);
   });
 
-  it('is not stopped by a listener that throws', () => {
+  it('continues after a listener throws', () => {
     const { log, lines } = recordingLogger();
     const bus = createLocalBus(log);
     const heard: LiveEvent[] = [];
@@ -27,6 +27,8 @@ describe('the live bus of one process', () => {
     bus.subscribe((event) => heard.push(event));
     bus.publish(stop);
     expect(heard).toEqual([stop]);
-    expect(lines).toEqual(['a live listener failed {"event":"stop-turn","reason":"a defect"}']);
+    expect(lines).toEqual([
+      'a live event listener failed {"event":"stop-turn","reason":"a defect"}',
+    ]);
   });
 });

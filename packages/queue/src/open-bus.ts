@@ -2,7 +2,9 @@ import type { FreshParts, LiveBus } from '@parley/core';
 import { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
 import { unknownUrl } from './redis-location.ts';
 
-/** Opens the live bus. Resolves without Redis, too: live events are lost until it is there. */
+/**
+ * Opens the live bus. Also resolves while Redis is away; live events are lost until Redis is back.
+ */
 export async function openBus(options: BusOptions): Promise<OpenBus> {
   const local = createLocalBus(options.log);
   if (options.url === 'memory:') return { ...local, async close() {} };
@@ -11,7 +13,10 @@ export async function openBus(options: BusOptions): Promise<OpenBus> {
   return openRedisBus(options, local);
 }
 
-/** Wakes the deliveries of a chat: here at once, in the gateway that is connected as the account by one publish. */
+/**
+ * Wakes the deliveries of a chat: directly in this process, and by one publish in the gateway that
+ * is connected to the account.
+ */
 export type WakeDelivery = (
   channel: string,
   account: string,
@@ -19,7 +24,7 @@ export type WakeDelivery = (
   fresh?: FreshParts,
 ) => Promise<void>;
 
-/** Makes it from a bus. */
+/** Creates the function from a bus. */
 export function wakeDeliveryOn(bus: LiveBus): WakeDelivery {
   return async (channel, account, chatId, fresh) =>
     bus.publish({ type: 'delivery-due', channel, account, chatId, fresh });

@@ -1,21 +1,26 @@
 import { BoundedMap, type Monotonic } from '@parley/core';
 
-/** No wake-up is put off for longer, in ms: pauses after a failure, bursts and busy lanes are all shorter. */
+/** The longest delay of any wake-up, in ms. Retries, bursts and busy lanes all wait less. */
 export const MAX_PUT_OFF_MS = 5_000;
 
-/** Keys whose delayed job is watched at a time; the oldest are watched again from the beginning. */
+/**
+ * The number of keys whose delayed job is watched. When a key is evicted, watching it starts over.
+ */
 const WATCHED = 10_000;
 
-/** A run that a job waits for: a job that was started since is delayed for another reason. */
+/**
+ * Identifies the delay of a job: a job that has started since then is delayed for another reason.
+ */
 interface DelayedRun {
   readonly jobId: string;
   readonly attemptsStarted: number;
 }
 
 /**
- * Notices delayed jobs that should have come long ago. BullMQ stores the wall-clock time at which a job is due, so
- * after the clock was set back it comes as much later as the clock was set back, and until then all wake-ups of its
- * key count as repetitions of it. How long a sweep has seen the same job wait depends on no clock.
+ * Detects delayed jobs that are overdue. BullMQ stores the wall-clock time at which a job is due,
+ * so after the clock is set back the job comes late by that amount, and until then all wake-ups of
+ * its key are dropped as duplicates. The time for which sweeps have seen the same delayed job does
+ * not depend on the wall clock.
  */
 export function watchDelayedJobs(monotonic: Monotonic): (key: string, run: DelayedRun) => boolean {
   const seen = new BoundedMap<string, DelayedRun & { readonly since: number }>(WATCHED);

@@ -5,13 +5,13 @@ import { probeRedis } from './connect-redis.ts';
 const redisUrl = inject('redisUrl');
 const within = (ms: number) => AbortSignal.timeout(ms);
 
-describe.runIf(redisUrl)('a probe of a Redis that runs', () => {
-  it('[U02] says its version', async () => {
+describe.runIf(redisUrl)('probeRedis with a running Redis', () => {
+  it('[U02] reports its version', async () => {
     const found = await probeRedis({ url: redisUrl ?? '' }, within(5_000));
     expect(found).toMatchObject({ kind: 'works', version: expect.stringMatching(/^\d+\.\d+/) });
   });
 
-  it('[U02] says that the password is wrong, without showing it', async () => {
+  it('[U02] reports a wrong password without showing it', async () => {
     const found = await probeRedis(
       { url: redisUrl ?? '', password: 'not-this-one' },
       within(5_000),
@@ -24,8 +24,8 @@ describe.runIf(redisUrl)('a probe of a Redis that runs', () => {
   });
 });
 
-describe('a probe of a Redis', () => {
-  it('[U02] that is not there ends at once', async () => {
+describe('probeRedis', () => {
+  it('[U02] fails at once if nothing listens at the address', async () => {
     const found = await probeRedis({ url: 'redis://127.0.0.1:1' }, within(60_000));
     expect(found).toMatchObject({
       kind: 'problem',
@@ -33,7 +33,7 @@ describe('a probe of a Redis', () => {
     });
   });
 
-  it('[U02] that says nothing ends at the deadline', async () => {
+  it('[U02] fails at the deadline if the server says nothing', async () => {
     const server = createServer(() => {});
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());

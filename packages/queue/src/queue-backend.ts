@@ -2,7 +2,7 @@ import type { Logger } from '@parley/core';
 import type { IQueueBackend, Processor, Queue, Telemetry, Worker, WorkerOptions } from 'bullmq';
 import type { QueueError } from './redis-location.ts';
 
-/** The body of a wake-up: what has work, and nothing else. */
+/** The payload of a wake-up: the key that has work, and nothing else. */
 export interface WakeUp {
   readonly key: string;
 }
@@ -10,7 +10,7 @@ export interface WakeUp {
 /** The settings of a BullMQ worker that Parley uses; the backend adds its connection. */
 export type WorkerTuning = Omit<WorkerOptions<unknown>, 'connection'>;
 
-/** A queue of BullMQ. */
+/** The part of a BullMQ queue that Parley uses. */
 export type WakeUpJobs = Pick<
   Queue<WakeUp, unknown, string, WakeUp, unknown, string, IQueueBackend>,
   | 'add'
@@ -23,29 +23,32 @@ export type WakeUpJobs = Pick<
   | 'close'
 >;
 
-/** A worker of BullMQ. */
+/** The part of a BullMQ worker that Parley uses. */
 export type WakeUpConsumer = Pick<
   Worker<WakeUp, unknown, string, IQueueBackend>,
   'on' | 'waitUntilReady' | 'pause' | 'resume' | 'cancelAllJobs' | 'close'
 >;
 
-/** Runs a job. */
+/** Processes a job. */
 export type WakeUpProcess = Processor<WakeUp>;
 
 /** BullMQ bound to one data store. */
 export interface QueueBackend {
   newQueue(name: string): WakeUpJobs;
   newWorker(name: string, process: WakeUpProcess, tuning: WorkerTuning): WakeUpConsumer;
-  /** Keeps the highest number that any process has named under this name, and returns it. */
+  /** Stores the highest number that any process has passed under this name, and returns it. */
   remember(name: string, number: number): Promise<number>;
-  /** Logs what went wrong in a queue or with its connection, and its consequence; returns the error. */
+  /**
+   * Logs a failure of the queue or its connection together with its consequence, and returns the
+   * error.
+   */
   failed(error: unknown, message: string, facts?: { readonly key: string }): QueueError;
-  /** Writes something small; rejects when that is not possible. */
+  /** Writes a small value; rejects if the store is not writable. */
   check(): Promise<void>;
   close(): void;
 }
 
-/** The log, and traces for OpenTelemetry where they are on. */
+/** The logger, and OpenTelemetry tracing if it is enabled. */
 export interface BackendOptions {
   readonly log: Logger;
   readonly telemetry?: Telemetry | undefined;

@@ -18,10 +18,11 @@ import type {
 import { queuePrefix, type RedisLocation } from './redis-location.ts';
 
 /**
- * BullMQ would wait up to 10 s in one command where jobs are delayed: too long to notice a silence. It would
- * look for another job with the end of each, which its worker does by itself where it is not waiting for one.
- * And it would look twice after the job that ended a wait, which most often came alone: giving out a job sets
- * the marker that ends the next wait at once, so the look after that wait is enough.
+ * Changes three habits of BullMQ. With delayed jobs, it blocks up to 10 s in one command, which is
+ * too long to notice a silent connection. It fetches another job whenever one completes, although
+ * the worker also does so whenever it is not waiting for a job. And it fetches again right after
+ * the job that ended a wait, although that job usually came alone: handing out a job sets the
+ * marker that ends the next wait at once, so the fetch after that wait is enough.
  */
 const createBackend: typeof createRedisBackend = (...options) => {
   const backend = createRedisBackend(...options);
@@ -47,13 +48,13 @@ const createBackend: typeof createRedisBackend = (...options) => {
 
 const CHECK_LIVES_SECONDS = 60;
 
-/** BullMQ's answer when nothing waits and nothing is delayed. */
+/** BullMQ's result when no job is waiting or delayed. */
 const NO_JOB = [null, 0, 0, 0];
 
 /**
- * BullMQ on Redis. The queue has a connection for wake-ups, which fails at once while Redis is away;
- * a worker has one that waits for Redis, and one more of its own, on which it waits for jobs. Resolves
- * without Redis, too: it is tried until it is there.
+ * BullMQ on Redis. The queue sends wake-ups over a connection that fails at once while Redis is
+ * away. Each worker has a connection that waits for Redis, and BullMQ opens another one for its
+ * blocking commands. Also resolves while Redis is away; the connections keep trying.
  */
 export async function openRedisBackend(
   place: RedisLocation,
@@ -77,7 +78,7 @@ export async function openRedisBackend(
   });
   return {
     newQueue(name): WakeUpJobs {
-      // The version is looked at above, once; a queue that asked would wait for Redis to be there.
+      // `checkRedis` has already checked the version; a check by the queue would wait for Redis.
       const direct = { skipWaitingForReady: true, skipVersionCheck: true };
       return new Queue<WakeUp>(name, { connection: asking, ...direct, ...shared(name) });
     },

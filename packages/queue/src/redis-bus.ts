@@ -13,13 +13,14 @@ import { redisKeyPrefix } from './redis-location.ts';
 
 type Topic = NonNullable<BusOptions['receives']>;
 
-/** Check interval of the listening connection, which otherwise expects no answer, in ms. */
+/** Ping interval of the subscribed connection, which otherwise expects no replies, in ms. */
 const PING_MS = 5_000;
 
 /**
- * Live events between processes, by publish and subscribe of Redis: nothing is kept, so nothing can
- * grow. Listeners of this process hear its events at once and without Redis; from the others they come
- * in the order of their sending. Whatever is published while Redis is away is lost to the others.
+ * Live events between processes over Redis pub/sub. Nothing is stored, so nothing can grow.
+ * Listeners in this process are called at once and without Redis; events of other processes arrive
+ * in the order they were sent. Events published while Redis is away are lost to the other
+ * processes.
  */
 export async function openRedisBus(options: BusOptions, local: LiveBus): Promise<OpenBus> {
   const { log, receives } = options;
@@ -32,7 +33,7 @@ export async function openRedisBus(options: BusOptions, local: LiveBus): Promise
     for (const event of decodeEvents(self, text)) local.publish(event);
   });
   const topics: Topic[] = receives === undefined ? ['turns', 'orders'] : [receives];
-  // Waits until Redis is there; whenever it comes back, the connection subscribes by itself.
+  // Waits until Redis is reachable. After a reconnect, the connection subscribes again on its own.
   const subscribed = into
     .subscribe(...topics.map(channel))
     .catch((error: unknown) => void outage.note(error));
@@ -61,7 +62,7 @@ export async function openRedisBus(options: BusOptions, local: LiveBus): Promise
   };
 }
 
-/** The events for workers; everything else is for gateways. */
+/** The events for workers; all others are for gateways. */
 const ORDERS: ReadonlySet<LiveEvent['type']> = new Set([
   'stop-turn',
   'message-waiting',
@@ -74,11 +75,14 @@ function topicOf({ type }: LiveEvent): Topic {
 
 interface Sender {
   send(event: LiveEvent): void;
-  /** Waits for what is under way; nothing is sent any more. */
+  /** Waits for the message being sent, and sends no more. */
   close(): Promise<void>;
 }
 
-/** One message at a time, so that what comes meanwhile waits together and is joined. */
+/**
+ * Sends one message at a time, so that events published meanwhile collect in the batch and are
+ * joined.
+ */
 function createSender(
   publish: (text: string) => Promise<unknown>,
   self: string,
@@ -92,10 +96,10 @@ function createSender(
       try {
         await publish(encodeEvents(self, batch.take()));
       } catch (error) {
-        outage.note(error, 'live events do not reach other processes');
+        outage.note(error, 'live events are not reaching other processes');
       }
     }
-    // In the same breath as the last look at the batch: nothing can be added between the two.
+    // Runs synchronously after the batch was found empty, so no event can be added in between.
     sending = null;
   };
   return {

@@ -2,14 +2,22 @@ import { ParleyError } from '@parley/core';
 
 /** The address of Redis and its credentials. `url` alone is enough for one server. */
 export interface RedisLocation {
-  /** `redis://` or, with TLS, `rediss://`; says host, port, user, password and number of the database. */
+  /**
+   * `redis://`, or `rediss://` with TLS; contains host, port, user, password and database number.
+   */
   readonly url: string;
-  /** Begins every key and channel, so that several installations can share one Redis; `parley` when absent. */
+  /**
+   * The start of every key and channel, so that several installations can share one Redis; `parley`
+   * when absent.
+   */
   readonly prefix?: string | undefined;
-  /** Overrides the URL. */
+  /** Overrides the user name in the URL. */
   readonly username?: string | undefined;
   readonly password?: string | undefined;
-  /** Asked who the master is; the host of the URL is not used then. `host:port`, 26379 without a port. */
+  /**
+   * The sentinels to ask for the current master; the host in the URL is then ignored. `host:port`,
+   * port 26379 by default.
+   */
   readonly sentinel?:
     | {
         readonly name: string;
@@ -18,7 +26,9 @@ export interface RedisLocation {
         readonly password?: string | undefined;
       }
     | undefined;
-  /** The URL is one node of a Redis Cluster; these are more to begin with. `host:port`, 6379 without a port. */
+  /**
+   * More nodes of the Redis Cluster, besides the one in the URL. `host:port`, port 6379 by default.
+   */
   readonly cluster?: { readonly nodes: readonly string[] } | undefined;
 }
 
@@ -28,22 +38,22 @@ export function redisKeyPrefix({ prefix = 'parley' }: Pick<RedisLocation, 'prefi
 }
 
 /**
- * The prefix of the keys of one queue. Redis Cluster hashes only the part in braces: all keys of a queue lie on one
- * node, as BullMQ’s scripts need it, and different queues on different ones.
+ * The key prefix of one queue. Redis Cluster hashes only the part in braces, so all keys of a queue
+ * are on one node, as BullMQ’s scripts require, while different queues may be on different nodes.
  */
 export function queuePrefix(place: Pick<RedisLocation, 'prefix'>, queue: string): string {
   return `{${redisKeyPrefix(place)}:${queue}}`;
 }
 
-/** Something the queue could not do; messages are safe in the tables either way. */
+/** A failure of the queue. Messages are safe in the tables either way. */
 export class QueueError extends ParleyError {}
 
-/** No part of the address but its scheme is shown: there may be a password in it. */
+/** Shows only the scheme of the URL, because the rest may contain a password. */
 export function unknownUrl(url: string): QueueError {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? url;
   return new QueueError({
     code: 'queue-url',
-    message: `The queue cannot be at "${scheme}". Use memory: or redis://host:port.`,
+    message: `Unsupported queue URL "${scheme}". Use memory: or redis://host:port.`,
     retryable: false,
   });
 }

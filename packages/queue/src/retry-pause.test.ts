@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { retryPause } from './keyed-work.ts';
 
-describe('the pause before failed work is tried again', () => {
+describe('the delay before failed work is retried', () => {
   it.each([
     [1, 500],
     [2, 1_000],

@@ -19,7 +19,7 @@ function start(
   running.push(startScheduler({ schedules: map, bus, clock, log, everyMs }));
 }
 
-it('[H01] a schedule is looked at when the process starts, and when it says', async () => {
+it('[H01] runs a schedule at startup and whenever it asks to run', async () => {
   let looks = 0;
   start({
     a: async () => {
@@ -30,7 +30,7 @@ it('[H01] a schedule is looked at when the process starts, and when it says', as
   await expect.poll(() => looks).toBe(3);
 });
 
-it('[H01] one that fails is looked at again, and holds no other up', async () => {
+it('[H01] runs a failed schedule again without delaying the others', async () => {
   const { log, lines } = recordingLogger();
   let failures = 0;
   let looks = 0;
@@ -47,7 +47,7 @@ it('[H01] one that fails is looked at again, and holds no other up', async () =>
   expect(lines.join()).toContain('no disk');
 });
 
-it('[H01] a clock that is put back a day holds nothing up', async () => {
+it('[H01] runs schedules on time after the clock is set back a day', async () => {
   let back = 0;
   let looks = 0;
   const clock = () => Date.now() - back;
@@ -65,7 +65,7 @@ it('[H01] a clock that is put back a day holds nothing up', async () => {
   await expect.poll(() => looks).toBeGreaterThan(2);
 });
 
-it('[H01] one that takes long is not started again before it has ended, however often it is planned', async () => {
+it('[H01] never overlaps runs of a slow schedule, however often it is announced', async () => {
   let atOnce = 0;
   let most = 0;
   let looks = 0;
@@ -84,7 +84,7 @@ it('[H01] one that takes long is not started again before it has ended, however 
   expect(most).toBe(1);
 });
 
-it('[H01] a new plan is read when it is announced', async () => {
+it('[H01] runs a schedule at once when a new entry is announced', async () => {
   let looks = 0;
   start({
     a: async () => {
@@ -98,7 +98,7 @@ it('[H01] a new plan is read when it is announced', async () => {
 });
 
 describe('a sweep', () => {
-  it('begins at once, comes again, and never overlaps itself', async () => {
+  it('starts at once, repeats, and never overlaps itself', async () => {
     const { log } = recordingLogger();
     let running = 0;
     let most = 0;
@@ -116,7 +116,7 @@ describe('a sweep', () => {
     expect(most).toBe(1);
   });
 
-  it('survives a round that fails, and logs it', async () => {
+  it('continues after a failed round and logs the failure', async () => {
     const { log, lines } = recordingLogger();
     let rounds = 0;
     const sweep = startSweep('lanes', 1, log, async () => {
@@ -128,7 +128,7 @@ describe('a sweep', () => {
     expect(lines).toEqual(['sweep failed {"sweep":"lanes","reason":"database away"}']);
   });
 
-  it('[D11] waits for its last round and then stays away', async () => {
+  it('[D11] waits for its last round and then stops', async () => {
     const { log } = recordingLogger();
     let done = 0;
     const sweep = startSweep('test', 1, log, async () => {

@@ -11,7 +11,7 @@ const redisUrl = inject('redisUrl');
 describe('wake-ups in memory', () => behaviour('memory:'));
 describe.runIf(redisUrl)('wake-ups on Redis', () => behaviour(redisUrl ?? ''));
 
-/** The same promises on every backend. */
+/** The tests that every backend must pass. */
 function behaviour(url: string): void {
   const { log, lines } = recordingLogger();
   const workers: WakeUpWorker[] = [];
@@ -21,14 +21,14 @@ function behaviour(url: string): void {
     await Promise.all(queues.splice(0).map((queue) => queue.close()));
   });
 
-  /** A queue that no other test uses. */
+  /** Opens a queue that no other test uses. */
   async function open(monotonic = systemTime.monotonic): Promise<WakeUpQueue> {
     const queue = await openTurnQueue({ url, prefix: randomUUID(), log, monotonic });
     queues.push(queue);
     return queue;
   }
 
-  /** The same, served by `handler`. */
+  /** Opens a queue that `handler` serves. */
   async function served(handler: WakeUpHandler) {
     const queue = await open();
     const worker = await queue.work(handler, 10);
@@ -36,7 +36,7 @@ function behaviour(url: string): void {
     return { queue, worker };
   }
 
-  it('work on different keys at the same time', async () => {
+  it('run different keys in parallel', async () => {
     const started: string[] = [];
     let release = (): void => {};
     const together = new Promise<void>((resolve) => {
@@ -53,7 +53,7 @@ function behaviour(url: string): void {
     expect(started.sort()).toEqual(['a', 'b', 'c']);
   });
 
-  it('[D02] work on one key one at a time, and once more for what came meanwhile', async () => {
+  it('[D02] run a key once at a time, and once more for all wake-ups that came meanwhile', async () => {
     let running = 0;
     let most = 0;
     let runs = 0;
@@ -78,7 +78,7 @@ function behaviour(url: string): void {
     expect({ runs, most }).toEqual({ runs: 2, most: 1 });
   });
 
-  it('[D13] of a sweep are not kept away by a worker that is stuck, and count once while they wait', async () => {
+  it('[D13] of a sweep bypass a stuck worker, and count once while they wait', async () => {
     const stuck = Promise.withResolvers<null>();
     let runs = 0;
     const { queue } = await served(async () => {
@@ -96,7 +96,7 @@ function behaviour(url: string): void {
     expect(await idle.depth()).toEqual({ waiting: 1, active: 0, delayed: 0 });
   });
 
-  it('[D02] work on more keys than workers may take at once, the delayed among them in time', async () => {
+  it("[D02] run more keys than the workers' concurrency allows at once, and delayed keys on time", async () => {
     const runs = new Map<string, number>();
     const handler: WakeUpHandler = async (key) => {
       runs.set(key, (runs.get(key) ?? 0) + 1);
@@ -108,8 +108,8 @@ function behaviour(url: string): void {
     const keys = ['late', ...Array.from({ length: 20 }, (_, index) => `key-${index}`)];
     await Promise.all(keys.map((key) => queue.wake(key)));
     const expected = Object.fromEntries(keys.map((key) => [key, key === 'late' ? 2 : 1]));
-    // On Redis BullMQ now and then loses the sign of a delayed job between two workers and looks again after five seconds; in
-    // Parley the sweep finds the work after three.
+    // On Redis, BullMQ occasionally loses the marker of a delayed job between two workers and looks
+    // again only after five seconds. In Parley the sweep finds the work after three.
     await expect.poll(() => Object.fromEntries(runs), { timeout: 10_000 }).toEqual(expected);
   });
 
@@ -128,7 +128,7 @@ function behaviour(url: string): void {
     expect(runs).toBe(1);
   });
 
-  it('come again after the time that the handler names, and may be woken afresh afterwards', async () => {
+  it('come again after the delay that the handler returns, and can be added again afterwards', async () => {
     const at: number[] = [];
     const { queue } = await served(async () => {
       at.push(Date.now());
@@ -136,13 +136,13 @@ function behaviour(url: string): void {
     });
     await queue.wake('later');
     await expect.poll(() => at.length, { timeout: 5_000 }).toBe(2);
-    // One millisecond of leeway: timers and clocks round differently.
+    // Allows one millisecond, because timers and clocks round differently.
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(199);
     await queue.wake('later');
     await expect.poll(() => at.length).toBe(3);
   });
 
-  it('[D13] come as late as their handler named, and a sweep later, when the clock is set back', async () => {
+  it('[D13] are late by at most one sweep when the clock is set back', async () => {
     let passed = 0;
     const queue = await open(() => passed);
     let runs = 0;
@@ -171,7 +171,7 @@ function behaviour(url: string): void {
     }
   });
 
-  it('are tried again when the handler throws, and say so', async () => {
+  it('are retried and logged when the handler throws', async () => {
     let runs = 0;
     const { queue } = await served(async () => {
       runs += 1;
@@ -183,7 +183,7 @@ function behaviour(url: string): void {
     expect(lines.filter((line) => line.includes('the database is away'))).toHaveLength(1);
   });
 
-  it('[D11] let work end within the grace, then tell it to end', async () => {
+  it('[D11] let work finish within the grace period, then abort it', async () => {
     const ended: string[] = [];
     const { queue, worker } = await served(async (key, signal) => {
       await sleep(key === 'quick' ? 50 : 60_000, undefined, { signal }).catch(() => undefined);
@@ -204,7 +204,7 @@ function behaviour(url: string): void {
   });
 }
 
-describe('the address of the queue', () => {
+describe('the URL of the queue', () => {
   it.each(['postgres://somewhere', 'queue.db', ''])('cannot be "%s"', async (url) => {
     const opening = openTurnQueue({ url, log: silentLogger });
     await expect(opening).rejects.toMatchObject({ name: 'QueueError', code: 'queue-url' });

@@ -9,62 +9,77 @@ import type { RedisLocation } from './redis-location.ts';
 
 /** A running consumer of wake-ups. */
 export interface WakeUpWorker {
-  /** Takes no new keys until `resume`; what runs goes on. One that was on its way may still come. */
+  /**
+   * Takes no new keys until `resume`; running work continues. A key that is already being fetched
+   * may still come.
+   */
   pause(): void;
   resume(): void;
   /** Takes no new keys, waits up to `graceMs` for running ones, then aborts them. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Wake-ups that wait for a worker, that one works on, and that are put off. */
+/** The number of wake-ups that are waiting, being processed, or delayed. */
 export type QueueDepth = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
 
 /**
- * Says "key X has work" to some worker, at most once at a time per key. A wake-up carries no data:
- * the work is in the tables, so a lost or doubled one does no harm.
+ * Tells some worker that a key has work, with at most one run per key at a time. A wake-up carries
+ * no data, because the work is in the tables, so losing or repeating it does no harm.
  */
 export interface WakeUpQueue {
-  /** Never throws: a wake-up that could not be stored is logged and made up for by the sweep. */
+  /**
+   * Adds a wake-up. Never throws: a wake-up that cannot be stored is logged, and the sweep finds
+   * the work.
+   */
   wake(key: string): Promise<void>;
   /**
-   * `wake` for a sweep, which knows that no living worker has this key: work on it that seems to go on
-   * is that of a stuck worker, and does not count as its wake-up. Never throws.
+   * Adds a wake-up for a sweep, which knows that no live worker has this key. An active job of the
+   * key must therefore belong to a stuck worker, and does not suppress the wake-up. Never throws.
    */
   rewake(key: string): Promise<Rewoken>;
-  /** Ready once the worker is waiting for jobs. */
+  /** Starts a worker. Resolves once it is waiting for jobs. */
   work(handler: WakeUpHandler, concurrency: number): Promise<WakeUpWorker>;
-  /** The number of wake-ups, by state; rejects when the queue does not answer. */
+  /** The number of wake-ups by state. Rejects if the queue does not answer. */
   depth(): Promise<QueueDepth>;
-  /** Rejects when the queue does not answer, or takes no wake-ups: full, or a replica that only reads. */
+  /**
+   * Rejects if the queue does not answer or accepts no wake-ups, for example because it is full or
+   * a read-only replica.
+   */
   check(): Promise<void>;
-  /** Keeps the highest number that any process has named under this name, and returns it; rejects as `depth`. */
+  /**
+   * Stores the highest number that any process has passed under this name, and returns it. Rejects
+   * if the queue does not answer.
+   */
   remember(name: string, number: number): Promise<number>;
   close(): Promise<void>;
 }
 
 /**
- * The result of a sweep's look at the wake-up of a key: stored now; there already, `waiting` for a worker or
- * `delayed` for a few seconds; or `refused`, because the queue does not take it.
+ * What `rewake` found: the wake-up was `stored`, it was already there (`waiting` for a worker, or
+ * `delayed` for a few seconds), or the queue `refused` it.
  */
 export type Rewoken = 'stored' | 'waiting' | 'delayed' | 'refused';
 
-/** Wake-ups that some worker will get, as a delayed one will in time; any other is being worked on, or a trace of one that is gone. */
+/**
+ * States of a wake-up that a worker will still receive. Delayed ones are checked separately; in any
+ * other state the job is being processed or is left over from a dead worker.
+ */
 const STILL_TO_COME: ReadonlySet<string> = new Set(['waiting', 'prioritized']);
 
 /**
- * A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead. Work whose
- * lock is lost, as when Redis forgets all, continues: another worker that gets the key finds the lease in
- * the tables, or the key at work in this process.
- * A wake-up is harmless to repeat, so it may stall often before BullMQ gives it up.
+ * A dead worker is noticed within 10 s. Locks are renewed by timer, so long turns never look dead.
+ * If a lock is lost, for example because Redis lost its data, the work continues: another worker
+ * that gets the key finds the lease in the tables, or the key already running in its own process.
+ * Repeating a wake-up is harmless, so a job may stall many times before BullMQ gives it up.
  */
 const TUNING = {
   lockDuration: 8_000,
   stalledInterval: 2_000,
   maxStalledCount: 20,
-  // A command that failed for good is tried again after this, not after 15 s as BullMQ does by itself.
+  // Delay before a failed fetch is retried, instead of BullMQ's 15 s.
   runRetryDelay: 1_000,
 };
-const TROUBLE = 'trouble in the queue; the sweep makes up for it';
+const TROUBLE = 'queue error; the sweep will find missed work';
 const RETRY = { attempts: 8, backoff: { type: 'custom' } } as const;
 
 /** The location and options of the queue. */
@@ -76,10 +91,10 @@ export interface TurnQueueOptions
   readonly url: string;
 }
 
-/** The name of the queue: in keys of Redis, metrics and traces. */
+/** The name of the queue in Redis keys, metrics and traces. */
 export const TURNS = 'turns';
 
-/** Opens the queue of conversations that have work. Throws QueueError for an address that is not known. */
+/** Opens the queue of conversations with work. Throws QueueError for an unsupported URL. */
 export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQueue> {
   const backend = await openBackend(options, options);
   const { monotonic, random } = { ...systemTime, ...options };
@@ -95,7 +110,8 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
     }
   };
   const add = async (key: string): Promise<Rewoken> => {
-    // A key that is being worked on gets one follow-up job, so nothing slips in behind the last look.
+    // A key that is being processed gets one follow-up job, so a message that arrives after the
+    // last check is not missed.
     const deduplication = { id: key, keepLastIfActive: true };
     const ends = { removeOnComplete: true, removeOnFail: true };
     await queue.add('wake', { key }, { deduplication, ...ends, ...RETRY });
@@ -128,7 +144,7 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
         const { waiting = 0, active = 0, delayed = 0 } = counts;
         return { waiting, active, delayed };
       } catch (error) {
-        throw backend.failed(error, 'how much waits in the queue is not known');
+        throw backend.failed(error, 'the queue depth is unknown');
       }
     },
     remember: (name, number) => backend.remember(name, number),
@@ -136,7 +152,7 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
       try {
         await backend.check();
       } catch (error) {
-        throw backend.failed(error, 'the queue takes no wake-ups; the sweep makes up for it');
+        throw backend.failed(error, 'the queue accepts no wake-ups; the sweep will find the work');
       }
     },
     work: (handler, concurrency) =>
@@ -163,7 +179,7 @@ async function startWorker(
       const again = await run.finally(() => running.delete(run));
       if (again === null) return;
       const pause = Math.min(MAX_PUT_OFF_MS, Math.max(1, again));
-      // BullMQ takes its own `Date.now()` off again.
+      // A timestamp, because BullMQ subtracts its own `Date.now()` from it.
       await job.moveToDelayed(systemTime.clock() + pause, token);
       throw new DelayedError();
     },
@@ -173,7 +189,7 @@ async function startWorker(
   worker.on('failed', (job, error) =>
     log.warn(
       { queue: TURNS, key: job?.data.key, reason: reasonOf(error) },
-      'work failed; it will be tried again',
+      'work failed; will retry',
     ),
   );
   await worker.waitUntilReady();
@@ -191,12 +207,13 @@ async function startWorker(
   };
 }
 
-/** The longest wait for a queue to accept that the work is done. In ms. */
+/** How long to wait for the queue to record that the work is done, in ms. */
 const TELL_MS = 1_000;
 
 /**
- * When the work is done and the queue should know it: without Redis BullMQ would wait for Redis to come
- * back. Without the report the key is assigned again, which does no harm.
+ * Resolves a moment after the work is done, so that closing does not wait for Redis: BullMQ would
+ * wait until Redis is back. A completion that was not recorded only means that the key is delivered
+ * again, which does no harm.
  */
 async function givenUp(running: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running);

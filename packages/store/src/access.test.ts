@@ -26,7 +26,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const told = async (chatId: string) =>
       (await store.outbox.recent(routeTo(chatId), 9)).map(({ part }) => part.body.plain);
 
-    it('[F05] gives one code to a sender for an hour, shown once, then another', async () => {
+    it('[F05] gives a sender one code per hour, shown once, then another', async () => {
       expect(await ask('a', 'C1')).toBe('new');
       expect(await ask('a', 'C2', HOUR - 1)).toBe('known');
       expect(await ask('a', 'C3', HOUR)).toBe('new');
@@ -34,7 +34,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.pairing.pending(HOUR)).toMatchObject([{ code: 'C3', senderId: 'a' }]);
     });
 
-    it('[F05] keeps at most 3 waiting per account, also when many ask at once', async () => {
+    it('[F05] keeps at most 3 waiting requests per account, even when many strangers ask at once', async () => {
       const all = ['a', 'b', 'c', 'd', 'e'];
       const asked = await Promise.all(all.map((id) => ask(id, `C${id}`)));
       expect(asked.filter((result) => result === 'new')).toHaveLength(3);
@@ -42,7 +42,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await ask('f', 'Cf', 0, 'other')).toBe('new');
     });
 
-    it('[F05] lets in by a valid code, once, for that account, and says so in the same step', async () => {
+    it('[F05] lets a sender in with a valid code, once and for that account, and sends the welcome in the same step', async () => {
       await ask('a', 'C1');
       const welcome = () => [part('welcome', 'a')];
       expect(await store.pairing.approve('C1', welcome, HOUR)).toBeNull();
@@ -54,7 +54,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await told('a')).toEqual(['C1', 'welcome']);
     });
 
-    it('[U02] takes the requests of one who has access by other means off the list', async () => {
+    it('[U02] removes the requests of a person who has access by other means', async () => {
       await ask('a', 'C1');
       await ask('a', 'C2', 0, 'other');
       await ask('b', 'C3');
@@ -63,7 +63,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.pairing.isAllowed('web', 'default', 'a')).toBe(false);
     });
 
-    it('[F05] refuses a request for as long as its code is valid, and makes room for others', async () => {
+    it('[F05] refuses a sender until the code expires, and frees the place for others', async () => {
       for (const id of ['a', 'b', 'c']) await ask(id, `C${id}`);
       expect(await store.pairing.refuse('Cb', 1)).toMatchObject({ senderId: 'b' });
       expect(await store.pairing.refuse('Cb', 2)).toBeNull();
@@ -104,7 +104,7 @@ const session = (id: string, usedAt: number): PageSession => ({
 });
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`sessions of the page on ${database.name}`, () => {
+  describe.runIf(database.available)(`page sessions on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
@@ -112,14 +112,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[U03] are found until they expire, the last used first', async () => {
+    it('[U03] are found until they expire, the most recently used first', async () => {
       expect(await store.pageSessions.list(119)).toEqual([session('b', 50), session('a', 20)]);
       expect(await store.pageSessions.find('a', 119)).toEqual(session('a', 20));
       expect(await store.pageSessions.find('a', 120)).toBeNull();
       expect(await store.pageSessions.list(120)).toEqual([session('b', 50)]);
     });
 
-    it('[U03] are renewed by a use, never shortened by an earlier one of another gateway', async () => {
+    it('[U03] are renewed by each use, and never shortened by an earlier use on another gateway', async () => {
       await store.pageSessions.use({ id: 'a', usedAt: 60, expiresAt: 160 });
       await store.pageSessions.use({ id: 'a', usedAt: 55, expiresAt: 155 });
       expect(await store.pageSessions.find('a', 159)).toMatchObject({ usedAt: 60 });
@@ -127,7 +127,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.pageSessions.find('gone', 60)).toBeNull();
     });
 
-    it('[U03] are ended one by one or all at once', async () => {
+    it('[U03] can be ended one by one or all at once', async () => {
       expect(await store.pageSessions.end('none')).toBe(0);
       expect(await store.pageSessions.end('a')).toBe(1);
       expect(await store.pageSessions.find('a', 30)).toBeNull();
@@ -136,7 +136,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.pageSessions.list(0)).toEqual([]);
     });
 
-    it('[U03] that have expired are removed when the next one is opened', async () => {
+    it('[U03] are removed after they expired, when the next session is opened', async () => {
       await agesCountedTo(130);
       await store.pageSessions.open({ ...session('d', 130), createdAt: 130 });
       expect((await store.pageSessions.list(0)).map(({ id }) => id)).toEqual(['d', 'b']);

@@ -3,7 +3,7 @@ import { type Database, fromCheckedJson, type Sql, statement, toJson } from './d
 import { insertParts } from './outbox-parts.ts';
 import type { NewPart } from './rows.ts';
 
-/** A stranger in a direct chat, and how to answer there. The name is untrusted. */
+/** A stranger in a direct chat, and the route for an answer. The name is untrusted. */
 interface PairingApplicant {
   readonly channel: string;
   readonly account: string;
@@ -12,13 +12,13 @@ interface PairingApplicant {
   readonly route: ReplyRoute;
 }
 
-/** A stranger who waits for access. */
+/** A stranger who is waiting for access. */
 export interface PairingRequest extends PairingApplicant {
   readonly code: string;
   readonly expiresAt: number;
 }
 
-/** A stranger as Parley names people: `telegram:42`. */
+/** The stranger's id in Parley's form: `telegram:42`. */
 export function applicantPersonId({
   channel,
   senderId,
@@ -26,7 +26,7 @@ export function applicantPersonId({
   return `${channel}:${senderId}`;
 }
 
-/** The life of a code, and the number of strangers who may wait at an account. */
+/** The lifetime of a code, and the number of strangers who may wait per account. */
 export interface PairingBounds {
   readonly validMs: number;
   readonly pending: number;
@@ -35,16 +35,18 @@ export interface PairingBounds {
 const USUAL_BOUNDS: PairingBounds = { validMs: 60 * 60_000, pending: 3 };
 
 /**
- * Strangers who ask for access, and those who have it (F05): the tables `pairing_request` and `allowed_sender`. Ingress
- * and the command `/pair` write them, ingress reads them; all gateways see the same.
+ * Strangers who ask for access and senders who have it (F05): the tables `pairing_request` and
+ * `allowed_sender`. Ingress and the command `/pair` write them, ingress reads them. All gateways
+ * share them.
  */
 export type PairingRepository = ReturnType<typeof pairingRepository>;
 
 export function pairingRepository(database: Database, newId: NewId) {
   return {
     /**
-     * Notes that a stranger wants in: one code per sender, the same while it is valid. `notice` is put into
-     * the outbox in the same transaction if `code` is taken, that is once per sender in that time.
+     * Records that a stranger asks for access. Each sender has one code, which stays the same while
+     * it is valid. When the code is stored, `notice` goes into the outbox in the same transaction,
+     * so a sender gets one notice per code.
      */
     request: (
       applicant: PairingApplicant,
@@ -54,7 +56,7 @@ export function pairingRepository(database: Database, newId: NewId) {
       bounds: PairingBounds = USUAL_BOUNDS,
     ): Promise<'new' | 'known' | 'full'> =>
       database.write(async (sql) => {
-        // Two strangers at once must not both take the last place.
+        // Two simultaneous strangers must not both take the last place.
         if (database.dialect === 'postgres') sql.send(LOCK);
         sql.send(FORGET_EXPIRED, { now });
         const known = await sql.all(APPLICANTS, applicant);
@@ -68,12 +70,12 @@ export function pairingRepository(database: Database, newId: NewId) {
         return 'new';
       }),
 
-    /** Requests that are still valid, oldest first. */
+    /** Valid requests, oldest first. */
     pending: (now: number) => database.read((sql) => pendingRequests(sql, now)),
 
     /**
-     * Lets the sender of a valid code in for good and puts `welcome` into the outbox, in one
-     * transaction; null when no request has that code.
+     * Permanently allows the sender of a valid code and puts `welcome` into the outbox, in one
+     * transaction. Null when no request has that code.
      */
     approve: (
       code: string,
@@ -90,8 +92,8 @@ export function pairingRepository(database: Database, newId: NewId) {
       }),
 
     /**
-     * Takes the request with this code off the list; its sender is not told, and can ask again when the code has
-     * run out. Null when no request has that code.
+     * Refuses the request with this code. The sender is not notified and can ask again after the
+     * code has expired. Null when no request has that code.
      */
     refuse: (code: string, now: number): Promise<PairingRequest | null> =>
       database.write(async (sql) => {
@@ -99,7 +101,10 @@ export function pairingRepository(database: Database, newId: NewId) {
         return row === undefined ? null : readRequest(row);
       }),
 
-    /** Takes the requests of a person off the list at every account of the channel: they have access by other means. */
+    /**
+     * Removes the requests of a person at every account of the channel, because the person has
+     * access by other means.
+     */
     settle: (channel: string, senderId: string): Promise<void> =>
       database.write(async (sql) => sql.send(SETTLE, { channel, senderId })),
 
@@ -110,13 +115,16 @@ export function pairingRepository(database: Database, newId: NewId) {
   };
 }
 
-/** Requests that are still valid, oldest first, inside the caller's transaction. */
+/** Like `pending`, but inside the caller's transaction. */
 export async function pendingRequests(sql: Sql, now: number): Promise<readonly PairingRequest[]> {
   const rows = await sql.all(PENDING, { now });
   return rows.map(readRequest);
 }
 
-/** Lets the sender of a valid code in, inside the caller's transaction; null when no code fits. */
+/**
+ * Allows the sender of a valid code, inside the caller's transaction. Null when no request has that
+ * code.
+ */
 export async function approveRequest(
   sql: Sql,
   code: string,
@@ -186,11 +194,14 @@ const IS_ALLOWED = statement(`
 export interface PageSession {
   readonly id: string;
   readonly hash: string;
-  /** Fingerprint of the token that it was opened with: it is good for as long as that token is. */
+  /**
+   * Fingerprint of the token that opened the session. The session is valid only while that token
+   * is.
+   */
   readonly openedWith: string;
-  /** The browser's own description. */
+  /** The user agent that the browser sends. */
   readonly userAgent: string;
-  /** The network from which it signed in. */
+  /** The network from which the browser signed in. */
   readonly network: 'this-machine' | 'local-network' | 'internet' | 'proxy';
   readonly createdAt: number;
   readonly usedAt: number;
@@ -198,14 +209,14 @@ export interface PageSession {
 }
 
 /**
- * The signed-in browsers of a deployment, table `page_session`; expired ones are not found. Gateways and `parley
- * sessions` write and read it.
+ * The signed-in browsers of a deployment, table `page_session`. Expired sessions are not found.
+ * Gateways and `parley sessions` read and write it.
  */
 export type PageSessionRepository = ReturnType<typeof pageSessionRepository>;
 
 export function pageSessionRepository(database: Database) {
   return {
-    /** Adds a session, and removes those that have expired. */
+    /** Adds a session and removes expired ones. */
     open: (session: PageSession): Promise<void> =>
       database.write(async (sql) => {
         sql.send(FORGET_EXPIRED_SESSIONS, { now: session.createdAt });
@@ -215,15 +226,17 @@ export function pageSessionRepository(database: Database) {
     find: (id: string, now: number): Promise<PageSession | null> =>
       database.read(async (sql) => (await sql.get(FIND, { id, now })) ?? null),
 
-    /** The last used first. */
+    /** Valid sessions, the most recently used first. */
     list: (now: number): Promise<readonly PageSession[]> =>
       database.read((sql) => sql.all(LIST, { now })),
 
-    /** Notes a use and what follows from it; of no harm where another gateway has noted a later one. */
+    /**
+     * Records a use and the new expiry. Has no effect if another gateway has recorded a later use.
+     */
     use: (use: Pick<PageSession, 'id' | 'usedAt' | 'expiresAt'>) =>
       database.change('process', USE, use),
 
-    /** Ends one session, or all of them; returns how many there were. */
+    /** Ends one session or all of them, and returns how many were ended. */
     end: (which: string | 'all'): Promise<number> =>
       which === 'all'
         ? database.change('power-cut', END_ALL)
@@ -231,8 +244,8 @@ export function pageSessionRepository(database: Database) {
   };
 }
 
-// Only what has expired at the moment from which ages are counted (D15): under a clock that is ahead for a minute
-// sessions are not found, and afterwards they are there again.
+// Deletes only what has also expired by the time from which ages are counted (D15). If the clock is
+// ahead for a minute, sessions are hidden for that time, but not deleted.
 const FORGET_EXPIRED_SESSIONS = statement(`
   delete from page_session where expires_at <= :now
     and expires_at <= (select counted_to from retention_run)`);
@@ -261,21 +274,22 @@ const END_ALL = statement('delete from page_session');
 /** A named person who may use the page and the API (U03). Times are ms since 1970. */
 export interface SignIn {
   readonly id: string;
-  /** The hash of the token, which is shown once and stored nowhere. */
+  /** The hash of the token. The token itself is shown once and never stored. */
   readonly hash: string;
   readonly name: string;
   readonly role: Role;
   readonly createdAt: number;
-  /** Null: never. */
+  /** Null if it was never used. */
   readonly usedAt: number | null;
 }
 
-/** More of them are refused: then it is no small team any more. */
+/** The maximum number of sign-ins; Parley is meant for small teams. */
 const MAX_SIGN_INS = 100;
 
 /**
- * Named sign-ins, table `sign_in`, besides the token of the data folder. Gateways and `parley people` write and read it;
- * `page_session.opened_with` is the hash of the token that a session was opened with.
+ * Named sign-ins, table `sign_in`, in addition to the token in the data folder. Gateways and
+ * `parley people` read and write it; `page_session.opened_with` is the hash of the token that
+ * opened a session.
  */
 export type SignInRepository = ReturnType<typeof signInRepository>;
 
@@ -285,23 +299,23 @@ export function signInRepository(database: Database) {
       database.write(async (sql) => {
         const known = await sql.all(LIST_SIGN_INS);
         if (known.length >= MAX_SIGN_INS) return 'full';
-        // Two whose names differ in case alone would be taken for one.
+        // People would confuse two names that differ only in case.
         const name = signIn.name.toLowerCase();
         if (known.some((one) => one.name.toLowerCase() === name)) return 'taken';
         return (await sql.get(ADD_SIGN_IN, signIn)) === undefined ? 'taken' : 'added';
       }),
 
-    /** By the hash of its token. */
+    /** Finds a sign-in by the hash of its token. */
     find: (hash: string): Promise<SignIn | null> =>
       database.read(async (sql) => (await sql.get(FIND_SIGN_IN, { hash })) ?? null),
 
-    /** By name. */
+    /** All sign-ins, sorted by name. */
     list: (): Promise<readonly SignIn[]> => database.read((sql) => sql.all(LIST_SIGN_INS)),
 
-    /** Notes a use; of no harm where another gateway has noted a later one. */
+    /** Records a use. Has no effect if another gateway has recorded a later one. */
     use: (hash: string, now: number) => database.change('process', USE_SIGN_IN, { hash, now }),
 
-    /** Removes a sign-in and its sessions, in one transaction; null: there is none of that name. */
+    /** Removes a sign-in and its sessions in one transaction. Null if no sign-in has that name. */
     revoke: (name: string): Promise<{ readonly sessions: number } | null> =>
       database.write(async (sql) => {
         const revoked = await sql.get(REVOKE, { name });

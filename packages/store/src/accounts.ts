@@ -1,23 +1,23 @@
 import type { ChatKey } from './conversations.ts';
 import { type Database, statement } from './database.ts';
 
-/** That an account is not connected because a person wants it so. */
+/** An account that a person has disconnected until it is resumed. */
 export interface AccountPause {
   readonly channel: string;
   readonly account: string;
-  /** The person who paused it, for people: `the console`, `the command line`. */
+  /** Who paused it, as shown to people: `the console`, `the command line`. */
   readonly by: string;
-  /** In ms. */
+  /** When it was paused, in ms. */
   readonly since: number;
 }
 
 /**
- * Accounts that are paused, table `account_pause`: gateways and `parley channels` write it, gateways read it. A
- * pause outlives a restart.
+ * Paused accounts, table `account_pause`. Gateways and `parley channels` write it, gateways read
+ * it. A pause survives a restart.
  */
 export function accountPauseRepository(database: Database) {
   return {
-    /** One that is paused already stays as it is. */
+    /** Leaves an existing pause unchanged. */
     pause: (pause: AccountPause) => database.change('power-cut', PAUSE, pause),
 
     resume: (channel: string, account: string) =>
@@ -39,25 +39,28 @@ const PAUSES = statement(`
   select channel, account, paused_by as "by", since from account_pause
   order by channel, account`).rows<AccountPause>();
 
-/** A group or channel of a platform that the settings do not allow. The title is untrusted. */
+/** A group or channel that the settings do not allow. The title is untrusted. */
 export interface SeenGroup extends ChatKey {
   readonly title: string | null;
-  /** When it was written there last, to within some minutes. */
+  /** When the last message came, accurate to a few minutes. */
   readonly seenAt: number;
 }
 
-/** The groups kept of each account: adding a bot to many groups must not fill the table. */
+/**
+ * The number of groups kept per account, so that adding a bot to many groups does not fill the
+ * table.
+ */
 const KEPT = 50;
-/** In characters. */
 const MAX_TITLE_CHARACTERS = 120;
 
 /**
- * Groups that wrote to an account and are not allowed, so that a person can allow them: table `seen_group`. Ingress
- * writes it, the page and `parley channels` read it. Nothing of what is said there is in it.
+ * Groups that wrote to an account but are not allowed, so that a person can allow them: table
+ * `seen_group`. Ingress writes it, the page and `parley channels` read it. It contains nothing of
+ * what was said.
  */
 export function seenGroupRepository(database: Database) {
   return {
-    /** Notes a group; of each account the last 50 are kept. */
+    /** Records a group. The last 50 of each account are kept. */
     note: (group: SeenGroup): Promise<void> =>
       database.write(async (sql) => {
         const title = group.title && [...group.title].slice(0, MAX_TITLE_CHARACTERS).join('');
@@ -65,7 +68,7 @@ export function seenGroupRepository(database: Database) {
         sql.send(PRUNE, group);
       }, 'process'),
 
-    /** The last seen first. */
+    /** All groups, the most recently seen first. */
     list: (): Promise<readonly SeenGroup[]> => database.read((sql) => sql.all(SEEN)),
 
     forget: (chat: ChatKey) => database.change('process', FORGET, chat),

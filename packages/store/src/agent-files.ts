@@ -3,36 +3,39 @@ import { type Database, statement } from './database.ts';
 import type { BytesOfRow, StoredFiles } from './files/stored-files.ts';
 import type { FileRef } from './rows.ts';
 
-/** A file with its bytes. */
+/** A file and its bytes. */
 export interface AgentFile extends Pick<OutboundFile, 'kind' | 'name' | 'mimeType'> {
   readonly bytes: Uint8Array;
 }
 
 /**
- * The table `agent_file`: files that the agent sends, stored with their part, and those that tools have given it.
- * Turns and posts write; deliveries, the tool `send_file` and the page read.
+ * The table `agent_file`: files that the agent sends, stored with their part, and files that a tool
+ * returned. Turns and posts write it; deliveries, the tool `send_file` and the page read it.
  */
 export function agentFileRepository(database: Database, files: StoredFiles) {
   return {
-    /** Keeps a file that a tool has given the agent; once, however often it is called. */
+    /** Stores a file that a tool returned. Calling this again has no effect. */
     async keep(id: string, turnId: string, file: AgentFile, now: number): Promise<void> {
       const stored = await files.put(file.bytes);
       const row = agentFileRow({ id, turnId, file, stored, now });
       if ((await database.change('power-cut', INSERT_AGENT_FILE, row)) === 0)
         await files.release([stored]);
     },
-    /** A file that a tool gave in this conversation; null when it is not there (any more). */
+    /**
+     * A file that a tool returned in this conversation; null if it does not exist or its bytes are
+     * gone.
+     */
     async ofConversation(id: string, conversationId: string): Promise<AgentFile | null> {
       return withBytes(
         files,
         await database.read((sql) => sql.get(OF_CONVERSATION, { id, conversationId })),
       );
     },
-    /** The bytes of a part; null when they are not there (any more). */
+    /** The bytes of a part; null if they are gone. */
     async ofPart(partId: string): Promise<Uint8Array | null> {
       return files.read(await database.read((sql) => sql.get(OF_PART, { partId })));
     },
-    /** A file that was sent to a chat; null when it is not there (any more). */
+    /** A file that was sent to a chat; null if it does not exist or its bytes are gone. */
     async ofChat(
       chat: Pick<ReplyRoute, 'channel' | 'account' | 'chatId'>,
       partId: string,
@@ -54,7 +57,7 @@ export function agentFileRepository(database: Database, files: StoredFiles) {
 
 export type AgentFileRepository = ReturnType<typeof agentFileRepository>;
 
-/** A file of a part or of a turn as a row, to be inserted with what it belongs to. */
+/** The row for a file of a part or a turn, to be inserted together with its owner. */
 export function agentFileRow({
   id,
   partId = null,

@@ -10,66 +10,61 @@ const MEMORY: IndexedMemory = {
 };
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(
-    `what is stored of several agents, on ${database.name}`,
-    () => {
-      let store: Store;
-      beforeEach(async () => {
-        store = await database.openEmpty();
-      });
-      afterAll(() => database.dispose());
+  describe.runIf(database.available)(`the data of several agents on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
 
-      /** A message of an owner to an agent. */
-      const owned = (id: string, conversationId: string, text: string) => {
-        const said = message(id, 'chat', {});
-        return store.inbox.accept({
-          ...{ ...said, conversationId, fromOwner: true },
-          message: { ...said.message, text, messageId: id },
-        });
-      };
-
-      it('[F14] [G14] knows the memories of each, in files of the same names', async () => {
-        const desk = store.ofAgent('desk').memories;
-        await store.memories.add(MEMORY);
-        await desk.add({ ...MEMORY, id: 'm2' });
-        expect((await desk.list()).map(({ id, file }) => [id, file])).toEqual([
-          ['m2', 'MEMORY.md'],
-        ]);
-        await desk.rebuild([], ['MEMORY.md']);
-        expect(await desk.list()).toEqual([]);
-        expect((await store.memories.list()).map(({ id }) => id)).toEqual(['m1']);
+    /** A message from an owner to an agent. */
+    const owned = (id: string, conversationId: string, text: string) => {
+      const said = message(id, 'chat', {});
+      return store.inbox.accept({
+        ...{ ...said, conversationId, fromOwner: true },
+        message: { ...said.message, text, messageId: id },
       });
+    };
 
-      it('[F14] [G15] forgets what the owners of one said to it, and nothing of others', async () => {
-        await owned('a', 'web:c', 'the heron flies');
-        await owned('b', '@desk/web:c', 'the heron sleeps');
-        const all = { conversations: [], ownersToo: true, phrases: ['heron'], mark: '[x]' };
-        await store.ofAgent('desk').forgetting.forget(all);
-        const texts = async () =>
-          (await store.inbox.ownerChats()).map(({ message: { text } }) => text).sort();
-        expect((await store.inbox.recent(PLACE, 9)).map((row) => row.message.text)).toEqual([
-          'the heron flies',
-          'the [x] sleeps',
-        ]);
-        expect(await texts()).toEqual(['the [x] sleeps']);
-        const person = { persons: [], ownersToo: true, only: null, mark: '[x]', now: 1 };
-        const nobody = { onStopped() {}, retell: () => ({ text: '' }) };
-        await store.forgetting.forgetPerson({ ...person, ...nobody });
-        expect((await store.inbox.recent(PLACE, 9)).map((row) => row.message.text)).toEqual([
-          '[x]',
-          'the [x] sleeps',
-        ]);
-      });
+    it('[F14] [G14] keeps the memories of each agent apart, even in files with the same name', async () => {
+      const desk = store.ofAgent('desk').memories;
+      await store.memories.add(MEMORY);
+      await desk.add({ ...MEMORY, id: 'm2' });
+      expect((await desk.list()).map(({ id, file }) => [id, file])).toEqual([['m2', 'MEMORY.md']]);
+      await desk.rebuild([], ['MEMORY.md']);
+      expect(await desk.list()).toEqual([]);
+      expect((await store.memories.list()).map(({ id }) => id)).toEqual(['m1']);
+    });
 
-      it('[F05] [F14] knows where the owner of each last wrote', async () => {
-        await owned('a', 'web:c', 'hello');
-        expect(await store.inbox.ownerRoute('desk')).toBeNull();
-        await owned('b', '@desk/web:c', 'hello');
-        expect(await store.inbox.ownerRoute('desk')).not.toBeNull();
-        expect(await store.inbox.ownerRoute()).not.toBeNull();
-      });
-    },
-  );
+    it('[F14] [G15] forgets what the owners of one agent said to it, and nothing of the others', async () => {
+      await owned('a', 'web:c', 'the heron flies');
+      await owned('b', '@desk/web:c', 'the heron sleeps');
+      const all = { conversations: [], ownersToo: true, phrases: ['heron'], mark: '[x]' };
+      await store.ofAgent('desk').forgetting.forget(all);
+      const texts = async () =>
+        (await store.inbox.ownerChats()).map(({ message: { text } }) => text).sort();
+      expect((await store.inbox.recent(PLACE, 9)).map((row) => row.message.text)).toEqual([
+        'the heron flies',
+        'the [x] sleeps',
+      ]);
+      expect(await texts()).toEqual(['the [x] sleeps']);
+      const person = { persons: [], ownersToo: true, only: null, mark: '[x]', now: 1 };
+      const nobody = { onStopped() {}, retell: () => ({ text: '' }) };
+      await store.forgetting.forgetPerson({ ...person, ...nobody });
+      expect((await store.inbox.recent(PLACE, 9)).map((row) => row.message.text)).toEqual([
+        '[x]',
+        'the [x] sleeps',
+      ]);
+    });
+
+    it('[F05] [F14] knows where the owner of each agent last wrote', async () => {
+      await owned('a', 'web:c', 'hello');
+      expect(await store.inbox.ownerRoute('desk')).toBeNull();
+      await owned('b', '@desk/web:c', 'hello');
+      expect(await store.inbox.ownerRoute('desk')).not.toBeNull();
+      expect(await store.inbox.ownerRoute()).not.toBeNull();
+    });
+  });
 }
 
 const PLACE = { channel: 'web', account: 'default', chatId: 'chat' };

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { fromCheckedJson } from './database.ts';
 
 /**
- * The state of a question: `expired` not answered in time, `withdrawn` its turn was stopped,
- * `auto` allowed by the settings without a question, `answered` one of `ask_user`.
+ * The state of an approval. `expired`: not decided in time. `withdrawn`: its turn was stopped.
+ * `auto`: allowed by the settings without asking. `answered`: a question of `ask_user` was
+ * answered.
  */
 type ApprovalState =
   | 'pending'
@@ -14,29 +15,37 @@ type ApprovalState =
   | 'withdrawn'
   | 'auto';
 
-/** A tool call that needs an approval (G05), or a question of `ask_user`. */
+/** A tool call that needs approval (G05), or a question of `ask_user`. */
 export interface NewApproval {
-  /** The code that people type; never used twice. */
+  /** The code that people type. Codes are never reused. */
   readonly code: string;
   readonly turnId: string;
-  /** The call in the journal of its turn. */
+  /** The call in the turn's journal. */
   readonly callKey: string;
   readonly tool: string;
-  /** The arguments as people are shown them. */
+  /** The arguments in the form shown to people. */
   readonly shown: string;
-  /** The author of the message that led to the call: `telegram:42`. */
+  /** The author of the message that caused the call: `telegram:42`. */
   readonly askedBy: string;
-  /** The place, for people: `telegram group -5`. */
+  /** The place as shown to people: `telegram group -5`. */
   readonly place: string;
-  /** The conversation in which the question is put: it is decided there, or by the owner on the page. */
+  /**
+   * The conversation in which the question is asked. It is decided there, or by the owner on the
+   * page.
+   */
   readonly askedIn: string;
   /** The people besides owners who may decide. */
   readonly approvers: readonly string[];
-  /** From then on it counts as refused. In ms. */
+  /** After this time it counts as refused. In ms. */
   readonly expiresAt: number;
-  /** The rule of `approvals.auto` that would allow exactly such calls for good; absent: there is none so narrow. */
+  /**
+   * The rule of `approvals.auto` that would always allow exactly this kind of call; absent if no
+   * rule is that narrow.
+   */
   readonly rule?: string | null;
-  /** Makes it a question: only `askedBy` answers it, with one of these or in other text. */
+  /**
+   * Makes this a question: only `askedBy` may answer, with one of these choices or with free text.
+   */
   readonly choices?: readonly string[] | null;
 }
 
@@ -44,30 +53,30 @@ export interface NewApproval {
 export interface Approval extends NewApproval {
   readonly rule: string | null;
   readonly choices: readonly string[] | null;
-  /** The answer to the question; null: skipped. */
+  /** The answer to the question; null if it was skipped. */
   readonly answer: string | null;
   readonly conversationId: string;
   readonly state: ApprovalState;
   readonly askedAt: number;
-  /** The person; null where none decided. */
+  /** The person who decided; null if nobody did. */
   readonly decidedBy: string | null;
   readonly decidedAt: number | null;
-  /** The outcome of the call itself, once it was run. */
+  /** The outcome of the call itself, once it has run. */
   readonly result: 'done' | 'failed' | null;
 }
 
-/** A stored question; its approvers have a line each. */
+/** A stored question; its approvers are separated by newlines. */
 export interface ApprovalRow extends Omit<Approval, 'approvers' | 'choices'> {
   readonly approvers: string;
   readonly choices: string | null;
 }
 
-/** A stored question with its number, which lists continue behind. */
+/** A stored question with its sequence number, which is the cursor for the next page. */
 export type ListedRow = ApprovalRow & { readonly seq: number };
 
 const Choices = z.array(z.string());
 
-/** A stored question as the other packages know it. */
+/** Converts a stored question to the type used outside of the store. */
 export function readApprovalRow({ approvers, choices, ...row }: ApprovalRow): Approval {
   return {
     ...row,
@@ -76,7 +85,7 @@ export function readApprovalRow({ approvers, choices, ...row }: ApprovalRow): Ap
   };
 }
 
-/** The columns that make an `ApprovalRow`. */
+/** The columns of an `ApprovalRow`. */
 export const APPROVAL_COLUMNS = `code, conversation_id as "conversationId", turn_id as "turnId",
   call_key as "callKey", tool, shown, asked_by as "askedBy", place,
   coalesce(asked_in, conversation_id) as "askedIn", approvers, state, asked_at as "askedAt",

@@ -12,7 +12,7 @@ const EXPIRES = 1_000;
 const LANE = 'web:c1';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`questions to people on ${database.name}`, () => {
+  describe.runIf(database.available)(`approvals and questions on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;
     let made: number;
@@ -56,14 +56,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       command((one) => one.decideApproval({ code: null, verdict: 'denied', by: 'web:u2' }), {
         chat,
       });
-    /** The next worker does not know of the question. */
+    /** The next worker does not know about the question. */
     const begin = (now = 5) => {
       database.setTime(now + 100_000);
       const work = { conversationId: LANE, owner: 'w2', leaseMs: 1_000 };
       return store.lanes.begin(work, 'collect', 't2', now + 100_000);
     };
 
-    it('[G05] [D08] a turn that waits for an approval is shown so until it is given', async () => {
+    it('[G05] [D08] show that a turn is waiting for a decision until it is made', async () => {
       const awaits = async () => {
         const chat = { channel: 'web', account: 'default', chatId: 'c1' };
         return (await store.decisions.stories(chat, 9)).map(({ turn }) => turn?.awaits);
@@ -80,7 +80,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ['in its own chat', 'c1'],
       ['in the chat of an owner', 'c9'],
     ])(
-      '[G05] a decision on the page is written once where it was asked: %s',
+      '[G05] put a decision from the page once into the chat where the question was asked: %s',
       async (_where, chatId) => {
         await store.inbox.accept({ ...message('o1', chatId), fromOwner: true });
         await ask({ askedIn: `web:${chatId}` });
@@ -96,7 +96,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       },
     );
 
-    it('[G05] [D02] a turn with an open question is nobody’s, and what is written meanwhile waits behind it', async () => {
+    it('[G05] [D02] keep a turn with an open question from being claimed, and later messages wait behind it', async () => {
       expect(await ask()).toBe('asked');
       await store.inbox.accept(message('m2'));
       await store.lanes.release(lease);
@@ -115,7 +115,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(idsOf(await claim(store, again.lease, 't2'))).toEqual(['m2']);
     });
 
-    it('[G05] is asked once, however often that is requested; another code is asked for when one is taken', async () => {
+    it('[G05] are asked once per call, however often that is requested; a taken code is reported', async () => {
       expect(await ask()).toBe('asked');
       expect(await ask({ code: 'ZZZ999' })).toBe('asked');
       expect(await ask({ callKey: 't1.0.1' })).toBe('code-taken');
@@ -123,14 +123,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.recent(part('').route, 9)).toHaveLength(1);
     });
 
-    it('[G05] [D02] a worker that has lost the lane can ask nothing', async () => {
+    it('[G05] [D02] cannot be asked by a worker that has lost the lane', async () => {
       await stop();
       expect(await ask()).toBe('fenced');
       expect(await store.approvals.allow(lease, question(), 1)).toBe('fenced');
       expect(await store.approvals.recent(9)).toEqual([]);
     });
 
-    it('[G05] of two decisions at the same moment one counts', async () => {
+    it('[G05] count one of two simultaneous decisions', async () => {
       await ask();
       const both = await Promise.all([
         decide('approved', { by: 'web:u2' }),
@@ -143,14 +143,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it.each([
-      ['its time is up', EXPIRES, 'closed'],
-      ['its time is nearly up', EXPIRES - 1, 'decided'],
+      ['at the deadline', EXPIRES, 'closed'],
+      ['just before the deadline', EXPIRES - 1, 'decided'],
     ])('[G05] a decision when %s', async (_when, at, kind) => {
       await ask();
       expect(await decide('approved', { at })).toMatchObject({ kind });
     });
 
-    it('[G05] a press in another chat decides nothing, and does not show it there', async () => {
+    it('[G05] ignore a press in another chat, and do not show the question there', async () => {
       await ask({ askedIn: 'web:c9' });
       expect(await decide('approved')).toEqual({ kind: 'elsewhere' });
       expect(await list('c1')).toEqual({ kind: 'pending', approvals: [] });
@@ -159,13 +159,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await decide('approved', { chat: 'c9' })).toMatchObject({ kind: 'closed' });
     });
 
-    it('[G05] a code that was never given decides nothing', async () => {
+    it('[G05] ignore a code that was never issued', async () => {
       await ask();
       expect(await decide('approved', { code: 'QQQ777' })).toEqual({ kind: 'unknown' });
       expect(await begin()).toEqual({ kind: 'none' });
     });
 
-    it('[G05] a question that nobody decides is closed, and its turn continues', async () => {
+    it('[G05] close a question that nobody decides, and the turn continues', async () => {
       await ask();
       await store.lanes.release(lease);
       expect(await store.approvals.expire(EXPIRES - 1)).toEqual([]);
@@ -175,7 +175,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin()).toMatchObject({ kind: 'turn', turn: { turnId: 't1' } });
     });
 
-    it('[G05] a question stays open for its time, and no longer, when the clock is set back', async () => {
+    it('[G05] stay open for their time, and no longer, when the clock is set back', async () => {
       await ask();
       await store.lanes.release(lease);
       const year = 365 * 24 * 3_600_000;
@@ -188,7 +188,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.approvals.expire(earlier + waits)).toEqual([LANE]);
     });
 
-    it('[G05] /stop withdraws the question, and what waited is set aside', async () => {
+    it('[G05] are withdrawn by /stop, which also sets waiting messages aside', async () => {
       await ask();
       await store.inbox.accept(message('m2'));
       expect(await stop(3)).toMatchObject({
@@ -205,7 +205,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin()).toMatchObject({ kind: 'turn', turn: { turnId: 't2' } });
     });
 
-    it('[G05] without a code it lists what waits in this conversation alone', async () => {
+    it('[G05] list only the open questions of this conversation when no code is given', async () => {
       await ask();
       expect(await list('c1')).toMatchObject({
         kind: 'pending',
@@ -214,7 +214,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await list('c9')).toEqual({ kind: 'pending', approvals: [] });
     });
 
-    it('[G05] the record says who, when, what, and how the call ended', async () => {
+    it('[G05] record who decided, when, what, and how the call ended', async () => {
       await ask();
       await decide('approved', { at: 7 });
       const settles = { callKey: 't1.0.0', failed: true };
@@ -260,7 +260,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.approvals.recent(9, 2)).toMatchObject([{ code: 'ABC234' }]);
     });
 
-    it('[G05] [U03] of a decision on the page and one in the chat at the same moment one counts', async () => {
+    it('[G05] [U03] count one of two simultaneous decisions on the page and in the chat', async () => {
       await ask({ askedIn: 'web:c9', rule: 'write:a' });
       const onPage = { verdict: 'denied', by: 'console:owner' } as const;
       const both = await Promise.all([
@@ -276,7 +276,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.approvals.waiting(3)).toEqual([]);
     });
 
-    it('[G05] [U03] what waits is on the page until its time is up, and is not decided there after it', async () => {
+    it('[G05] [U03] are shown on the page until the deadline and cannot be decided there afterwards', async () => {
       await ask();
       expect(await store.approvals.waiting(EXPIRES - 1)).toMatchObject([{ code: 'ABC234' }]);
       expect(await store.approvals.waiting(EXPIRES)).toEqual([]);
@@ -287,7 +287,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await begin(EXPIRES);
     });
 
-    it('[G05] whatever happens in whatever order, a question is closed once and its turn claimed only then', async () => {
+    it('[G05] are closed once, and only then is the turn claimed, for random sequences of events', async () => {
       const step = fc.constantFrom('approve', 'deny', 'expire', 'stop', 'later', 'begin');
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {

@@ -14,30 +14,31 @@ import { insertParts } from './outbox-parts.ts';
 import type { CommitResult, Lease, NewPart } from './rows.ts';
 import { isUnfinished } from './turns.ts';
 
-/** The verdict of `/approve` or `/deny`. `closed`: it was decided, or over, before. */
+/** The result of `/approve` or `/deny`. `closed`: the question was already decided or expired. */
 export type ApprovalVerdict =
   | { readonly kind: 'decided' | 'closed'; readonly approval: Approval }
-  /** It was put in another conversation, so nothing is decided here. */
+  /** The question was asked in another conversation, so nothing is decided here. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'unknown' }
-  /** No code was given: what was put in this conversation and waits. */
+  /** No code was given; `approvals` lists the open questions of this conversation. */
   | { readonly kind: 'pending'; readonly approvals: readonly Approval[] };
 
 /**
  * Questions to people, each decided at most once. A turn with an open question is suspended: it is
- * not claimed, and no other turn of its conversation begins (D02). The turn writes the table `approval`, a
- * command of the inbox decides; the next claim of the turn, the page and the audit read it.
+ * not claimed, and no other turn of its conversation starts (D02). The turn writes the table
+ * `approval` and a command in the inbox decides; the next claim of the turn, the page and the audit
+ * read it.
  */
 export function approvalRepository(database: Database, newId: NewId) {
   return {
     /**
-     * Stores the question, its outbox parts, and that the turn waits for it: one transaction, fenced
-     * like a commit. The same call is asked about once, however often this is called.
+     * Stores the question with its outbox parts and suspends the turn, in one transaction fenced
+     * like a commit. A call is asked about once, however often this runs.
      */
     ask: (lease: Lease, approval: NewApproval, parts: readonly NewPart[], now: number) =>
       database.write((sql) => storeApproval(sql, { lease, approval, parts, now, newId })),
 
-    /** Records that the settings allowed a call without a question. */
+    /** Records that the settings allowed a call without asking. */
     allow: (lease: Lease, approval: NewApproval, now: number): Promise<CommitResult> =>
       database.write(async (sql) => {
         if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
@@ -49,15 +50,18 @@ export function approvalRepository(database: Database, newId: NewId) {
     of: (turnId: string, callKey: string) =>
       database.read((sql) => approvalOf(sql, turnId, callKey)),
 
-    /** Closes questions whose time is up; returns the conversations whose turns continue. */
+    /** Closes expired questions and returns the conversations whose turns continue. */
     expire: (now: number) => database.write((sql) => expireApprovals(sql, now)),
 
-    /** Decides a question from the page, which shows it whole: as a chat does, once, and not after its time. */
+    /**
+     * Decides a question from the page, which shows all of it. As in a chat, a question is decided
+     * once and before its deadline.
+     */
     decide: (
       code: string,
       decision: Omit<ApprovalDecision, 'code'>,
       now: number,
-      /** The notice for the chat in which it was asked. */
+      /** Builds the notice for the chat in which the question was asked. */
       noticeOf: (verdict: ApprovalVerdict, route: ReplyRoute) => readonly NewPart[] = () => [],
     ) =>
       database.write(async (sql): Promise<ApprovalVerdict> => {
@@ -76,13 +80,16 @@ export function approvalRepository(database: Database, newId: NewId) {
         return verdict;
       }),
 
-    /** The approvals that wait for a decision, the oldest first, with the names of people and chats. */
+    /** The approvals waiting for a decision, oldest first, with the names of people and chats. */
     async waiting(now: number): Promise<readonly ShownApproval[]> {
       const { showApprovals } = await import('./conversation-views/approvals.ts');
       return database.read(async (sql) => showApprovals(sql, await sql.all(WAITING, { now })));
     },
 
-    /** The newest `limit` questions, newest first, with names: the audit. `before`: older than that `seq`. */
+    /**
+     * The audit log: the newest `limit` questions, newest first, with names. With `before`, only
+     * those with a smaller `seq`.
+     */
     async recent(limit: number, before: number | null = null): Promise<readonly ShownApproval[]> {
       const { showApprovals } = await import('./conversation-views/approvals.ts');
       const values = { limit, before: before ?? Number.MAX_SAFE_INTEGER };
@@ -109,7 +116,8 @@ async function storeApproval(
     return known === null ? 'code-taken' : 'asked';
   }
   sql.send(SUSPEND, { id: approval.turnId, code: approval.code });
-  // No parts of the answer, so of no turn, although they carry what its people said.
+  // The parts of a question are not parts of the answer, so they belong to no turn, although they
+  // contain words of its people.
   insertParts(sql, parts, { turnId: null, about: [approval.turnId], now, newId });
   return 'asked';
 }
@@ -119,7 +127,7 @@ async function mayWrite(sql: Sql, lease: Lease, turnId: string): Promise<boolean
   return (await lockLeased(sql, lease)) !== null && isUnfinished(sql, lease, turnId);
 }
 
-/** A decision of a person; `code` null only lists what waits. */
+/** A person's decision. With `code` null, only lists the open questions. */
 export interface ApprovalDecision {
   readonly code: string | null;
   readonly verdict: 'approved' | 'denied';
@@ -128,9 +136,9 @@ export interface ApprovalDecision {
 }
 
 /**
- * Decides a question in the conversation where it was put, and people have read it, once: of several
- * presses the first counts, and none after its time. All who
- * close questions write the question first and its turn second, so they cannot wait in a circle.
+ * Decides a question once, in the conversation where it was asked and people have read it. The
+ * first of several presses counts, and none after the deadline. Every function that closes
+ * questions writes the question first and its turn second, so they cannot deadlock.
  */
 export async function decideApproval(
   sql: Sql,
@@ -155,7 +163,10 @@ export async function decideApproval(
   return { kind: 'decided', approval: readApprovalRow(row) };
 }
 
-/** Whatever stops a turn ends its waiting, too. */
+/**
+ * Closes the open questions of a conversation. Anything that stops a turn must also end its
+ * suspension.
+ */
 export function withdrawApprovals(
   sql: Sql,
   conversationId: string,
@@ -172,12 +183,12 @@ async function expireApprovals(sql: Sql, now: number): Promise<readonly string[]
   return [...new Set(rows.map((row) => row.conversationId))];
 }
 
-/** Their turns can be claimed again. */
+/** Allows the turns of closed questions to be claimed again. */
 export function letGoOn(sql: Sql, rows: readonly ApprovalRow[]): void {
   for (const { turnId: id, code } of rows) sql.send(GO_ON, { id, code });
 }
 
-/** The row of a question that is being asked, or that the settings have answered already. */
+/** The row of a question to be asked, or of one that the settings have already answered. */
 function newRow(
   { approvers, rule = null, choices = null, ...approval }: NewApproval,
   conversationId: string,
@@ -185,7 +196,7 @@ function newRow(
   now: number,
 ) {
   const decidedAt = state === 'auto' ? now : null;
-  // Ids of people hold no white space.
+  // Person ids contain no white space.
   const lines = approvers.join('\n');
   const list = choices === null ? null : toJson(choices);
   const row = { ...approval, rule, approvers: lines, choices: list };
@@ -204,7 +215,7 @@ const ADD = statement(`
     :askedIn, :approvers, :state, :now, :expiresAt, :decidedAt, :rule, :choices)
   on conflict do nothing`);
 
-// It has come this far, so its worker did not die of it: attempts are counted from 0 again.
+// The turn got this far, so it did not crash its worker: attempts start again from 0.
 const SUSPEND = statement('update turn set awaits = :code, attempts = 0 where id = :id');
 
 const GO_ON = statement('update turn set awaits = null where id = :id and awaits = :code');
@@ -221,7 +232,7 @@ const ASKED_HERE = statement(
   'select route from inbox where turn_id = :turnId order by seq desc limit 1',
 ).rows<{ readonly route: string }>();
 
-// The question about a call of another person was put in the chat that an owner used last.
+// A question about another person's call was asked in the chat that an owner used last.
 const ASKED_OWNER = statement(`
   select route from inbox where from_owner = 1 and conversation_id = :askedIn
   order by seq desc limit 1`).rows<{ readonly route: string }>();
@@ -234,7 +245,7 @@ const WAITING = statement(`
   select ${APPROVAL_COLUMNS}, seq from approval where state = 'pending' and expires_at > :now and choices is null
   order by expires_at`).rows<ListedRow>();
 
-/** The approvals that wait in a conversation, the oldest first. */
+/** The open approvals of a conversation, oldest first. */
 export const OPEN_IN = statement(`
   select ${APPROVAL_COLUMNS} from approval
   where asked_in = :conversationId and state = 'pending' and expires_at > :now
@@ -251,8 +262,9 @@ const WITHDRAW = statement(`
   where conversation_id = :conversationId and state = 'pending'`);
 
 /**
- * A question that was asked in what is now the future, because the clock was set back, starts its wait again: it
- * never stays open for longer than it was asked for, and a step of the clock does not close it either.
+ * If the clock was set back, a question may have been asked in what is now the future. Its deadline
+ * is then counted from now, so it never stays open longer than intended and a clock change does not
+ * close it either.
  */
 const EXPIRE = statement(`
   update approval set state = case when expires_at <= :now then 'expired' else state end,

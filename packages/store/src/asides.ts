@@ -1,14 +1,17 @@
 import { z } from 'zod';
 import { fromJson, type Sql, statement } from './database.ts';
 
-/** The model's text in one step besides its answer, shortened: for people who look for a cause, and no others. */
+/**
+ * What the model wrote in one step besides its answer, shortened. It is shown only to people who
+ * look for the cause of an answer.
+ */
 export interface StepAside {
   /** The number of the step in the journal. */
   readonly step: number;
   readonly reasoning: string;
-  /** The length of all its reasoning. */
+  /** The full length of its reasoning, in characters. */
   readonly reasoningCharacters: number;
-  /** Calls that it wrote into its text and that were not run, with the reason. */
+  /** Calls that the model wrote as plain text and that were not run, with the reason. */
   readonly dropped: readonly { readonly raw: string; readonly problem: string }[];
 }
 
@@ -20,7 +23,7 @@ const Content = z.object({
   }),
 });
 
-/** The asides of a turn's steps that have one, in their order. */
+/** The asides of a turn's steps, in order. */
 export async function readAsides(sql: Sql, turnId: string): Promise<readonly StepAside[]> {
   const rows = await sql.all(STEPS, { turnId });
   return rows.flatMap(({ step, content }) => {

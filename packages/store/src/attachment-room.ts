@@ -3,7 +3,7 @@ import { type Database, type Sql, statement } from './database.ts';
 import { NO_REF } from './files/byte-store.ts';
 import { HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 
-/** A sender, as the platform of an account calls them. */
+/** A sender, as identified by the platform of an account. */
 export interface SenderKey extends Pick<ChatKey, 'channel' | 'account'> {
   readonly person: string;
 }
@@ -13,28 +13,31 @@ interface RoomDeps {
   readonly files: StoredFiles;
 }
 
-/** The reason of an attachment that was not fetched because its message needs no answer any more. */
-const ANSWERED_BEFORE_FETCH = 'its message was answered or dropped before it had arrived';
+/**
+ * Why an attachment was not fetched although its message was complete: the message no longer needs
+ * an answer.
+ */
+const ANSWERED_BEFORE_FETCH = 'its message was answered or dropped before the file arrived';
 
-/** Files of which the bytes are dropped in one transaction. */
+/** The number of files whose bytes are dropped in one transaction. */
 const FILES_AT_ONCE = 5;
 
-/** The room for files, and the files that are removed to make room. */
+/** How much is stored, and what is dropped to make room. */
 export function attachmentRoom(deps: RoomDeps) {
   const { database } = deps;
   return {
-    /** The number of bytes kept of all accounts together, files of the agent included. */
+    /** The total number of stored bytes of all accounts, including files of the agent. */
     async bytesKept(): Promise<number> {
       return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
     },
-    /** The number of files kept of a sender, and their bytes together. */
+    /** The number of stored files of a sender, and their total size in bytes. */
     async keptOf(sender: SenderKey): Promise<{ readonly files: number; readonly bytes: number }> {
       return (await database.read((sql) => sql.get(KEPT_OF, sender))) ?? { files: 0, bytes: 0 };
     },
     /**
-     * Drops what no turn will read: bytes that were fetched before `before` and whose message is over, and those of
-     * the agent's files that no part has to be sent with.
-     * The row stays, so that a history can say that there was a file.
+     * Drops bytes that no turn will read: attachments fetched before `before` whose message is
+     * done, and files of the agent that no part still has to send. The rows stay, so that the
+     * history can show that there was a file.
      */
     async forget(before: number, now: number): Promise<void> {
       await database.change('process', END_LATE, { now, reason: ANSWERED_BEFORE_FETCH });
@@ -42,9 +45,12 @@ export function attachmentRoom(deps: RoomDeps) {
       await dropAll(deps, (sql) => sql.all(SOME_BYTES, { before }), dropAttachment);
       await dropAll(deps, (sql) => sql.all(SOME_AGENTS, { before }), dropAgentFile);
     },
-    /** Drops view-once files whose message is over: their bytes, and the keys with which they could be fetched again. */
+    /**
+     * Drops view-once files whose message is done: their bytes, and the keys that could fetch them
+     * again.
+     */
     forgetViewOnce: (): Promise<void> => dropViewOnce(deps),
-    /** The same for the files of one sender, whenever they were fetched. */
+    /** Drops the bytes of one sender's files whose message is done, whenever they were fetched. */
     forgetOf: (sender: SenderKey): Promise<void> =>
       dropAll(deps, (sql) => sql.all(SOME_OF, sender), dropAttachment),
   };
@@ -70,8 +76,9 @@ const KEPT_OF = statement(`
 }>();
 
 /**
- * Takes the bytes of rows away, some rows at a time, and then removes the files that no row names any more. Bytes in
- * rows of 0.1.0 are overwritten on the disk when they go, so a few make a step.
+ * Drops the bytes of the rows in small batches and then removes the files that no row refers to.
+ * Bytes that version 0.1.0 stored in rows are overwritten on disk when they are dropped, so a batch
+ * is only a few files.
  */
 async function dropAll<Row extends { readonly fileId: string | null }>(
   { database, files }: RoomDeps,
@@ -112,11 +119,11 @@ const SOME_BYTES = statement(`${SOME}
 const SOME_OF = statement(`${SOME}
   where ${OF_SENDER} and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
 
-// The condition is that of its partial index.
+// The same condition as in the partial index.
 const SOME_VIEW_ONCE = statement(`${SOME}
   where view_once = 1 and ref <> '${NO_REF}' and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
 
-/** One that is being fetched is given up, or its bytes would come after this. */
+/** Also gives up a pending fetch, whose bytes would otherwise arrive afterwards. */
 const DROP_FOR_GOOD = statement(`
   update attachment set bytes = null, file_id = null, ref = '${NO_REF}', text = null,
     reason = case when state = 'pending' then '${ANSWERED_BEFORE_FETCH}' else reason end,

@@ -13,7 +13,7 @@ const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpe
 const REPORT: Attachment = { kind: 'document', size: 9, ref: 'r' };
 const BYTES = Uint8Array.from([0, 255, 1, 128, 39, 92]);
 const KEY = { channel: 'web', account: 'default', chatId: 'c1', messageId: 'm1' };
-/** A message waits so long for its files, in ms. */
+/** How long a message waits for its files, in ms. */
 const WAIT = 60_000;
 
 function withFiles(id: string, attachments: readonly Attachment[], at = 0): AdmittedMessage {
@@ -41,7 +41,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return started.kind === 'turn' ? idsOf(started.turn) : started.kind;
     };
 
-    it('[F10] are stored with their message, once, and none of a message that was not taken', async () => {
+    it('[F10] are stored once with their message, and not if the message was not accepted', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]));
       expect(await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]))).toBe('duplicate');
       expect(await store.inbox.accept(withFiles('m2', [PHOTO]), 1)).toBe('full');
@@ -52,7 +52,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.due('web', 'other', 0, 10)).toEqual([]);
     });
 
-    it('[F10] keep their bytes to the last bit', async () => {
+    it('[F10] keep their bytes unchanged', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]));
       const photo = await first();
       await store.attachments.keep(photo, BYTES, 1);
@@ -64,7 +64,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[F10] are tried again when it is time, until they fail for good', async () => {
+    it('[F10] are retried when due, until they finally fail', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       const photo = await first();
       await store.attachments.retryLater(photo, 500, 1);
@@ -79,7 +79,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.bytes(photo)).toBeNull();
     });
 
-    it('[F10] hold the lane back until they are there', async () => {
+    it('[F10] hold the lane back until they have arrived', async () => {
       await store.inbox.accept(message('m0', 'c1'));
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       expect(await begin(1)).toBe('none');
@@ -88,7 +88,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin(3)).toEqual(['m0', 'm1']);
     });
 
-    it('[F10] [D13] are not waited for until a clock that was set back is where it was', async () => {
+    it('[F10] [D13] are not waited for after the clock was set back', async () => {
       const then = 10 ** 12;
       await store.inbox.accept(withFiles('m1', [PHOTO], then));
       expect(await due(then - 3_600_000)).toHaveLength(1);
@@ -98,19 +98,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin(then - 3_600_000)).toEqual(['m1']);
     });
 
-    it('[F10] hold the lane back no longer than a minute', async () => {
+    it('[F10] hold the lane back for at most a minute', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       expect(await begin(WAIT - 1)).toBe('none');
       expect(await begin(WAIT)).toEqual(['m1']);
     });
 
-    it('[F10] keep their own minute when an older message has waited for its own', async () => {
+    it('[F10] get their own minute after an older message has waited for its files', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       await store.inbox.accept(withFiles('m2', [REPORT], WAIT - 1));
       expect(await begin(WAIT)).toEqual(['m1']);
     });
 
-    it('[F10] are exchanged when their author exchanges them, and kept when only the text changes', async () => {
+    it('[F10] are replaced when their author replaces them, and kept when only the text changes', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       const photo = await first();
       await store.attachments.keep(photo, BYTES, 1);
@@ -120,7 +120,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await due()).toMatchObject([{ attachment: REPORT }]);
     });
 
-    it('[F10] of a message that was withdrawn are not fetched', async () => {
+    it('[F10] are not fetched after their message was withdrawn', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       const photo = await first();
       await store.inbox.revise(KEY, null);
@@ -140,7 +140,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[F10] lose their bytes when their turn is over and they are old, not before', async () => {
+    it('[F10] lose their bytes only when their turn is over and they are old', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       const photo = await first();
       await store.attachments.keep(photo, BYTES, 10);
@@ -160,7 +160,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[F18] that may be seen once go with their turn, with the keys to fetch them again', async () => {
+    it('[F18] are dropped after their turn if they are view-once, with the keys to fetch them again', async () => {
       const once: Attachment = { ...PHOTO, viewOnce: true, ref: 'the key' };
       await store.inbox.accept(withFiles('m1', [once, REPORT]));
       const photo = await first();
@@ -171,7 +171,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.bytes(photo)).not.toBeNull();
       const lease = await hold(store);
       const turn = await claim(store, lease, 't1');
-      // What is kept for longer than the file does not have the key.
+      // Rows that are kept longer than the file do not contain the key.
       expect(JSON.stringify(turn)).not.toContain('the key');
       await store.lanes.commit(lease, answer('t1', ['a cat']), 12);
       await store.attachments.forgetViewOnce();
@@ -190,7 +190,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await raw.close();
     });
 
-    it('[F18] that may be seen once and come after their turn are not kept', async () => {
+    it('[F18] are not stored if they are view-once and arrive after their turn', async () => {
       await store.inbox.accept(withFiles('m1', [{ ...PHOTO, viewOnce: true }]));
       const photo = await first();
       await store.inbox.revise(KEY, null);

@@ -6,65 +6,65 @@ import { isDue } from './due.ts';
 import { type BytesOfRow, HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 import type { FileRef, InboxRow } from './rows.ts';
 
-/** Names an attachment: its message and which of that message's attachments it is, from 0. */
+/** Identifies an attachment by its message and its index in that message, from 0. */
 export interface AttachmentKey {
   readonly messageSeq: number;
   readonly index: number;
 }
 
-/** An attachment whose bytes are still with the platform. Sizes in bytes, times in ms. */
+/** An attachment that still has to be fetched from the platform. Sizes in bytes, times in ms. */
 export interface DueAttachment extends AttachmentKey {
   readonly conversationId: string;
   readonly attachment: Attachment;
-  /** Failed tries so far. */
+  /** The number of failed attempts so far. */
   readonly attempts: number;
-  /** The bytes already fetched of the same message. */
+  /** The bytes already fetched for the same message. */
   readonly bytesTaken: number;
-  /** Its sender, as the platform calls them; where 0.1.0 stored it, its conversation. */
+  /** Its sender, as identified by the platform; for rows of version 0.1.0, its conversation. */
   readonly person: string;
-  /** An owner sent it in a direct chat. */
+  /** Whether an owner sent it in a direct chat. */
   readonly fromOwner: boolean;
 }
 
-/** An attachment as a turn finds it; its bytes are asked for one by one. */
+/** An attachment as a turn sees it. Its bytes are read separately. */
 export interface StoredAttachment extends AttachmentKey {
   readonly kind: Attachment['kind'];
   /** Chosen by its sender; never trusted. */
   readonly name: string | null;
   readonly mimeType: string | null;
   readonly state: 'pending' | 'ready' | 'failed';
-  /** Why it failed, as a text for people that follows "because"; null otherwise. */
+  /** Why it failed, worded to follow "because"; otherwise null. */
   readonly reason: string | null;
-  /** The words in it, once it was transcribed. */
+  /** The words spoken in it, once transcribed. */
   readonly text: string | null;
-  /** In bytes; null: not known. */
+  /** In bytes; null if unknown. */
   readonly size: number | null;
-  /** 1: its bytes are there. */
+  /** 1 if its bytes are stored. */
   readonly isKept: 0 | 1;
-  /** 1: its sender lets it be seen once, so nothing of it is kept after its turn (F18). */
+  /** 1 if its sender made it view-once, so that nothing of it is kept after its turn (F18). */
   readonly isViewOnce: 0 | 1;
 }
 
-/** A file of a message with its bytes; its name is not trusted. */
+/** A file of a message and its bytes. Its name is untrusted. */
 export interface KeptFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
   readonly bytes: Uint8Array;
 }
 
 /**
- * The files that people sent. Rows come with their message; the gateway that owns the account fetches the bytes into
- * them, so that a worker on any machine can read them.
+ * The files that people sent. Their rows are stored with the message; the gateway that owns the
+ * account fetches the bytes into the store, so that a worker on any machine can read them.
  */
 export type AttachmentRepository = ReturnType<typeof attachmentRepository>;
 
 /**
- * The table `attachment`. What is written here can be fetched or made once more, so none of it must
- * survive a power cut.
+ * The table `attachment`. Everything written here can be fetched or made again, so none of it has
+ * to survive a power cut.
  */
 export function attachmentRepository(database: Database, files: StoredFiles) {
   return {
     /**
-     * The files that an account has to fetch at `now`: the oldest of each person, owners first, then the second of
-     * each, and so on; nothing of messages that are over.
+     * The files that an account has to fetch at `now`: first the oldest file of each person, with
+     * owners in front, then the second of each, and so on. Files of finished messages are left out.
      */
     async due(
       channel: string,
@@ -89,38 +89,44 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
       );
     },
 
-    /** pending → ready, once the bytes are stored. Without effect on one that is not pending. */
+    /**
+     * Stores the bytes and moves the attachment from pending to ready. Has no effect unless it is
+     * pending.
+     */
     async keep(key: AttachmentKey, bytes: Uint8Array, now: number): Promise<void> {
       const stored = await files.put(bytes);
       const values = { ...key, fileId: stored.id, size: stored.size, now };
       if ((await database.change('process', KEEP, values)) === 0) await files.release([stored]);
     },
-    /** Counts a failed try; the next one not before `notBefore`. */
+    /** Counts a failed attempt; the next one is not made before `notBefore`. */
     async retryLater(key: AttachmentKey, notBefore: number, now: number): Promise<void> {
       await database.change('process', RETRY, { ...key, notBefore, now });
     },
-    /** pending → failed, for good. */
+    /** Moves the attachment from pending to failed, permanently. */
     async fail(key: AttachmentKey, reason: string, now: number): Promise<void> {
       await database.change('process', FAIL, { ...key, reason, now });
     },
 
-    /** The attachments of some messages, in the order in which they were sent. */
+    /** The attachments of the given messages, in the order they were sent. */
     async ofMessages(messageSeqs: readonly number[]): Promise<readonly StoredAttachment[]> {
       if (messageSeqs.length === 0) return [];
       return database.read((sql) => sql.all(OF_MESSAGES, { seqs: toJson(messageSeqs) }));
     },
-    /** The bytes of one that is ready; null when they are not there (any more). */
+    /** The bytes of a ready attachment; null if they are gone. */
     async bytes(key: AttachmentKey): Promise<Uint8Array | null> {
       return files.read(await database.read((sql) => sql.get(BYTES, key)));
     },
-    /** A file that a chat sent, by the platform's id of its message; null when it is not there (any more). */
+    /**
+     * A file sent in a chat, found by the platform's message id; null if it does not exist or its
+     * bytes are gone.
+     */
     async ofChat(message: MessageKey, index: number): Promise<KeptFile | null> {
       return readKeptFile(
         files,
         await database.read((sql) => sql.get(OF_CHAT_MESSAGE, { ...message, index })),
       );
     },
-    /** A file of a conversation; null when it is not there (any more). */
+    /** A file of a conversation; null if it does not exist or its bytes are gone. */
     async ofConversation(
       conversationId: string,
       { messageSeq, index }: AttachmentKey,
@@ -128,7 +134,9 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
       const key = { conversationId, messageSeq, index };
       return readKeptFile(files, await database.read((sql) => sql.get(OF_CONVERSATION, key)));
     },
-    /** Remembers what was said in an attachment, so that a resumed turn need not listen again. */
+    /**
+     * Stores what was said in an attachment, so that a resumed turn need not transcribe it again.
+     */
     async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
       await database.change('process', KEEP_TEXT, { ...key, text, now });
     },
@@ -149,7 +157,7 @@ interface DueRow extends Omit<DueAttachment, 'attachment' | 'bytesTaken' | 'from
 
 const PERSON = 'coalesce(attachment.person, inbox.conversation_id)';
 
-// The state is written out, because a partial index serves only what names its condition.
+// The state is a literal, because a partial index is used only if the query contains its condition.
 const DUE = statement(`
   select * from (
     select inbox_seq as "messageSeq", attachment_index as "index", kind, name, mime_type as "mimeType",
@@ -227,7 +235,7 @@ const REFS = statement(
 
 const REMOVE = statement('delete from attachment where inbox_seq = :seq');
 
-/** Writes down what came with a message, in the transaction that stores the message. */
+/** Inserts the attachments of a message, in the transaction that stores the message. */
 export function insertAttachments(
   sql: Sql,
   seq: number,
@@ -248,7 +256,10 @@ export function insertAttachments(
   }
 }
 
-/** Gives a message the files of an earlier one, whose bytes are dropped where they `isMove`. */
+/**
+ * Copies the files of an earlier message to another one. With `isMove`, the earlier message loses
+ * its bytes.
+ */
 export function copyAttachments(
   sql: Sql,
   { from, to, isMove }: { readonly from: number; readonly to: number; readonly isMove: boolean },
@@ -270,7 +281,7 @@ const DROP_COPIED = statement(
   'update attachment set bytes = null, file_id = null where inbox_seq = :from',
 );
 
-/** An edited message may have other files: changed files are fetched again, others are kept. */
+/** Applies an edit of a message to its files: changed files are fetched again, others are kept. */
 export async function reviseAttachments(
   sql: Sql,
   seq: number,
@@ -285,13 +296,13 @@ export async function reviseAttachments(
   insertAttachments(sql, seq, message, receivedAt);
 }
 
-/** A message is answered without files that have not arrived this long after it, in ms. */
+/** How long a message waits for its files before it is answered without them, in ms. */
 const MAX_WAIT_MS = 60_000;
 
 /**
- * Those of the next messages that may become a turn. While a file of one of them is being fetched all
- * of them wait, so that a picture and the text about it are read together; but the first never longer
- * than `MAX_WAIT_MS`, and none before its own files had that time.
+ * The messages out of `rows` that may become a turn. While a file of one of them is being fetched
+ * they all wait, so that a picture and the text about it are read together. The first message never
+ * waits longer than `MAX_WAIT_MS`, and no message is taken before its own files had that time.
  */
 export async function withFetchedFiles(
   sql: Sql,
@@ -309,11 +320,12 @@ export async function withFetchedFiles(
 }
 
 function isYoung(row: InboxRow, now: number): boolean {
-  // Received in what is now the future, because the clock was set back: it has waited as long as that.
+  // After the clock was set back, a message may have been received in what is now the future; that
+  // distance counts as its age.
   return Math.abs(now - row.receivedAt) < MAX_WAIT_MS;
 }
 
-// The state is written out, because a partial index serves only what names its condition.
+// The state is a literal, because a partial index is used only if the query contains its condition.
 const UNFETCHED = statement(`
   select inbox_seq as seq from attachment where state = 'pending'
     and inbox_seq in (select cast(value as bigint) from json_each(:seqs))`).rows<{

@@ -32,56 +32,60 @@ import type { Row } from './tables.ts';
 import { isTakenOver, readMoment } from './taken-over.ts';
 import { countHangs, dropTurn, type TurnRun, withRun } from './turn-runs.ts';
 
-/** The result of a claim: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */
+/**
+ * The result of a claim. `settling`: a burst may be incomplete (F08). `fenced`: the lease was lost.
+ */
 export type ClaimResult =
   | { kind: 'turn'; turn: ClaimedTurn }
   | { kind: 'none' }
   | { kind: 'settling'; retryInMs: number }
   | { kind: 'fenced' };
 
-/** Which lane, and how what waits becomes a turn. */
+/** Which lane to claim, and how its waiting messages become a turn. */
 export interface Claim {
   readonly lease: Lease;
   readonly busy: BusyPolicy;
   readonly newTurnId: string;
   readonly now: number;
-  /** The time of the shared clock, in ms; null: the database's own. */
+  /** The shared clock's time in ms, or null to read the database's clock. */
   readonly moment: number | null;
 }
 
-/** More than the largest album and whatever may be said between its pictures. */
+/** More than the largest album and anything said between its pictures. */
 const MAX_FOLLOWUP_MESSAGES = 100;
 
-/** A conversation that this transaction keeps for itself. */
+/** A conversation that this transaction has locked. */
 export type LockedLane = Pick<
   ConversationRow,
   'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run' | 'model' | 'taken_over_until'
 > & {
-  /** False: no turn of it is unfinished. */
+  /** False only if the conversation has no unfinished turn. */
   readonly isUnfinished: boolean;
 };
 
-/** Resumes the unfinished turn of a lane or makes one of what waits. */
+/** Resumes the unfinished turn of a lane, or creates a turn from the waiting messages. */
 export async function claimTurn(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const conversation = await lockLeased(sql, claim.lease);
   if (conversation === null) return { kind: 'fenced' };
   return claimTurnInLane(sql, claim, { ...conversation, isUnfinished: true });
 }
 
-/** `claimTurn` where the caller has just taken the lane. */
+/** `claimTurn` for a caller that has just taken the lane. */
 export async function claimTurnInLane(
   sql: Sql,
   claim: Claim,
   conversation: LockedLane,
 ): Promise<ClaimResult> {
   const { conversationId } = claim.lease;
-  // What waits, waits on, and an unfinished turn is resumed once the agent leads the conversation again (U12).
+  // While a person leads the conversation, messages keep waiting. The unfinished turn is resumed
+  // when the agent leads it again (U12).
   const until = conversation.taken_over_until;
   if (until !== null && isTakenOver(until, await readMoment(sql, claim.moment))) return NOTHING;
   const run = { at: claim.now, worker: conversation.lease_owner };
   const { session } = conversation;
   const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run, session) : null;
-  // What was written meanwhile waits behind it: one turn at a time, in order (D02).
+  // Later messages wait behind the suspended turn, so that turns run one at a time and in order
+  // (D02).
   if (unfinished === 'suspended') return { kind: 'none' };
   if (unfinished !== null && 'kind' in unfinished) return unfinished;
   const { mode, model } = conversation;
@@ -118,14 +122,16 @@ async function resumeTurn(
   }
   const hangs = countHangs(turn.runs);
   const ends = { hangs, deaths: turn.attempts };
-  // A lane without people has no notice that could end the process, and more than its turn to close.
+  // Only for lanes with people. In others there is no notice that could have ended the process, and
+  // more than this turn would have to be closed.
   if (!isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE) && nextAttempt(ends) === 'drop') {
     dropTurn(sql, { turnId: turn.id, conversationId }, reasonToGiveUp(ends), now);
     return null;
   }
   const steps = await readJournalSteps(sql, turn.id);
   if (turn.put_off_until !== null) {
-    // What its tools have done is done; a turn that has done nothing is answered together with what comes.
+    // Tools that ran cannot be undone, so only a turn that has done nothing may be answered
+    // together with later messages.
     const mayEnd = steps.length === 0 && turn.session === session;
     if (mayEnd && (await endIfWritten(sql, conversationId, turn.id, now))) return null;
     if (isPutOff(turn.put_off_until, now)) return 'suspended';
@@ -150,7 +156,10 @@ async function resumeTurn(
   };
 }
 
-/** Ends a turn that was put off if a person has written since in the same place: the next turn answers both. */
+/**
+ * Ends a turn that was put off if a person has since written in the same place; the next turn
+ * answers both.
+ */
 async function endIfWritten(
   sql: Sql,
   conversationId: string,
@@ -169,7 +178,10 @@ async function endIfWritten(
   return true;
 }
 
-/** Answers the question for which a turn waits with what its person wrote since in the same place. */
+/**
+ * Answers the question that a turn waits for with what its person has since written in the same
+ * place.
+ */
 async function answerIfWritten(sql: Sql, code: string, now: number): Promise<Ready> {
   const question = await openQuestion(sql, code, now);
   if (question === null) return { kind: 'nothing' };
@@ -195,7 +207,7 @@ async function beginTurn(
   claim: Claim & {
     readonly session: number;
     readonly run: TurnRun;
-    /** False: nobody said or did anything beside the messages. */
+    /** False only if there is no group context to claim. */
     readonly hasContext: boolean;
   },
   ready: readonly InboxRow[],
@@ -210,7 +222,7 @@ async function beginTurn(
   sql.send(BEGIN, { turnId, conversationId, session, now, runs, ...findAsker(messages, last) });
   // The messages are the oldest of the lane without a gap, so the last number bounds them.
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
-  // What Parley does by itself in a direct chat shows nothing of it to the person.
+  // In a direct chat, a turn that no person asked for does not use up the context.
   const isForContext =
     claim.hasContext && messages.some((row) => !isDirect(row) || isOfPerson(row));
   const groupContext = isForContext ? await claimGroupContext(sql, conversationId, turnId) : [];
@@ -218,22 +230,25 @@ async function beginTurn(
   return { turnId: claim.newTurnId, conversationId, session, ...started };
 }
 
-/** The people who ask, and since when; the time is null where no person does, so that no wait of theirs is measured. */
+/**
+ * The person who asks, and since when. The time is null if no person asks, so that no waiting time
+ * is measured.
+ */
 function findAsker(messages: readonly InboxRow[], { message: { channel, sender } }: InboxRow) {
   const askedAt = messages.find(isOfPerson)?.receivedAt ?? null;
   return { personId: `${channel}:${sender.id}`, askedAt };
 }
 
-/** The policy's mode for the chat of the newest waiting message. */
+/** The busy mode that the policy sets for the chat of the newest waiting message. */
 async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Promise<BusyMode> {
-  // A run is a turn of its own, with an end of its own.
+  // Each heartbeat run is a turn of its own with its own outcome.
   if (isLane(conversationId, HEARTBEAT_LANE)) return 'followup';
   if (typeof policy === 'string') return policy;
   const newest = await sql.get(NEWEST, { conversationId });
   return newest === undefined ? 'collect' : busyIn(policy, readInboxRow(newest).message);
 }
 
-/** The waiting messages of a lane, oldest first; as much of it as one turn can take. */
+/** The waiting messages of a lane, oldest first, as many as one turn can take. */
 export async function waitingMessages(
   sql: Sql,
   conversationId: string,
@@ -243,7 +258,8 @@ export async function waitingMessages(
 }
 
 async function readWaiting(sql: Sql, conversationId: string, busy: BusyMode) {
-  // SQLite's way to say "all" is not PostgreSQL's; so many never wait.
+  // SQLite and PostgreSQL have different ways to say "no limit", so this uses a number that is
+  // never reached.
   const limit = busy === 'followup' ? MAX_FOLLOWUP_MESSAGES : Number.MAX_SAFE_INTEGER;
   const rows = await sql.all(WAITING, { conversationId, limit });
   return {
@@ -252,7 +268,7 @@ async function readWaiting(sql: Sql, conversationId: string, busy: BusyMode) {
   };
 }
 
-// States are written out, because a partial index serves only what names its condition.
+// States are literals, because a partial index is used only if the query contains its condition.
 const IS_WAITING = "conversation_id = :conversationId and state = 'waiting'";
 
 const WAITING = statement(
@@ -290,19 +306,19 @@ const STEPS = statement(
   'select step_index, content from turn_step where turn_id = :turnId order by step_index',
 ).rows<{ readonly step_index: number; readonly content: string }>();
 
-/** The waiting messages that become a turn now, or the time in ms until some do. */
+/** The waiting messages that become a turn now, or the time (ms since 1970) at which some will. */
 type Ready =
   | { readonly kind: 'now'; readonly rows: readonly InboxRow[] }
   | { readonly kind: 'later'; readonly at: number }
   | { readonly kind: 'nothing' };
 
-/** A burst that never ends is cut this long after its first message, in ms. */
+/** A burst that never ends is cut off this long after its first message, in ms. */
 const MAX_BURST_MS = 5_000;
 
 /**
- * The oldest messages that form one turn: all that go to the same place, or with `followup` one at a
- * time, bursts always whole (F08). Only a leading run, since taking a later message first would
- * break the order of the lane.
+ * The oldest messages that form one turn: all that go to the same destination, or one at a time
+ * with `followup`, but a burst always as a whole (F08). Only a leading run is taken, because taking
+ * a later message first would break the order of the lane.
  */
 export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now: number): Ready {
   const rows = answeredTogether(waiting);
@@ -312,7 +328,7 @@ export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now:
   while (end < rows.length) {
     const burst = burstFrom(rows, end);
     const at = settlesAt(burst);
-    // Further away than a burst can last: the clock was set back since.
+    // A time further away than a burst can last means that the clock was set back.
     if (at > now && at - now <= MAX_BURST_MS)
       return end === 0 ? { kind: 'later', at } : { kind: 'now', rows: rows.slice(0, end) };
     end += burst.length;
@@ -321,7 +337,10 @@ export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now:
   return { kind: 'now', rows: rows.slice(0, end) };
 }
 
-/** Up to the first message whose answer goes elsewhere; one that wants JSON is answered alone. */
+/**
+ * The messages up to the first one whose answer goes elsewhere. A message that wants JSON is
+ * answered alone.
+ */
 function answeredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
   const [first] = rows;
   if (first === undefined) return rows;
@@ -343,10 +362,14 @@ export function isSameDestination(one: ReplyRoute, other: ReplyRoute): boolean {
   );
 }
 
-/** An album with whatever was said between its pictures, or a long paste in pieces; else one message. */
+/**
+ * The burst that starts here: an album with the messages between its pictures, or a long paste in
+ * pieces; otherwise one message.
+ */
 function burstFrom(rows: readonly InboxRow[], start: number): readonly InboxRow[] {
   let end = start;
-  // Nearly always; so a long queue is not gone through again for each of its messages.
+  // The usual case: one message. It also keeps a long queue from being scanned again for each of
+  // its messages.
   if (rows[start]?.settlesAt === undefined) return rows.slice(start, start + 1);
   for (let next = start + 1; next < rows.length; next += 1) {
     const candidate = rows[next];
@@ -363,7 +386,7 @@ function continuesAlbum(row: InboxRow, next: InboxRow): boolean {
   return next.receivedAt <= row.settlesAt;
 }
 
-/** A short piece ends a paste; nothing ends an album but time. */
+/** When a burst counts as complete. A short piece ends a paste at once; only time ends an album. */
 function settlesAt(burst: readonly InboxRow[]): number {
   const [first, last] = [burst[0], burst.at(-1)];
   if (first === undefined || last?.settlesAt === undefined) return 0;

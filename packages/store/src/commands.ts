@@ -25,12 +25,12 @@ import {
 import { type Stopped, startSession, stopConversation, stopOwn } from './stop.ts';
 
 /**
- * The actions of a chat command in the transaction that stores it. A command awaits nothing else there: on SQLite
- * every other writer waits for it.
+ * What a chat command can do in the transaction that stores it. A command awaits nothing else
+ * there, because on SQLite every other writer waits for the transaction.
  */
 export type CommandTransaction = ReturnType<typeof openTransaction>['transaction'];
 
-/** The stored row of a command, and the files that came with its message. */
+/** The stored row of a command, and the files of its message. */
 interface CommandRow {
   readonly seq: number;
   readonly files: readonly FileRef[];
@@ -38,8 +38,8 @@ interface CommandRow {
 }
 
 /**
- * Runs a command whose row was just stored and puts its answer into the outbox. The caller has locked the
- * conversation, so all that waits was stored before the command.
+ * Runs a command whose row was just stored, and puts its answer into the outbox. The caller has
+ * locked the conversation, so every waiting message was stored before the command.
  */
 export async function runInTransaction<T>(
   sql: Sql,
@@ -58,7 +58,10 @@ export async function runInTransaction<T>(
 function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: CommandRow) {
   const { conversationId, message, route, receivedAt: now } = admitted;
   const parts: NewPart[] = [];
-  /** The turns and people, besides the sender of the command, whose words or names its answer may show. */
+  /**
+   * The turns and people, besides the sender of the command, whose words or names the answer may
+   * contain.
+   */
   const named = new Set<string>();
   const nameTurns = (all: readonly Approval[]) => {
     for (const { turnId } of all) named.add(turnId);
@@ -66,31 +69,35 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
   const becomeMessage = (text: InboundMessage) =>
     sql.send(BECOME_MESSAGE, { seq, message: toJson(withoutKeys(text)) });
   const transaction = {
-    /** False for a press below a message that Parley has not sent so, or that was edited since: it does nothing. */
+    /**
+     * False for a press on a message that Parley did not send in this form or has edited since;
+     * such a press has no effect.
+     */
     pressCounts: () => pressCounts(sql, message),
 
     /** `/new`: later turns start with an empty history. */
     startSession: () => startSession(sql, conversationId, now),
 
     /**
-     * `/stop`: fences the running turn (its epoch is passed), marks it stopped and sets aside every message stored before
-     * the command. With `senderId` only what that person alone asked for.
+     * `/stop`: fences the running turn by raising the epoch, marks the turn as stopped, and sets
+     * aside every message stored before the command. With `senderId`, stops only what that person
+     * alone asked for.
      */
     stop: (senderId?: string): Promise<Stopped> =>
       senderId === undefined
         ? stopConversation(sql, conversationId, `${message.channel}:${message.sender.id}`, now)
         : stopOwn(sql, conversationId, senderId, now),
 
-    /** `to` null: only reads the mode. */
+    /** Changes the mode; with `to` null, only reads it. */
     changeMode: (to: ConversationMode | null) => changeMode(sql, conversationId, to),
 
-    /** `to` null: the model of the settings. */
+    /** Changes the model; with `to` null, returns to the model of the settings. */
     changeModel: (change: { readonly to: string | null } | 'show') =>
       changeModel(sql, conversationId, change),
 
     /**
-     * Takes a plan by the turn that wrote it (null: the newest). Where it runs, the command becomes the message `text`,
-     * which waits for a turn.
+     * Takes a plan, named by the turn that wrote it (null: the newest). If the plan runs, the
+     * command becomes the message `text`, which waits for a turn.
      */
     async runPlan(plan: string | null, text: string): Promise<PlanRun> {
       const found = await takePlan(sql, conversationId, plan);
@@ -98,7 +105,10 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
       return found;
     },
 
-    /** Without a code nothing is decided, and the open questions of this conversation are listed. */
+    /**
+     * Decides an approval. Without a code, decides nothing and lists the open questions of this
+     * conversation.
+     */
     async decideApproval(decision: ApprovalDecision): Promise<ApprovalVerdict> {
       const verdict = await decideApproval(sql, conversationId, decision, now);
       if (verdict.kind === 'pending') nameTurns(verdict.approvals);
@@ -114,15 +124,18 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     },
 
     /**
-     * Sends a part of this chat again that may have arrived. `key` is its idempotency key (null: the newest such part).
-     * With `senderId` only if it answers that person.
+     * Sends a part of this chat again that may not have arrived. `key` is its idempotency key
+     * (null: the newest such part). With `senderId`, only if the part answers that person.
      */
     resend: (part: { readonly key: string | null; readonly senderId?: string }) =>
       resendUncertain(sql, { conversationId, route }, part, now),
 
     link: (asker: LinkAsker, action: LinkAction) => applyLink(sql, asker, action, route, now),
 
-    /** Allows the sender of a code (null: none) and lists who waits; only those about whom the asker may decide. */
+    /**
+     * Allows the sender of a code (null: none) and lists who is waiting, limited to strangers about
+     * whom the asker may decide.
+     */
     async pair(
       code: string | null,
       isTheirs: (stranger: PairingRequest) => boolean = () => true,
@@ -138,8 +151,8 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     },
 
     /**
-     * Turns the row of the command into a message in the same place of the queue: what is left of it after the command.
-     * `full`: `room` messages of the conversation wait already.
+     * Turns the command's row into a message at the same place in the queue, with the text that
+     * follows the command. `full`: `room` messages of the conversation are already waiting.
      */
     async continueWith(rest: InboundMessage, room: number): Promise<'waits' | 'full'> {
       if ((await countWaiting(sql, conversationId)) >= room) return 'full';
@@ -148,7 +161,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
       return 'waits';
     },
 
-    /** Puts parts into the outbox when the command is done: its answer, and notices to other chats. */
+    /** Adds parts that go into the outbox after the command: its answer, and notices to other chats. */
     answer(...more: readonly NewPart[]): void {
       parts.push(...more);
     },
@@ -156,13 +169,15 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
   return { transaction, parts, named };
 }
 
-/** The people allowed by `/pair`, and those who still wait. */
+/** The people allowed by `/pair`, and those still waiting. */
 export interface Pairing {
   readonly approved: PairingRequest | null;
   readonly pending: readonly PairingRequest[];
 }
 
-/** A command that a turn answers, too, is stored as a message: one that runs a plan, or has a message after it. */
+/**
+ * Stores a command as a message if a turn answers it too: it runs a plan, or a message follows it.
+ */
 const BECOME_MESSAGE = statement(
   "update inbox set state = 'waiting', outcome = null, message = :message where seq = :seq",
 );

@@ -16,7 +16,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** A message `id` of a person in a chat. */
+    /** Stores a message `id` of a person in a chat. */
     const say = (id: string, chat: string, text: string, more: Said = {}) => {
       const { name = 'Ann', title, at = NOW, ...facts } = more;
       const one = message(id, chat, { at });
@@ -39,7 +39,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       readonly trigger?: 'cron';
     }
 
-    /** The turn of what waits in a chat. */
+    /** Answers the waiting messages of a chat. */
     const reply = async (
       chat: string,
       text: string,
@@ -65,7 +65,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const found = async (typed: string) =>
       (await search(typed)).hits.map(({ title, excerpt }) => `${title}: ${excerpt}`);
 
-    /** Entries of the index with a word, whatever the texts say now. */
+    /** The number of index entries that contain a word, whatever the texts say now. */
     const entriesWith = async (word: string): Promise<number> => {
       if (database.name === 'SQLite') {
         const look = new DatabaseSync(database.url().slice('sqlite:'.length));
@@ -83,7 +83,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return rowCount ?? 0;
     };
 
-    it('[U08] lists chats of people by name, newest first, a page at a time', async () => {
+    it('[U08] lists chats with people by name, newest first, one page at a time', async () => {
       await say('1', 'c1', 'hello', { name: 'Ann' });
       await say('2', 'g1', 'hi all', { name: 'Bo', title: 'Garden club' });
       await say('3', 'c3', 'me too', { name: 'Cy' });
@@ -96,7 +96,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await list()).map(({ title }) => title)).toEqual(['Ann', 'Cy', 'Garden club']);
     });
 
-    it('[U08] [U03] shows of each what was said last, what waits, runs and failed', async () => {
+    it('[U08] [U03] shows for each chat the last message and whether it waits, runs or has failed', async () => {
       await say('1', 'c1', 'one');
       expect(await list()).toMatchObject([
         { state: 'waiting', waiting: 1, last: { direction: 'in', text: 'one', at: NOW } },
@@ -114,13 +114,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await list()).toMatchObject([{ failure: { reason: 'the model is not there' } }]);
     });
 
-    it('[U08] names a chat by the person, also where a job of Parley wrote last', async () => {
+    it('[U08] names a chat after its person, even if a job of Parley wrote last', async () => {
       await say('1', 'c1', 'remind me', { name: 'Ann' });
       await say('2', 'c1', 'say it', { name: 'cron', trigger: 'cron' });
       expect(await list()).toMatchObject([{ title: 'Ann', last: { text: 'say it' } }]);
     });
 
-    it('[U08] shows what was said, both sides by time, and older pages without end', async () => {
+    it('[U08] shows both sides in order of time, with older pages down to the first message', async () => {
       for (let nth = 0; nth < 25; nth += 1) {
         await say(`${nth}`, 'c1', `question ${nth}`, { at: NOW + 2 * nth });
         const lease = await hold(store, 'web:c1', 'w', NOW);
@@ -143,7 +143,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(messages.map(({ text }) => text)).toEqual(['question 4', 'answer 4']);
     });
 
-    it('[U08] says of each message who wrote it, what became of it, and how to ask why', async () => {
+    it('[U08] shows for each message its author, its outcome, and how to ask why', async () => {
       await say('1', 'c1', 'one', { name: 'Ann' });
       await reply('c1', 'two');
       await say('2', 'c1', 'three', { at: NOW + 2 });
@@ -159,7 +159,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
     });
 
-    it('[U08] keeps threads of one chat apart', async () => {
+    it('[U08] keeps the threads of a chat apart', async () => {
       const inThread = async (id: string, threadId: string) => {
         const one = message(id, 'g', { at: NOW, threadId });
         const conversationId = `web:g:${threadId}`;
@@ -186,7 +186,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[U08] sums up a conversation: mode, model, spend, files', async () => {
+    it('[U08] summarizes a conversation: mode, model, spend, files', async () => {
       await say('1', 'c1', 'one');
       await reply('c1', 'two');
       const one = message('2', 'c1', { at: NOW });
@@ -202,7 +202,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.conversations.details('web:none', NOW)).toBeNull();
     });
 
-    it('[U08] changes mode, starts again and stops as the commands do', async () => {
+    it('[U08] changes the mode, starts a new session and stops, as the commands do', async () => {
       await say('1', 'c1', 'one');
       const act = store.conversations.act;
       const plan = await act('web:c1', { kind: 'mode', to: 'plan' }, NOW);
@@ -223,7 +223,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await act('web:none', { kind: 'stop' }, NOW)).toBeNull();
     });
 
-    it('[U08] stops a conversation whose newest message is a press that does nothing', async () => {
+    it('[U08] stops a conversation whose newest message is a press without effect', async () => {
       await say('1', 'c1', 'one');
       await claim(store, await hold(store, 'web:c1', 'w', NOW), 't1');
       const { message: typed, ...row } = message('2', 'c1', { at: NOW });
@@ -233,7 +233,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(done).toMatchObject({ stoppedTurn: 't1' });
     });
 
-    it('[U08] finds words of both sides in any language, also by their beginning', async () => {
+    it('[U08] finds words of both sides in any language, including by prefix', async () => {
       await say('1', 'c1', 'Wie groß ist die Größe des Gartens?', { name: 'Ann' });
       await reply('c1', 'The garden has ninety square metres');
       await say('2', 'c2', '我们明天去公园好吗', { name: 'Li' });
@@ -251,7 +251,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[U08] a very long text is found by its first words, and hides no other', async () => {
+    it('[U08] finds a very long text by its first words, and finds other texts beside it', async () => {
       const word = (nth: number) => `${nth}${'ж'.repeat(70)}`;
       const long = Array.from({ length: 12_000 }, (_, nth) => word(nth)).join(' ');
       await say('1', 'c1', `first ${long} last`);
@@ -260,7 +260,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await found('last')).toEqual(['Ann: last but not least']);
     });
 
-    it('[U08] gives hits in bounded pages, newest first, and adds what came since', async () => {
+    it('[U08] returns hits in bounded pages, newest first, and includes later messages', async () => {
       for (let nth = 0; nth < 5; nth += 1) {
         await say(`${nth}`, 'c1', `apple ${nth}`, { at: NOW + nth });
       }
@@ -273,7 +273,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await found('apple 9')).toHaveLength(1);
     });
 
-    it('[U08] a long history is added in several searches where it takes longer than a person waits', async () => {
+    it('[U08] indexes a long history over several searches when it takes longer than a person would wait', async () => {
       for (let nth = 0; nth < 3; nth += 1) await say(`${nth}`, 'c1', `apple ${nth}`);
       const query = { typed: 'apple', before: null, limit: 9, scrub: (text: string) => text };
       const { hits, missing } = await store.conversations.search(query, () => NOW, -1);
@@ -281,7 +281,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await search('apple')).missing).toBe(0);
     });
 
-    it('[U08] a message that its author changed is found by its new words alone', async () => {
+    it('[U08] finds an edited message only by its new words', async () => {
       await say('1', 'c1', 'apple');
       const clock = () => NOW + 10 * 60_000;
       const look = async (typed: string) =>
@@ -297,7 +297,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect([await look('apple'), await look('pear')]).toEqual([0, 1]);
     });
 
-    it('[U08] a secret is taken out before a text is cut', async () => {
+    it('[U08] removes a secret before it cuts the text', async () => {
       await say('1', 'c1', 'the key is sk-12345 for you');
       const scrub = (text: string) => text.replaceAll('sk-12345', '[secret]');
       const query = { typed: '12345', before: null, limit: 9, scrub };
@@ -305,7 +305,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(hits.map(({ excerpt }) => excerpt)).toEqual(['the key is [secret] for you']);
     });
 
-    it('[G15] what was forgotten is not found any more, and the index holds no word of it', async () => {
+    it('[G15] does not find forgotten text, and its index contains no word of it', async () => {
       await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
       await reply('c1', 'your amaranth is red');
       await say('2', 'c2', 'apples for all', { name: 'Bo' });
@@ -322,7 +322,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
     });
 
-    it('[G15] a search that runs while something is forgotten leaves no word of it in the index', async () => {
+    it('[G15] leaves no forgotten word in the index when a search runs during forgetting', async () => {
       for (let nth = 0; nth < 250; nth += 1) await say(`${nth}`, 'c1', `the amaranth ${nth}`);
       const words = { phrases: ['amaranth'], mark: '[gone]' };
       const forget = () =>
@@ -333,7 +333,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await search('the')).hits).toHaveLength(9);
     });
 
-    it('[G15] [D05] nothing of a person who was forgotten is found, and what others said is', async () => {
+    it('[G15] [D05] finds nothing of a forgotten person, but still what others said', async () => {
       await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
       await reply('c1', 'your amaranth is red');
       await say('2', 'c2', 'no amaranth for me', { name: 'Bo' });
@@ -348,7 +348,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await entriesWith('amaranth')).toBe(1);
     });
 
-    it('[D15] the index loses what retention removes', async () => {
+    it('[D15] removes index entries of rows that retention deletes', async () => {
       await say('1', 'c1', 'an old apple', { at: 1 });
       await store.inbox.revise(
         { channel: 'web', account: 'default', chatId: 'c1', messageId: '1' },

@@ -8,25 +8,26 @@ import type { ConversationMode } from './rows.ts';
 import type { SharedClock } from './shared-clock.ts';
 import { type Stopped, startSession, stopConversation } from './stop.ts';
 
-/** The actions on a conversation from outside of it, as its commands do. */
+/** What can be done to a conversation from outside of it, as its commands do. */
 export type ConversationAction =
   | { readonly kind: 'mode'; readonly to: ConversationMode }
   | { readonly kind: 'model'; readonly change: { readonly to: string | null } }
   | { readonly kind: 'new-session' }
   | { readonly kind: 'stop' };
 
-/** While a search adds to its index, a person waits. In ms. */
+/** How long a search may add to its index while a person waits, in ms. */
 const SEARCH_BUDGET_MS = 2_000;
 
 /**
- * Conversations of all channels as people look at them (U08): a list, what was said, a search. It shows private
- * text. The tables are those of others; its own is the index of the search. Loaded with the first use.
+ * The conversations of all channels as people see them (U08): a list, the messages, a search. It
+ * shows private text. It reads the tables of other files; only the search index is its own. Loaded
+ * on first use.
  */
 export function conversationViews(database: Database, sharedClock: SharedClock) {
   const lists = () => import('./conversation-views/list.ts');
   const page = () => import('./conversation-views/messages.ts');
   return {
-    /** Newest first; `before` is the `newest` of the last one that is known. */
+    /** Newest first. `before` is the `newest` of the last known conversation. */
     async list(query: ListQuery) {
       const { listConversations } = await lists();
       return database.read((sql) => listConversations(sql, query, sharedClock()));
@@ -36,7 +37,7 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
       const { listPinned } = await lists();
       return database.read((sql) => listPinned(sql, reader, sharedClock()));
     },
-    /** One conversation with its model, spend and files; null: there is none. */
+    /** One conversation with its model, spend and files; null if it does not exist. */
     async details(id: string, now: number, reader: string | null = null) {
       const { readDetails } = await lists();
       return database.read((sql) => readDetails(sql, id, now, sharedClock(), reader));
@@ -46,7 +47,7 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
       const { readPeople } = await import('./conversation-views/people.ts');
       return database.read((sql) => readPeople(sql, id));
     },
-    /** The titles of conversations by their ids; one that is not known is left out. */
+    /** The titles of conversations by id; unknown ids are left out. */
     async titles(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const { findConversation } = await lists();
       return database.read(async (sql) => {
@@ -58,12 +59,12 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
         return titles;
       });
     },
-    /** A page of what was said. */
+    /** One page of messages. */
     async messages(query: MessageQuery) {
       const { readMessages } = await page();
       return database.read((sql) => readMessages(sql, query));
     },
-    /** Hits, newest first; `missing` rows were not in the index yet. */
+    /** Hits, newest first. `missing` is the number of rows that are not in the index yet. */
     async search(query: SearchQuery, clock: Clock, budgetMs = SEARCH_BUDGET_MS) {
       const [{ catchUp }, { searchMessages }] = await Promise.all([
         import('./conversation-views/search-index.ts'),
@@ -73,7 +74,10 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
       const found = await database.read((sql) => searchMessages(sql, database.dialect, query));
       return { ...found, missing };
     },
-    /** Does what the command does, without a message in the chat. Null: there is no such conversation. */
+    /**
+     * Does what the command does, without a message in the chat. Null if the conversation does not
+     * exist.
+     */
     act: (id: string, action: ConversationAction, now: number): Promise<ActionResult | null> =>
       database.write(async (sql) => {
         if ((await lockConversation(sql, id)) === undefined) return null;

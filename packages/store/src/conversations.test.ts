@@ -5,7 +5,7 @@ import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, message } from './testing/messages.ts';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`modes on ${database.name}`, () => {
+  describe.runIf(database.available)(`conversation modes on ${database.name}`, () => {
     let store: Store;
     let made: number;
     beforeEach(async () => {
@@ -39,7 +39,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return answerNext(turnId);
     };
 
-    it('[G04] a conversation begins as an agent, and keeps what it is set to beyond /new', async () => {
+    it('[G04] start as agent, and outlast /new once they are set', async () => {
       expect(await change(null)).toMatchObject({ now: 'agent' });
       expect(await change('ask')).toEqual({ before: 'agent', now: 'ask' });
       await store.inbox.command(message('n'), (command) => command.startSession());
@@ -48,7 +48,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await answerNext('t1', false)).toMatchObject({ mode: 'ask' });
     });
 
-    it('[G04] [G05] switching the mode behind a plan runs nothing', async () => {
+    it('[G04] [G05] run nothing when the mode is switched after a plan', async () => {
       await planned();
       for (const mode of ['agent', 'ask', 'plan', 'agent'] as const) await change(mode);
       expect(await store.inbox.waiting('web:c1')).toBe(0);
@@ -56,7 +56,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it.each([null, 't1'])(
-      '[G04] a plan is run once, by its command (%s), in agent mode',
+      '[G04] run a plan once, by its command (%s), in agent mode',
       async (plan) => {
         await planned();
         const both = await Promise.all([run(plan), run(plan)]);
@@ -73,7 +73,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       },
     );
 
-    it('[G04] the same press that comes twice runs it once', async () => {
+    it('[G04] run a plan once when the same press arrives twice', async () => {
       await planned();
       const press = () =>
         store.inbox.command(message('press'), (command) => command.runPlan('t1', 'Run it.'));
@@ -94,7 +94,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ['there is a newer plan', () => planned('t2')],
       ['/new', () => store.inbox.command(message('n'), (command) => command.startSession())],
       ['/stop', () => store.inbox.command(message('s'), (command) => command.stop())],
-    ])('[G04] is not run any more when %s', async (_when, happens) => {
+    ])('[G04] run no plan when %s', async (_when, happens) => {
       await planned();
       await happens();
       const before = await store.inbox.waiting('web:c1');
@@ -102,7 +102,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.inbox.waiting('web:c1')).toBe(before);
     });
 
-    it('[G04] without a plan there is nothing to run; the newest one needs no name', async () => {
+    it('[G04] run nothing without a plan, and the newest plan without a name', async () => {
       expect(await run()).toBe('none');
       await store.inbox.accept(message('m0'));
       await answerNext('t0', false);

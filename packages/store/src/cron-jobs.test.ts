@@ -53,7 +53,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return messages.map(({ message: { trigger } }) => trigger);
     };
 
-    it('[H08] are added once by one call, and not without bound', async () => {
+    it('[H08] are added once per call, and not without limit', async () => {
       expect(await add('a')).toBe('added');
       expect(await add('b', { askedBy: 'call for a' })).toBe('known');
       expect(await add('c')).toBe('added');
@@ -68,7 +68,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(ids).toEqual(['a', 'c', 'd']);
     });
 
-    it('[H08] [D07] of a guest are in all chats together as many as in one, and leave some for owners', async () => {
+    it('[H08] [D07] of a guest count across all chats, and leave room for owners', async () => {
       const bounds = { perConversation: 2, total: 20 };
       const by = (id: string, more: Partial<NewCronJob>) => job(id, { fromOwner: false, ...more });
       const { origin } = job('a');
@@ -92,7 +92,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(kept).toEqual(['added', 'added', 'full']);
     });
 
-    it('[H08] are the same after they were looked at, listed and looked for', async () => {
+    it('[H08] are not changed by reading, listing or finding them', async () => {
       await add('a');
       const before = await got('a');
       await store.cronJobs.list();
@@ -101,7 +101,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await got('a')).toEqual(before);
     });
 
-    it('[H08] begin one turn when they are due, however many look for them', async () => {
+    it('[H08] start one turn when they are due, however many processes look for them', async () => {
       await add('a');
       expect(await store.cronJobs.due(HOUR - 1, 9)).toEqual([]);
       const [due] = await store.cronJobs.due(HOUR, 9);
@@ -114,14 +114,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await run('x', 'answered')).toEqual(['cron']);
     });
 
-    it('[H08] for once are over when they have started', async () => {
+    it('[H08] are over once they have started, if they run only once', async () => {
       await add('a', { timetable: { kind: 'once', at: HOUR } });
       expect(await store.cronJobs.fire(await got('a'), reminder('x'), null, HOUR)).toBe(true);
       expect(await got('a')).toMatchObject({ state: 'over', nextAt: null, lastAt: HOUR });
       expect(await store.cronJobs.nextAt()).toBeNull();
     });
 
-    it('[H08] hear once how their run has ended', async () => {
+    it('[H08] record once how their run ended', async () => {
       await add('a');
       await store.cronJobs.fire(await got('a'), reminder('x'), 2 * HOUR, HOUR);
       expect(await store.cronJobs.unsettled(9)).toEqual([]);
@@ -137,7 +137,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.cronJobs.nextAt()).toBe(HOUR + 60_000);
     });
 
-    it('[H08] are not put on again by a run that ends after a person has paused them', async () => {
+    it('[H08] stay paused when a run ends after a person paused them', async () => {
       await add('a');
       await store.cronJobs.fire(await got('a'), reminder('x'), 2 * HOUR, HOUR);
       await run('x', 'failed');
@@ -150,7 +150,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await got('a')).toMatchObject({ state: 'paused', nextAt: null, failures: 1 });
     });
 
-    it('[H08] are found by the call that made them, and put off by one of two', async () => {
+    it('[H08] are found by the call that created them, and postponed by only one of two', async () => {
       await add('a');
       expect(await store.cronJobs.find('call for a')).toMatchObject({ id: 'a' });
       expect(await store.cronJobs.find('call for b')).toBeNull();
@@ -159,7 +159,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await Promise.all(twice)).toSorted()).toEqual([false, true]);
     });
 
-    it('[H08] [G15] lose the text that is to be forgotten, and stay', async () => {
+    it('[H08] [G15] lose forgotten text but stay', async () => {
       await add('a');
       const phrases = ['water the plants'];
       const here = { conversations: ['web:c1'], ownersToo: false, phrases, mark: '[forgotten]' };
@@ -167,7 +167,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await got('a')).toMatchObject({ task: 'Remind me to [forgotten].', state: 'on' });
     });
 
-    it('[H08] [H04] make no chat the one that an owner used last', async () => {
+    it('[H08] [H04] do not make their chat the one that an owner used last', async () => {
       await add('a');
       const mine = { ...message('2', 'c2'), fromOwner: true };
       await store.inbox.accept(mine);
@@ -177,7 +177,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.inbox.ownerRoute()).toMatchObject({ route: { chatId: 'c2' } });
     });
 
-    it('[H08] that are paused or removed do not begin', async () => {
+    it('[H08] do not start while they are paused or after they were removed', async () => {
       await add('a');
       await add('b');
       const [a, b] = [await got('a'), await got('b')];

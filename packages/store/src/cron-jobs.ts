@@ -3,71 +3,78 @@ import { ensureConversation, lockConversation } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { type AdmittedMessage, addMessage } from './rows.ts';
 
-/** `over`: it was for once, or it has failed for good. */
+/** `over`: a one-off job that has run, or a job that has failed for the last time. */
 export type CronJobState = 'on' | 'paused' | 'over';
 
-/** A job as it is asked for. Times in ms. */
+/** A requested job. Times in ms. */
 export interface NewCronJob {
-  /** Short, for people; unique. */
+  /** Short enough for people to type; unique. */
   readonly id: string;
-  /** The call or command that asks for it: the same again finds the job that it made. */
+  /** The call or command that requested it. The same request finds the job it created. */
   readonly askedBy: string;
-  /** The conversation of its request and of its answers (H08). */
+  /** The conversation of the request and of the job's answers (H08). */
   readonly conversationId: string;
   readonly route: ReplyRoute;
-  /** The message of the person who asked: whose job it is, and in which chat. */
+  /** The message of the person who asked. It determines whose job it is, and in which chat. */
   readonly origin: InboundMessage;
   readonly fromOwner: boolean;
   readonly title: string;
-  /** The task, as the person or the model wrote it. */
+  /** The task, as written by the person or the model. */
   readonly task: string;
   readonly timetable: Timetable;
   readonly nextAt: number;
 }
 
-/** A job, and the outcome of its last run. */
+/** A job and the outcome of its last run. */
 export interface CronJob extends Omit<NewCronJob, 'nextAt'> {
   readonly state: CronJobState;
   /** Null unless it is on. */
   readonly nextAt: number | null;
-  /** Runs that failed in a row. */
+  /** The number of consecutive failed runs. */
   readonly failures: number;
   readonly lastAt: number | null;
-  /** The outcome of the last run: `answered`, `silent`, `failed`, `stopped`; null while it is under way. */
+  /**
+   * The outcome of the last run: `answered`, `silent`, `failed`, `stopped`; null while it is
+   * running.
+   */
   readonly lastOutcome: string | null;
   readonly createdAt: number;
 }
 
 /**
- * The most jobs: in one conversation, and in all. A person who is no owner may have as many in all chats together as
- * in one, and the last tenth of all is for owners.
+ * The maximum number of jobs, per conversation and in total. A person who is not an owner may have
+ * as many across all chats as one conversation allows, and the last tenth of the total is reserved
+ * for owners.
  */
 export interface CronBounds {
   readonly perConversation: number;
   readonly total: number;
 }
 
-/** The changes that people and the model may make to a job; with another chat it runs there from the next time on. */
+/**
+ * What people and the model may change in a job. After a change of chat, the job runs there from
+ * its next time on.
+ */
 export type CronChange = Partial<
   Pick<CronJob, 'title' | 'task' | 'timetable' | 'nextAt' | 'state' | 'failures'>
 > &
   Partial<Pick<CronJob, 'origin' | 'route' | 'fromOwner'>>;
 
 /**
- * Jobs with a timetable (H08), table `cron_job`. The command `/cron`, the agent's tool and the page change them;
- * the scheduler reads and fires them. Reading changes nothing.
+ * Scheduled jobs (H08), table `cron_job`. The command `/cron`, the agent's tool and the page change
+ * them; the scheduler reads and fires them. Reading changes nothing.
  */
 export function cronJobRepository(database: Database) {
   return {
-    /** `known`: the same call has made it already. */
+    /** `known`: the same request has already created the job. */
     add: (job: NewCronJob, bounds: CronBounds, now: number) =>
       database.write((sql) => insertCronJob(sql, job, bounds, now)),
     get: (id: string): Promise<CronJob | null> =>
       database.read(async (sql) => readCronJobIf(await sql.get(JOB_BY_ID, { id }))),
-    /** The job that a call or command has made. */
+    /** The job created by a call or command. */
     find: (askedBy: string): Promise<CronJob | null> =>
       database.read(async (sql) => readCronJobIf(await sql.get(JOB_ASKED_BY, { askedBy }))),
-    /** The jobs of one conversation, or of all, in the order in which they were made. */
+    /** The jobs of one conversation, or all jobs, in the order they were created. */
     list: (conversationId?: string): Promise<readonly CronJob[]> =>
       database.read(async (sql) => {
         const rows = await (conversationId === undefined
@@ -75,16 +82,16 @@ export function cronJobRepository(database: Database) {
           : sql.all(JOBS_OF_CONVERSATION, { conversationId }));
         return rows.map(readCronJob);
       }),
-    /** Those whose time has come, the longest overdue first. */
+    /** Jobs that are due, the longest overdue first. */
     due: (now: number, limit: number): Promise<readonly CronJob[]> =>
       database.read(async (sql) => (await sql.all(DUE, { now, limit })).map(readCronJob)),
-    /** When the next one is due; null when none is on. */
+    /** When the next job is due; null if none is on. */
     nextAt: (): Promise<number | null> =>
       database.read(async (sql) => (await sql.get(NEXT_AT))?.at ?? null),
     /**
-     * Puts the message of a due job into its conversation and moves the job on, in one transaction; the
-     * job belongs to that conversation from then on. False when it has been moved, paused or removed
-     * meanwhile: another process has done it. `nextAt` null: that was the last time.
+     * Puts the message of a due job into its conversation and sets its next time, in one
+     * transaction. From then on the job belongs to that conversation. False if another process has
+     * fired, paused or removed the job meanwhile. `nextAt` null: this was the last run.
      */
     fire: (
       job: Pick<CronJob, 'id' | 'nextAt'>,
@@ -92,14 +99,14 @@ export function cronJobRepository(database: Database) {
       nextAt: number | null,
       now: number,
     ) => database.write((sql) => fireJob(sql, job, message, nextAt, now)),
-    /** Jobs whose last run is over but not settled, with how it ended. */
+    /** Jobs whose last run has ended but is not settled, with its outcome. */
     unsettled: (limit: number) => database.read((sql) => unsettledJobs(sql, limit)),
-    /** Gives a job another time without a run. False as for `fire`. */
+    /** Moves a job to another time without running it. False in the same cases as `fire`. */
     postpone: async ({ id, nextAt: dueAt }: Pick<CronJob, 'id' | 'nextAt'>, nextAt: number) =>
       dueAt !== null && (await database.change('power-cut', POSTPONE, { id, dueAt, nextAt })) > 0,
     /**
-     * Notes how the last run ended, once; `then` changes the job with it (backoff, pause). False when it
-     * is noted, or the job has been changed since it was read.
+     * Records once how the last run ended; `then` is applied to the job at the same time (backoff,
+     * pause). False if the outcome was already recorded or the job has changed since it was read.
      */
     async settle(
       { id, lastAt, state: wasState, nextAt: wasNextAt }: SettledJob,
@@ -111,7 +118,7 @@ export function cronJobRepository(database: Database) {
         (await database.change('power-cut', SETTLE, { ...was, ...changeParameters(then) })) > 0
       );
     },
-    /** False when there is no such job. */
+    /** False if the job does not exist. */
     change: async (id: string, change: CronChange): Promise<boolean> =>
       (await database.change('power-cut', CHANGE, { id, ...changeParameters(change) })) > 0,
     remove: async (id: string): Promise<boolean> =>
@@ -161,7 +168,7 @@ async function insertCronJob(
   now: number,
 ): Promise<'added' | 'known' | 'full'> {
   const { id, conversationId } = job;
-  // An agent may not have spoken in the chat yet.
+  // The agent may not have spoken in this chat yet.
   ensureConversation(sql, conversationId, now);
   const added = await sql.run(ADD, {
     ...job,
@@ -172,7 +179,7 @@ async function insertCronJob(
     now,
   });
   if (added === 0) return 'known';
-  // Counted with the new one in place.
+  // This count includes the new job.
   const count = await sql.get(COUNT, { conversationId });
   const most = job.fromOwner ? total : total - Math.floor(total * OWNERS_SHARE);
   const hasRoom = count !== undefined && count.here <= perConversation && count.total <= most;
@@ -296,7 +303,9 @@ interface CronJobRow extends Omit<CronJob, 'origin' | 'route' | 'timetable' | 'f
   readonly fromOwner: number;
 }
 
-/** A stored job as the other packages know it. Throws StoreError `store-damaged`. */
+/**
+ * Converts a stored job to the type used outside of the store. Throws StoreError `store-damaged`.
+ */
 function readCronJob(row: CronJobRow): CronJob {
   const what = `of the job ${row.id}`;
   return {

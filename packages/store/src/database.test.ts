@@ -6,13 +6,13 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 const SHIFT = statement('select :b as b, :a as a, :b as c /*pg for update*/');
 
 describe('the text of a statement', () => {
-  it('numbers its parameters by their first use, as each database writes them', () => {
+  it('numbers its parameters by first use, in the style of each database', () => {
     expect(SHIFT.names).toEqual(['b', 'a']);
     expect(textFor('sqlite', SHIFT)).toBe('select ?1 as b, ?2 as a, ?1 as c /*pg for update*/');
     expect(textFor('postgres', SHIFT)).toBe('select $1 as b, $2 as a, $1 as c for update');
   });
 
-  it('hides a limit from SQLite, and hints for SQLite from PostgreSQL', () => {
+  it('hides locking clauses from SQLite, and hints for SQLite from PostgreSQL', () => {
     const first = statement('select 1 from t /*sqlite indexed by i */limit :most');
     expect(textFor('sqlite', first)).toBe('select 1 from t indexed by i limit +?1');
     expect(textFor('postgres', first)).toBe('select 1 from t /*sqlite indexed by i */limit $1');
@@ -56,7 +56,7 @@ for (const { name, available, open } of kinds) {
       await database.close();
     });
 
-    it('are written together with what was only sent', async () => {
+    it('are executed together with those that were only sent', async () => {
       await database.write(async (sql) => {
         sql.send(ADD, { id: 1, text: 'a' });
         sql.send(ADD, { id: 2, text: "it's" });
@@ -68,7 +68,7 @@ for (const { name, available, open } of kinds) {
       expect(await database.change('process', ADD, { id: 3, text: 'c' })).toBe(1);
     });
 
-    it('[D01] are undone together when one that was only sent fails, with its own reason', async () => {
+    it('[D01] are rolled back together when a sent statement fails, with its own reason', async () => {
       const before = await read();
       const writing = database.write(async (sql) => {
         sql.send(ADD, { id: 4, text: 'd' });
@@ -79,7 +79,7 @@ for (const { name, available, open } of kinds) {
       expect(await read()).toEqual(before);
     });
 
-    it('[D01] are undone when the work fails after them', async () => {
+    it('[D01] are rolled back when the work fails after them', async () => {
       const before = await read();
       const writing = database.write(async (sql) => {
         sql.send(ADD, { id: 6, text: 'f' });
@@ -89,7 +89,7 @@ for (const { name, available, open } of kinds) {
       expect(await read()).toEqual(before);
     });
 
-    it('show nothing of a transaction to those outside before it is committed', async () => {
+    it('hide the changes of a transaction from others before it is committed', async () => {
       const before = await read();
       let seen: Promise<unknown> = Promise.resolve();
       await database.write(async (sql) => {

@@ -1,66 +1,77 @@
 import { isAbsolute, normalize } from 'node:path';
 import { ParleyError } from '@parley/core';
 
-/** The target of queries; in `write` it is the caller's own transaction. */
+/** Runs statements; inside `write`, in the caller's own transaction. */
 export interface Sql {
   all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]>;
-  /** The first row. */
+  /** Returns the first row. */
   get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined>;
-  /** Resolves to the number of rows that were inserted, changed or deleted. */
+  /** Resolves to the number of rows inserted, changed or deleted. */
   run<P>(statement: Statement<P>, ...params: Bound<P>): Promise<number>;
   /**
-   * Only in a transaction: a write whose result decides nothing. PostgreSQL gets it together with
-   * what follows; if it fails, the transaction fails.
+   * Only in a transaction: a write whose result is not needed. PostgreSQL receives it together with
+   * the next statement; if it fails, the transaction fails.
    */
   send<P>(statement: Statement<P>, ...params: Bound<P>): void;
 }
 
 /**
- * The events that a write must survive. `power-cut` (the default): everything, once it has resolved. `process`: the
- * death of the process; a power cut may undo it until the next write of the other kind. On SQLite that spares a sync
- * to disk; PostgreSQL makes no difference.
+ * What a write must survive once it has resolved. `power-cut` (the default): everything. `process`:
+ * the death of the process; a power cut may undo the write until the next `power-cut` write. On
+ * SQLite this saves a sync to disk; on PostgreSQL there is no difference.
  */
 export type Durability = 'power-cut' | 'process';
 
-/** The few things in which the two databases differ, behind one face. Errors are StoreErrors. */
+/**
+ * One interface to both databases, covering the few ways in which they differ. Errors are
+ * StoreErrors.
+ */
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
   /** Runs queries that change nothing and need no common snapshot. */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` as one transaction; written when it resolves, nothing written when it rejects.
-   * `work` awaits nothing but its queries, since on SQLite all others wait for it.
+   * Runs `work` as one transaction: committed when it resolves, rolled back when it rejects. `work`
+   * must await nothing but its queries, because on SQLite all other writers wait for it.
    */
   write<T>(work: (sql: Sql) => Promise<T>, durability?: Durability): Promise<T>;
-  /** One statement as a transaction of its own; resolves to the number of rows it changed. */
+  /** Runs one statement as its own transaction and resolves to the number of rows it changed. */
   change<P>(durability: Durability, statement: Statement<P>, ...params: Bound<P>): Promise<number>;
-  /** Like `write`, for leases: no load keeps it waiting for a connection. It awaits as little as can be. */
+  /**
+   * Like `write`, but never waits for a connection under load; for leases. `work` should await as
+   * little as possible.
+   */
   writePriority<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Like `write`, for a migration or a move to PostgreSQL, whose statements may each take an hour. */
+  /**
+   * Like `write`, but each statement may take up to an hour; for a migration or a move to
+   * PostgreSQL.
+   */
   writeUnlimited<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Called for each new connection to a server before it is used, with what runs a transaction on that very
-   * connection: all others may be waiting for the same. A connection whose check rejects is not used.
+   * Called for each new connection to a server before it is used. `write` runs a transaction on
+   * that very connection, because all others may be waiting for the same check. A connection whose
+   * check rejects is not used.
    */
   onConnect(check: (write: WriteHere) => Promise<void>): void;
   /**
-   * Another number as soon as stored history may read otherwise, entries that are appended apart; what is
-   * remembered of it then is out of date. Null where other processes may do so unseen.
+   * Changes whenever stored history may read differently, except when entries are only appended;
+   * history remembered from an earlier version is then outdated. Null if other processes may change
+   * the history unnoticed.
    */
   historyVersion(): number | null;
   close(): Promise<void>;
 }
 
-/** Runs `work` as one transaction, as `Database.write` does. */
+/** Runs `work` as one transaction, like `Database.write`. */
 export type WriteHere = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
-/** The value of a column or parameter. */
+/** A value of a column or parameter. */
 export type SqlValue = string | number | null | Uint8Array;
 
 /**
- * SQL that is written once, as a constant beside the function that runs it, and compiled once by each
- * database. Parameters are named, `:name`, and a colon is nowhere else in the text. The text is
- * SQLite's; what PostgreSQL needs besides is in `/*pg … *\/`, what SQLite alone takes in
+ * SQL written once, as a constant beside the function that runs it, and compiled once by each
+ * database. Parameters are named, `:name`, and the text contains no other colon. The text is in
+ * SQLite's dialect: additions for PostgreSQL go in `/*pg … *\/`, and what only SQLite accepts goes in
  * `/*sqlite … *\/`. A list is bound as JSON:
  * `in (select value from json_each(:names))`, with `cast(value as bigint)` for numbers.
  *
@@ -70,11 +81,11 @@ export type SqlValue = string | number | null | Uint8Array;
  */
 export interface Statement<Params = unknown, Row = unknown> {
   readonly text: string;
-  /** The parameters, in the order of their first use. */
+  /** The parameters in the order of their first use. */
   readonly names: readonly string[];
-  /** The text was composed for this call: databases do not keep it prepared. */
+  /** Set if the text was composed for this call; such statements are not kept prepared. */
   readonly isComposed?: true;
-  /** Types only: what is bound, and what a row holds. */
+  /** Exists only for the types: what is bound, and what a row contains. */
   readonly types?: { readonly params: Params; readonly row: Row };
 }
 
@@ -88,14 +99,14 @@ type NamesIn<Text extends string, Found = never> = Text extends `${string}:${inf
   : Found;
 type ParamsOf<Text extends string> = { readonly [Name in NamesIn<Text> & string]: SqlValue };
 
-/** The arguments of a call: none where the text names no parameter. */
+/** The arguments of a call; none if the text has no parameters. */
 export type Bound<Params> = keyof Params extends never
   ? []
   : string extends keyof Params
     ? [params?: Params]
     : [params: Params];
 
-/** Makes a statement; `rows` says what its rows hold, where it gives any. */
+/** Creates a statement; `rows` declares the type of its rows, if it returns any. */
 export function statement<const Text extends string>(
   text: Text,
 ): Statement<ParamsOf<Text>, never> & { rows<Row>(): Statement<ParamsOf<Text>, Row> } {
@@ -104,12 +115,12 @@ export function statement<const Text extends string>(
   return { ...made, rows: () => made };
 }
 
-/** Values of parameters by their names. */
+/** Parameter values by name. */
 export type Values = Readonly<Record<string, SqlValue>>;
 
 /**
- * The same for a text that is composed while the process runs, such as a condition on a table that a rule
- * names. Values are parameters here, too.
+ * Creates a statement whose text is composed at run time, such as a condition on a table named by a
+ * rule. Values are still parameters.
  */
 export function dynamicStatement(
   text: string,
@@ -118,7 +129,7 @@ export function dynamicStatement(
   return { ...made, rows: () => made };
 }
 
-/** The text at `index` of an item, where the items of a list bound as JSON are lists themselves. */
+/** The text at `index` of an item, for a list bound as JSON whose items are lists. */
 export function jsonItem<const Index extends number>(index: Index) {
   return `(/*pg cast(*/value/*pg  as json)*/ ->> ${index})` as const;
 }
@@ -126,8 +137,9 @@ export function jsonItem<const Index extends number>(index: Index) {
 const PARAMETER = /:(\w+)/g;
 
 /**
- * The text as one of the databases takes it, with numbered parameters. A bare parameter as `limit` would make
- * SQLite prepare the statement again for each value, which takes longer than running it; `+` hides it.
+ * The text in the dialect of a database, with numbered parameters. With a bare parameter as
+ * `limit`, SQLite would prepare the statement again for each value, which takes longer than running
+ * it; `+` hides the parameter.
  */
 export function textFor(dialect: 'sqlite' | 'postgres', { text, names }: Statement): string {
   const own =
@@ -140,9 +152,9 @@ export function textFor(dialect: 'sqlite' | 'postgres', { text, names }: Stateme
   return own.replaceAll(PARAMETER, (_, name: string) => `${sign}${names.indexOf(name) + 1}`);
 }
 
-/** The values in the order of `names`. Throws when one is missing. */
+/** The values in the order of `names`. Throws if one is missing. */
 export function valuesOf({ names, text }: Statement, bound: readonly unknown[]): SqlValue[] {
-  // `Bound` has checked the values; only their presence is looked at again.
+  // `Bound` has already checked the values by type, so only their presence is checked here.
   const params = bound[0] as Readonly<Record<string, SqlValue>> | undefined;
   return names.map((name) => {
     const value = params?.[name];
@@ -151,18 +163,18 @@ export function valuesOf({ names, text }: Statement, bound: readonly unknown[]):
   });
 }
 
-/** A value as JSON text. Text, because the two databases agree on nothing richer. */
+/** Encodes a value as JSON text. Text, because the two databases have no richer type in common. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** JSON text as the value it was written from; for content whose shape others own. */
+/** Parses JSON text without checking its shape, for content that other packages define. */
 export function fromJson(text: string): unknown {
   return JSON.parse(text);
 }
 
 /**
- * JSON text as a checked value. Throws StoreError `store-damaged`, naming `what`, when it is not
+ * Parses JSON text and checks it. Throws StoreError `store-damaged`, naming `what`, if it is not
  * what this version writes.
  */
 export function fromCheckedJson<T>(
@@ -179,17 +191,17 @@ export function fromCheckedJson<T>(
   }
 }
 
-/** The address of the database. `name` may be shown to people: it holds no password. */
+/** The address of the database. `name` may be shown to people, because it contains no password. */
 export type StoreAddress =
   | { readonly dialect: 'sqlite'; readonly path: string; readonly name: string }
   | { readonly dialect: 'postgres'; readonly url: string; readonly name: string };
 
-/** The path by which SQLite knows a database that lives in memory only. */
+/** The path that SQLite uses for an in-memory database. */
 export const IN_MEMORY = ':memory:';
 
 /**
- * Reads `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://user@host/database`.
- * Throws StoreError `store-url` for anything else; a relative path would depend on who starts us.
+ * Parses `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://user@host/database`. Throws
+ * StoreError `store-url` for anything else; a relative path would depend on the working directory.
  */
 export function parseStoreUrl(url: string): StoreAddress {
   if (url.startsWith('sqlite:')) {
@@ -204,13 +216,13 @@ export function parseStoreUrl(url: string): StoreAddress {
   return { dialect: 'postgres', url, name: `postgres://${host}${pathname}` };
 }
 
-// The URL itself may hold a password, so it is not repeated.
+// The URL may contain a password, so it is not shown.
 function badUrl(what: string): StoreError {
   const advice = 'Write sqlite:/absolute/path/parley.db or postgres://user:password@host/database.';
   return new StoreError('store-url', `${what} ${advice}`);
 }
 
-/** The faults of a database, each with one remedy. */
+/** The failures of a database, each with one remedy. */
 export type StoreErrorCode =
   | 'store-url'
   | 'store-newer'
@@ -230,10 +242,11 @@ export type StoreErrorCode =
   | 'store-pending-work'
   | 'store-failed';
 
-// The same call may succeed later by itself. A full disk is not here: a person must make room.
+// The same call may succeed later without intervention. A full disk is not listed, because a person
+// must make room.
 const RETRYABLE: ReadonlySet<StoreErrorCode> = new Set(['store-busy', 'store-unreachable']);
 
-/** The only error the repositories throw; the message names the database, never a password. */
+/** The only error that repositories throw. The message names the database, but never a password. */
 export class StoreError extends ParleyError {
   declare readonly code: StoreErrorCode;
 

@@ -5,28 +5,35 @@ import type { Row } from './tables.ts';
 
 /**
  * Work that was given up (D06):
- * - `refused`: a part that the platform refused for good, or that failed as often as it may;
+ * - `refused`: a part that the platform permanently refused, or that failed on its last attempt;
  * - `uncertain`: a part that may or may not have arrived;
- * - `unanswered`: a turn with people that failed, so that its messages have no answer. That includes a turn
- *   that was started as often as it may be and never ended.
+ * - `unanswered`: a failed turn with people, whose messages therefore have no answer. This includes a
+ *   turn that used up its attempts without ever ending.
  *
- * Nothing else can be lost: an accepted message waits, or has a turn. Left out are notices about a lost part,
- * which has its own dead letter, sub-agents, whose failure the agent gets, and runs of standing tasks.
+ * Nothing else can be lost: an accepted message either waits or has a turn. Three things are left out:
+ * notices about a lost part, which has its own dead letter; sub-agents, whose failure is reported to the
+ * agent; and runs of standing tasks.
  */
 export type DeadLetter = DeadPart | DeadTurn;
 
-/** An operator's decision about a dead letter, and its time (ms). It is kept, but no longer listed. */
+/**
+ * An operator's decision about a dead letter, and its time (ms). A settled dead letter is kept but
+ * no longer listed.
+ */
 export interface SettledDeadLetter {
   readonly how: 'replayed' | 'dropped';
   readonly at: number;
 }
 
 interface DeadLetterBase {
-  /** Never reused: work that fails again is a new dead letter, so a repeated order does nothing twice. */
+  /**
+   * Never reused: work that fails again becomes a new dead letter, so repeating a command has no
+   * effect.
+   */
   readonly id: number;
   /** In ms. */
   readonly diedAt: number;
-  /** Why it was given up; null where it is no longer known. */
+  /** Why it was given up; null if no longer known. */
   readonly reason: string | null;
   readonly settled: SettledDeadLetter | null;
 }
@@ -36,31 +43,31 @@ export interface DeadPart extends DeadLetterBase {
   readonly kind: 'refused' | 'uncertain';
   readonly partId: string;
   readonly chat: ChatKey;
-  /** The conversation that it answers; null: it is no part of an answer. */
+  /** The conversation that it answers; null if it is not part of an answer. */
   readonly conversationId: string | null;
-  /** The turn whose answer it is part of, and which part. */
+  /** The turn whose answer it belongs to; `index` is its position there. */
   readonly turnId: string | null;
   readonly index: number | null;
-  /** Without markup. Private: for operators alone. */
+  /** Without markup. Private: for operators only. */
   readonly text: string;
   /** The name of its file. */
   readonly file: string | null;
-  /** As it is now. */
+  /** Its current state. */
   readonly state: PartState;
 }
 
-/** Messages without an answer. */
+/** Messages that were not answered. */
 export interface DeadTurn extends DeadLetterBase {
   readonly kind: 'unanswered';
   readonly turnId: string;
   readonly conversationId: string;
-  /** Oldest first; none once they are asked again. Their text is private: for operators alone. */
+  /** Oldest first; empty once they are asked again. Their text is private: for operators only. */
   readonly messages: readonly UnansweredMessage[];
-  /** The number of steps of the turn before it failed; tools may do it again. */
+  /** The number of steps the turn completed before it failed. A replay may run its tools again. */
   readonly steps: number;
 }
 
-/** A message of a person. `at` is when it was received, in ms. */
+/** A person's message. `at` is when it was received, in ms. */
 export interface UnansweredMessage {
   readonly messageId: string;
   readonly chat: ChatKey;
@@ -69,13 +76,13 @@ export interface UnansweredMessage {
   readonly at: number;
 }
 
-/** Dead letters older than `before`, at most `limit`. */
+/** A page of at most `limit` dead letters older than `before`. */
 export interface DeadLetterPage {
   readonly before?: number | undefined;
   readonly limit: number;
 }
 
-/** A dead letter; `subject` is the id of a part or of a turn. */
+/** A dead letter; `subject` is the id of a part or a turn. */
 export interface DeadLetterRow extends Omit<Row<'dead_letter'>, 'kind' | 'settled'> {
   readonly kind: DeadLetter['kind'];
   readonly settled: SettledDeadLetter['how'] | null;

@@ -21,7 +21,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       if (letter === undefined || more.length > 0) throw new Error('not one letter');
       return letter;
     }
-    /** The next part of the chat is given up at `now`. */
+    /** Gives up the next part of the chat at `now`. */
     async function failPart(state: 'failed' | 'unknown' = 'failed', now = 5): Promise<string> {
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       await store.outbox.markSending(id, now);
@@ -37,7 +37,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
       return sent;
     }
-    /** A turn of web:c1 that ends as `failed` and tells so. */
+    /** Ends a turn of web:c1 as `failed` and sends a notice. */
     async function failTurn(turnId: string, now = 5): Promise<void> {
       const lease = await hold(store);
       await claim(store, lease, turnId);
@@ -54,7 +54,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.lanes.release(lease);
     }
 
-    it('[D04] sends a part again once, by its key, to the person it answers', async () => {
+    it('[D04] sends a part again once, by its key, and only for the person it answers', async () => {
       await store.inbox.accept(message('q'));
       const lease = await hold(store);
       await claim(store, lease, 't1');
@@ -71,7 +71,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await nextText()).toBe('answer');
     });
 
-    it('[D06] are parts that were given up, with what was to be said and why it was not', async () => {
+    it('[D06] include parts that were given up, with their text and the reason', async () => {
       await store.inbox.accept(message('m1'));
       const lease = await hold(store);
       await claim(store, lease, 't1');
@@ -92,7 +92,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.deadLetters.counts()).toEqual({ refused: 1, uncertain: 1, unanswered: 0 });
     });
 
-    it('[D06] are not notices, whose own letter says it already', async () => {
+    it('[D06] do not include notices about a part that has its own dead letter', async () => {
       await store.outbox.enqueue([part('a')], 0);
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       await store.outbox.markSending(id, 1);
@@ -101,7 +101,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await onlyLetter()).toMatchObject({ partId: id });
     });
 
-    it('[D06] are listed newest first, page after page, and found by number', async () => {
+    it('[D06] are listed newest first, page by page, and found by number', async () => {
       await store.outbox.enqueue(
         ['a', 'b', 'c'].map((text) => part(text)),
         0,
@@ -120,7 +120,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.deadLetters.openIds(['uncertain', 'unanswered'], 0, 9)).toEqual([]);
     });
 
-    it('[D06] sent again join the end of what the chat is owed, under their own keys', async () => {
+    it("[D06] go to the end of the chat's queue under their own keys when they are sent again", async () => {
       await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
       const key = (await store.outbox.next(C1))?.part.idempotencyKey;
       await failPart();
@@ -143,7 +143,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await sendAll()).toEqual(['b', 'c', 'a', 'd']);
     });
 
-    it('[D06] of one answer keep their order when they are sent again in it', async () => {
+    it('[D06] of the same answer keep their order when they are sent again in it', async () => {
       await store.outbox.enqueue(
         ['a', 'b', 'c'].map((text) => part(text)),
         0,
@@ -155,7 +155,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await sendAll()).toEqual(['a', 'b', 'c']);
     });
 
-    it('[D06] are sent again once, however many ask at the same time, and by no late repetition', async () => {
+    it('[D06] are sent again once, however many ask at the same time or repeat the request later', async () => {
       await store.outbox.enqueue([part('a')], 0);
       await failPart();
       const { id } = await onlyLetter();
@@ -170,7 +170,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await onlyLetter()).id).not.toBe(id);
     });
 
-    it('[D06] that may have arrived are sent again only by a person’s word', async () => {
+    it('[D06] that may have arrived are sent again only when a person accepts a duplicate', async () => {
       await store.outbox.enqueue([part('a')], 0);
       await failPart('unknown');
       const { id } = await onlyLetter();
@@ -182,7 +182,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await nextText()).toBe('a');
     });
 
-    it('[D06] are dropped once: never listed or sent again, and failed for /why', async () => {
+    it('[D06] are dropped once: no longer listed or sent, and shown as failed by /why', async () => {
       await store.outbox.enqueue([part('a')], 0);
       await failPart();
       const { id } = await onlyLetter();
@@ -195,7 +195,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.deadLetters.replay(999, 'once', 9)).toEqual({ kind: 'missing' });
     });
 
-    it('[D06] are turns that failed, with the messages that have no answer', async () => {
+    it('[D06] include failed turns with their unanswered messages', async () => {
       await store.inbox.accept(message('m1', 'c1', { at: 3 }));
       await failTurn('t1');
       expect(await onlyLetter()).toMatchObject({
@@ -208,7 +208,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[D06] asked again become a new turn, before what was written since', async () => {
+    it('[D06] become a new turn when they are asked again, before later messages', async () => {
       await store.inbox.accept(message('m1'));
       await failTurn('t1');
       await store.inbox.accept(message('m2'));
@@ -224,12 +224,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(again).toMatchObject({ turnId: 't2', attempts: 0, resumed: false });
       expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([]);
       expect(await store.deadLetters.replay(turn?.id ?? 0, 'once', 9)).toEqual({ kind: 'settled' });
-      // That there is no answer need not be said any more.
+      // The notice about the missing answer is no longer needed.
       expect(excuse).toMatchObject({ kind: 'refused', text: 'no answer' });
       expect(await letters()).toEqual([]);
     });
 
-    it('[D06] do not disturb the turn that runs meanwhile', async () => {
+    it('[D06] do not disturb a turn that is running meanwhile', async () => {
       await store.inbox.accept(message('m1'));
       await failTurn('t1');
       await store.inbox.accept(message('m2'));
@@ -241,7 +241,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(idsOf(await claim(store, lease, 't3'))).toEqual(['m1']);
     });
 
-    it('[D06] are shown correctly by /why, asked again or dropped', async () => {
+    it('[D06] are shown correctly by /why after they are asked again or dropped', async () => {
       const story = async () => (await store.decisions.stories(routeTo('c1'), 5))[0];
       await store.inbox.accept(message('m1'));
       await failTurn('t1');
@@ -264,7 +264,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[D05] [D06] are known to the agent until they have arrived, also when they are dropped', async () => {
+    it('[D05] [D06] are known to the agent until they arrive, even when they are dropped', async () => {
       const undelivered = async () =>
         (await store.transcript.recent('web:c1', 0, 9)).flatMap((it) => it.undelivered ?? []);
       await store.inbox.accept(message('m1'));
@@ -285,7 +285,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[D06] are not failures of work that no person waits for', async () => {
+    it('[D06] do not include failures of work that no person waits for', async () => {
       for (const lane of ['sub:a', 'beat:main']) {
         await store.inbox.accept({ ...message(lane), conversationId: lane });
         const lease = await hold(store, lane);

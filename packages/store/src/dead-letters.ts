@@ -20,22 +20,28 @@ import type { AnsweredChat } from './own-answers.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /**
- * The outcome of a replay. `wake`: the lane or chat that has work. `uncertain`: nothing was done, since
- * it may arrive twice. `settled`: that was done, or it was dropped.
+ * The outcome of a replay. `wake`: the lane or chat that now has work. `uncertain`: nothing was
+ * done, because the part might arrive twice. `settled`: it was already replayed or dropped.
  */
 type DeadLetterReplay =
   | { readonly kind: 'replayed'; readonly wake: DeadLetterWake }
   | { readonly kind: 'uncertain' | 'settled' | 'missing' };
 
-/** The outcome of `/resend`. `settled`: it was sent again before, or dropped; `others`: it answers another person. */
+/**
+ * The outcome of `/resend`. `settled`: it was already sent again or dropped. `others`: it answers
+ * another person.
+ */
 export type Resend = 'resent' | 'settled' | 'others' | 'none';
 
-/** The chat whose deliveries have work again, or the conversation. */
+/** The chat or conversation that has work again. */
 export type DeadLetterWake =
   | { readonly kind: 'chat'; readonly chat: ChatKey }
   | { readonly kind: 'conversation'; readonly conversationId: string };
 
-/** Dead letters, table `dead_letter`. Written in the transaction that gives up; operators settle them. */
+/**
+ * Dead letters, table `dead_letter`. They are written in the transaction that gives up the work,
+ * and operators settle them.
+ */
 export function deadLetterRepository(database: Database) {
   const looking = () => import('./read-dead-letters.ts');
   return {
@@ -44,7 +50,10 @@ export function deadLetterRepository(database: Database) {
       const { openDeadLetters } = await looking();
       return database.read((sql) => openDeadLetters(sql, page));
     },
-    /** The oldest `limit` open ones of these kinds, newer than `after`, oldest first. */
+    /**
+     * The oldest `limit` open dead letters of these kinds with a number above `after`, oldest
+     * first.
+     */
     async openIds(kinds: readonly DeadLetter['kind'][], after: number, limit: number) {
       const { openIds } = await looking();
       return database.read((sql) => openIds(sql, kinds, after, limit));
@@ -54,25 +63,25 @@ export function deadLetterRepository(database: Database) {
       const { oneDeadLetter } = await looking();
       return database.read((sql) => oneDeadLetter(sql, id));
     },
-    /** Open ones by kind. */
+    /** The number of open dead letters by kind. */
     async counts() {
       const { countOpen } = await looking();
       return database.read(countOpen);
     },
     /**
-     * Tries it again. A part is queued behind the other parts of its chat, under its old key, so that a platform
-     * with idempotency keys recognizes it. A part that may have arrived needs `even-twice`: a person accepts
-     * that it may arrive twice. Messages without an answer wait in their old place for a new turn, and the
-     * history forgets that they were asked before.
+     * Tries the work again. A part is queued behind the other parts of its chat under its old key,
+     * so that a platform with idempotency keys recognizes it. A part that may have arrived needs
+     * `even-twice`, with which a person accepts a duplicate. Unanswered messages wait in their old
+     * place for a new turn, and the history forgets that they were already asked.
      */
     replay: (id: number, how: 'once' | 'even-twice', now: number) =>
       database.write((sql) => replayDeadLetter(sql, { id, how, now })),
-    /** Settles it and does nothing else: it stays failed. */
+    /** Settles it without retrying; the work stays failed. */
     drop: (id: number, now: number) => database.write((sql) => dropDeadLetter(sql, id, now)),
   };
 }
 
-// A repeated call, after the answer of the first was lost, adds no second dead letter.
+// A call repeated because the first reply was lost adds no second dead letter.
 const RECORD = statement(`
   insert into dead_letter (kind, subject, died_at) values (:kind, :subject, :now)
   on conflict do nothing`);
@@ -83,7 +92,7 @@ const RECORD_PART = statement(`
   select :kind, id, :now from outbox where id = :partId and notice_of is null
   on conflict do nothing`);
 
-/** Notes a part that is given up, in that transaction. */
+/** Records a part that is given up, in the same transaction. */
 export function recordDeadPart(
   sql: Sql,
   partId: string,
@@ -93,7 +102,7 @@ export function recordDeadPart(
   sql.send(RECORD_PART, { partId, kind: state === 'failed' ? 'refused' : 'uncertain', now });
 }
 
-/** Notes a turn that fails, in that transaction, unless no person waits for its answer. */
+/** Records a failed turn in the same transaction, unless no person waits for its answer. */
 export function recordDeadTurn(
   sql: Sql,
   conversationId: string,
@@ -110,7 +119,7 @@ interface Replay {
   readonly now: number;
 }
 
-/** Tries the work of a dead letter again, at most once however often it is called. */
+/** Retries the work of a dead letter, at most once however often it is called. */
 async function replayDeadLetter(sql: Sql, { id, how, now }: Replay): Promise<DeadLetterReplay> {
   const letter = await sql.get(DEAD_LETTER, { id });
   if (letter === undefined) return { kind: 'missing' };
@@ -125,8 +134,8 @@ async function replayDeadLetter(sql: Sql, { id, how, now }: Replay): Promise<Dea
 }
 
 /**
- * Sends a part again that may have arrived, at most once for each time its fate is unknown: one of this agent in this
- * chat and topic, not one of another agent or topic there. The caller has locked the conversation.
+ * Sends a part again that may have arrived, at most once each time its outcome becomes unknown.
+ * Finds only parts of the same agent, chat and topic. The caller has locked the conversation.
  */
 export async function resendUncertain(
   sql: Sql,
@@ -148,7 +157,7 @@ export async function resendUncertain(
   return (await resendPart(sql, letter, now)) === null ? 'settled' : 'resent';
 }
 
-/** Uncertain parts of a chat that are looked at for one of the right agent and topic. */
+/** How many uncertain parts of a chat are searched for one of the right agent and topic. */
 const LOOKED_AT = 100;
 
 const UNCERTAIN = statement(`
@@ -161,7 +170,7 @@ const UNCERTAIN = statement(`
   DeadLetterRow & Answering & PartRow & { readonly conversationId: string | null }
 >();
 
-/** The messages that a part answers: the messages of a turn, or one by its `seq`. */
+/** What a part answers: the messages of a turn, or one message by its `seq`. */
 interface Answering {
   readonly turnId: string | null;
   readonly answers: number | null;
@@ -176,7 +185,7 @@ async function isAnswerTo(sql: Sql, answering: Answering, senderId: string): Pro
   return rows.some((row) => readInboxRow(row).message.sender.id === senderId);
 }
 
-/** Settles a dead letter and does nothing else. */
+/** Settles a dead letter without retrying it. */
 async function dropDeadLetter(
   sql: Sql,
   id: number,
@@ -186,7 +195,7 @@ async function dropDeadLetter(
   return (await sql.get(DEAD_LETTER, { id })) === undefined ? 'missing' : 'settled';
 }
 
-/** The process that changes the row has the dead letter; false: another had it before. */
+/** The process that changes the row has claimed the dead letter; false if another one was first. */
 async function settleDeadLetter(
   sql: Sql,
   id: number,
@@ -199,7 +208,7 @@ async function settleDeadLetter(
 const SETTLE = statement(`
   update dead_letter set settled = :how, settled_at = :now where seq = :id and settled is null`);
 
-/** The part keeps its row and its key; only its place in the order is a new one. */
+/** The part keeps its row and key and gets a new place in the order. */
 async function resendPart(
   sql: Sql,
   { seq: id, subject }: DeadLetterRow,
@@ -211,11 +220,11 @@ async function resendPart(
   return { kind: 'chat', chat };
 }
 
-// States are written out, because a partial index serves only what names its condition.
+// States are literals, because a partial index is used only if the query contains its condition.
 const UNDELIVERED = "state in ('failed', 'unknown')";
 
-// `seq` comes first: SQLite takes an update that begins with a state for a part on its way, which does not
-// change the history that the process remembers (`open-sqlite.ts`).
+// `seq` must come first. The SQLite driver takes an update that starts with `state` for a delivery
+// in progress, which leaves the remembered history valid (`open-sqlite.ts`).
 const RESEND_PART = statement(`
   update outbox set
     seq = /*sqlite (select max(seq) + 1 from outbox)*//*pg nextval(pg_get_serial_sequence('outbox', 'seq'))*/,
@@ -223,7 +232,7 @@ const RESEND_PART = statement(`
   where id = :subject and ${UNDELIVERED}
   returning channel, account, chat_id as "chatId"`).rows<ChatKey>();
 
-/** The messages wait again, in their old place: before messages written since. */
+/** Returns the messages to their old place, before messages written since. */
 async function requeueMessages(
   sql: Sql,
   { seq: id, subject: turnId }: DeadLetterRow,
@@ -231,14 +240,14 @@ async function requeueMessages(
 ): Promise<DeadLetterWake | null> {
   const turn = await sql.get(LANE, { turnId });
   if (turn === undefined)
-    throw new Error(`Dead letter ${id} is about turn ${turnId}, which is gone.`);
+    throw new Error(`Dead letter ${id} is about turn ${turnId}, which no longer exists.`);
   const { conversationId } = turn;
   await lockConversation(sql, conversationId);
   if (!(await settleDeadLetter(sql, id, 'replayed', now))) return null;
   sql.send(RETURN_MESSAGES_TO_INBOX, { turnId });
-  // Else the model would read the question twice.
+  // Otherwise the model would read the question twice.
   sql.send(UNASK, { ...turn, turnId });
-  // A notice about the missing answer is obsolete, if it did not arrive either.
+  // A notice about the missing answer is obsolete if it has not arrived either.
   sql.send(DROP_EXCUSES, { turnId, now });
   return { kind: 'conversation', conversationId };
 }

@@ -17,14 +17,14 @@ const decision = (messageId: string, at: number, chatId = 'c1'): Decision => ({
 });
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`what became of messages, on ${database.name}`, () => {
+  describe.runIf(database.available)(`the stories of messages on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
     });
     afterAll(() => database.dispose());
 
-    it('[D08] is built from decisions, inbox, turns and outbox together, oldest first', async () => {
+    it('[D08] combine decisions, inbox, turns and outbox, oldest first', async () => {
       await store.decisions.record(decision('r1', 1));
       await store.decisions.record(decision('r1', 9));
       await store.decisions.record(decision('other', 1, 'c2'));
@@ -68,11 +68,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   });
 }
 
-describe('what was not taken', () => {
+describe('ingress decisions', () => {
   const database = sqliteForTests();
   afterAll(() => database.dispose());
 
-  it('[D07] [D08] is remembered for the newest 20,000 messages of a chat, and a flood takes no other’s place', async () => {
+  it('[D07] [D08] are kept for the newest 20,000 messages of a chat, and a flood displaces no other chat', async () => {
     const store = await database.openEmpty();
     const other = { ...CHAT, chatId: 'quiet' };
     await store.decisions.record({ ...decision('q', 0), ...other });
@@ -81,7 +81,7 @@ describe('what was not taken', () => {
       await Promise.all(some.map((each) => store.decisions.record(each)));
     }
     const kept = await store.decisions.stories(CHAT, 30_000);
-    // A chat is looked through now and then, so a few more may be left.
+    // A chat is trimmed only now and then, so a few more may be left.
     expect(kept.length).toBeGreaterThanOrEqual(20_000);
     expect(kept.length).toBeLessThanOrEqual(20_500);
     expect(kept.at(-1)?.messageId).toBe('r20999');

@@ -13,19 +13,19 @@ import type { InboxOutcome } from './rows.ts';
 import type { TurnState } from './turns.ts';
 import type { NotTaken, WhyQuestion } from './why/message-facts.ts';
 
-/** That a message was not taken, by whom it was and why. Never its text. */
+/** Why a message was not accepted, and who sent it. Never its text. */
 export interface Decision extends MessageKey {
   readonly senderId: string;
   readonly outcome: NotTaken;
   readonly reason: string;
   readonly at: number;
-  /** When it was written, as the platform says. */
+  /** When the message was sent, according to the platform. */
   readonly sentAt?: number;
 }
 
 /** The pending approval of a suspended turn. */
 export interface PendingApproval extends Pick<Approval, 'code' | 'tool' | 'approvers'> {
-  /** Without an answer it goes on then, in ms. */
+  /** When the turn continues if nobody decides, in ms. */
   readonly expiresAt: number;
 }
 
@@ -35,44 +35,50 @@ export interface TurnStory {
   readonly finishedAt: number | null;
   readonly outcome: TurnState;
   readonly reason: string | null;
-  /** Only of a turn that is `running` in name: it waits. */
+  /** Set only for a `running` turn that is suspended by this approval. */
   readonly awaits?: PendingApproval;
   /** The number of times it was started. */
   readonly attempts: number;
-  /** Parts of its answer: delivered, on their way, of unknown fate, given up. */
+  /** The parts of its answer by state: delivered, waiting, outcome unknown, given up. */
   readonly parts: Readonly<Record<'sent' | 'waiting' | 'unknown' | 'failed', number>>;
 }
 
-/** All that is known of the outcome of one message, or of an alert that went there (D08). */
+/** Everything known about the outcome of one message, or of an alert sent to its chat (D08). */
 export interface MessageStory {
-  /** The message id; for an alert the id of its run. */
+  /** The message id; for an alert, the id of its run. */
   readonly messageId: string;
   readonly at: number;
   readonly outcome: NotTaken | 'command' | 'waiting' | 'withdrawn' | 'set-aside' | 'turn' | 'alert';
-  /** Why it was taken or not; null for what was stored before reasons were. Of an alert the task. */
+  /**
+   * Why the message was accepted or not; null for rows from before reasons were stored. For an
+   * alert, the task.
+   */
   readonly reason: string | null;
-  /** The number of times its turn was ended by a later message; absent where it never was. */
+  /** The number of times a later message interrupted its turn; absent if that never happened. */
   readonly interruptions?: number;
-  /** Only of `turn` and `alert`. */
+  /** Set only for `turn` and `alert`. */
   readonly turn: TurnStory | null;
 }
 
-/** Enough to explain yesterday on a busy installation, in about 20 MB. */
+/** The number of rows kept: enough to explain yesterday on a busy installation, in about 20 MB. */
 const KEPT = 100_000;
 
-/** The decisions kept of one chat: a flood there must not displace those of all others. */
+/** The number of rows kept per chat, so that a flood in one chat does not displace the others. */
 const KEPT_OF_CHAT = 20_000;
 
-/** The number of new rows after which the excess of a chat is removed. */
+/** How many new rows are added before a chat is trimmed. */
 const CHECK_EVERY_ROWS = 500;
 
 /**
- * The decisions of ingress and their outcomes. Ingress writes the table `ingress_decision`, `/why` and the page read
- * it. A power cut may take the last ones: they explain, nothing depends on them.
+ * The decisions of ingress and their outcomes. Ingress writes the table `ingress_decision`; `/why`
+ * and the page read it. A power cut may lose the latest ones, because nothing depends on them.
  */
 export function decisionRepository(database: Database) {
   return {
-    /** Notes that a message was not taken; the newest 20,000 of each chat are kept, and 100,000 of all. */
+    /**
+     * Records that a message was not accepted. The newest 20,000 rows of each chat and 100,000 in
+     * total are kept.
+     */
     record: (decision: Decision): Promise<void> =>
       database.write(async (sql) => {
         const row = await sql.get(RECORD, { ...decision, sentAt: decision.sentAt ?? null });
@@ -81,7 +87,10 @@ export function decisionRepository(database: Database) {
         if (row.seq % CHECK_EVERY_ROWS === 0) sql.send(FORGET_OF_CHAT, decision);
       }, 'process'),
 
-    /** The outcome of the newest `limit` messages of a chat to an agent, and of its alerts there, oldest first. */
+    /**
+     * The outcomes of the newest `limit` messages of a chat to an agent, and of its alerts there,
+     * oldest first.
+     */
     stories: (
       chat: ChatKey,
       limit: number,
@@ -121,7 +130,7 @@ const NOT_TAKEN = statement(`
   select message_id as "messageId", decided_at as at, outcome, reason from ingress_decision
   where ${OF_CHAT} order by seq desc limit :limit`).rows<Omit<MessageStory, 'turn'>>();
 
-/** A message with its turn, if it has one. */
+/** A message and its turn, if it has one. */
 interface TakenRow {
   readonly conversationId: string;
   readonly messageId: string;
@@ -217,7 +226,7 @@ async function awaited(
   );
 }
 
-/** So far back a chat is looked through for alerts, in parts of answers. */
+/** How many of a chat's newest parts are searched for alerts. */
 const LATEST_PARTS = 100;
 
 const ALERTS = statement(`
@@ -235,10 +244,7 @@ const ALERTS = statement(`
     }
 >();
 
-/**
- * The alerts of standing tasks that went to a chat lately. Runs that were not announced there are
- * left out.
- */
+/** The recent alerts of standing tasks in a chat. Runs that sent no alert there are left out. */
 async function sentAlerts(
   sql: Sql,
   chat: ChatKey,
@@ -254,24 +260,27 @@ async function sentAlerts(
   }));
 }
 
-/** The path of a message, stage by stage (D08). It writes nothing. */
+/** The path of a message, stage by stage (D08). Read-only. */
 export type WhyRepository = ReturnType<typeof whyRepository>;
 
 export function whyRepository(database: Database) {
-  // Loaded with the first question: few installations ever ask.
+  // Loaded on first use, because few installations need it.
   const reading = () => import('./why/read-message.ts');
   return {
-    /** `now`, in ms, dates what still waits. */
+    /** `now` (ms) is used to date what is still waiting. */
     async ask(question: WhyQuestion, now: number) {
       const { answerWhy } = await reading();
       return database.read((sql) => answerWhy(sql, question, now));
     },
-    /** The model of a session's newest answer, and the one it replaced; null where that is not known. */
+    /** The model of a session's newest answer, and the one it replaced; null if unknown. */
     async answeredBy(conversationId: string, session: number) {
       const { newestAnswerBy } = await reading();
       return database.read((sql) => newestAnswerBy(sql, conversationId, session));
     },
-    /** The newest `limit` messages of all chats, newest first; also those that were not taken. */
+    /**
+     * The newest `limit` messages of all chats, newest first, including those that were not
+     * accepted.
+     */
     async recent(limit: number) {
       const { recentMessages } = await reading();
       return database.read((sql) => recentMessages(sql, limit));

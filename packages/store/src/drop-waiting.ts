@@ -3,20 +3,20 @@ import { fromCheckedJson, type Sql, statement } from './database.ts';
 import type { Lease } from './rows.ts';
 import { dropTurn } from './turn-runs.ts';
 
-/** The waiting messages of a lane whose claim ends each process. */
+/** The waiting messages of a lane, given up because claiming them ends every process. */
 export interface Dropping {
   readonly lease: Lease;
   readonly session: number;
-  /** The id of the turn that represents the messages in the list of dead letters. */
+  /** The id of the turn that represents the messages among the dead letters. */
   readonly turnId: string;
   readonly reason: string;
   readonly now: number;
 }
 
 /**
- * Closes the unfinished turn of a lane and all messages that wait there, as dead letters. Reads none of their texts,
- * because one of them may be what ends the process. Returns where the newest message came from, for a notice; null:
- * nothing waited. The caller has locked the lane.
+ * Closes the unfinished turn of a lane and all of its waiting messages as dead letters. Reads none
+ * of their texts, because one of them may be what ends the process. Returns the route of the newest
+ * message, for a notice; null if nothing was waiting. The caller has locked the lane.
  */
 export async function dropWaiting(sql: Sql, dropping: Dropping): Promise<ReplyRoute | null> {
   const { session, turnId, reason, now } = dropping;
@@ -37,7 +37,7 @@ export async function dropWaiting(sql: Sql, dropping: Dropping): Promise<ReplyRo
     : fromCheckedJson(ReplyRoute, last.route, 'reply route of a message that was given up');
 }
 
-// States are written out, because a partial index serves only what names its condition.
+// States are literals, because a partial index is used only if the query contains its condition.
 const UNFINISHED = statement(
   "select id from turn where conversation_id = :conversationId and state = 'running'",
 ).rows<{ readonly id: string }>();

@@ -9,7 +9,7 @@ import { message, routeTo } from './testing/messages.ts';
 const database = sqliteForTests();
 afterAll(() => database.dispose());
 
-/** Accepts messages for ever, and prints the number of each that it may call accepted. */
+/** Accepts messages forever and prints the id of each accepted message. */
 const GATEWAY = `
   const { openStore } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url))});
   const store = await openStore({ url: process.argv[1], clock: () => 0 });
@@ -23,7 +23,7 @@ const GATEWAY = `
   }
 `;
 
-it('[D01] keeps every message it called accepted when the process is killed', async () => {
+it('[D01] keeps every accepted message when the process is killed', async () => {
   await (await database.openEmpty()).close();
   const child = spawn(
     process.execPath,

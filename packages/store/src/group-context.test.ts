@@ -7,7 +7,7 @@ import { answer, claim, hold, message } from './testing/messages.ts';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`what a group says, on ${database.name}`, () => {
+  describe.runIf(database.available)(`group context on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
@@ -22,14 +22,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         most,
       );
     const heardBy = (turn: ClaimedTurn) => turn.groupContext.map(({ text }) => text);
-    /** The context that the next turn of the lane gets; it stays unfinished. */
+    /** Returns the context of the lane's next turn, which stays unfinished. */
     const nextTurn = async (id: string) => {
       await store.inbox.accept(message(id, 'c1', { type: 'group' }));
       const lease = await hold(store);
       return { lease, turn: await claim(store, lease, `turn-${id}`) };
     };
 
-    it('[F06] is given to the next turn, with who said it, and cleared once it was used', async () => {
+    it('[F06] is given to the next turn with its senders, and cleared after use', async () => {
       await say('a');
       await say('b');
       await say('elsewhere', 'elsewhere', 'c2');
@@ -42,12 +42,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const second = await nextTurn('m2');
       expect(heardBy(second.turn)).toEqual([]);
       await store.lanes.commit(second.lease, answer('turn-m2', ['fine']), 0);
-      // No row of it is left: the same message would be a new one.
+      // No row is left: the same message would be stored again.
       await say('a');
       expect(heardBy((await nextTurn('m3')).turn)).toEqual(['a']);
     });
 
-    it('[F06] is the same for a turn that is resumed, whatever was said meanwhile', async () => {
+    it('[F06] is the same for a resumed turn, whatever was said meanwhile', async () => {
       await say('before');
       await nextTurn('m1');
       await say('during');
@@ -59,7 +59,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(heardBy((await nextTurn('m2')).turn)).toEqual(['during']);
     });
 
-    it('[F06] is kept up to the newest 50, each once and cut to 500 characters', async () => {
+    it('[F06] keeps the newest 50 messages, each once and cut to 500 characters', async () => {
       for (let n = 1; n <= 60; n += 1) await say(`s${n}`);
       await say('s60');
       await say('long', 'x'.repeat(600));
@@ -69,7 +69,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(heard.at(-1)).toBe(`${'x'.repeat(500)}… [cut: 500 of 600 characters]`);
     });
 
-    it('[F06] is kept up to the number of the settings, also over a stop and beside notices', async () => {
+    it('[F06] keeps as many messages as the settings allow, even after a stop and beside notices', async () => {
       for (let n = 1; n <= 70; n += 1) await say(`s${n}`, `s${n}`, 'c1', n <= 60 ? 60 : 55);
       const place = { ...CHAT, conversationId: 'web:c1' };
       await store.groupContext.keepOwn(place, { key: 'k', what: 'notice', text: 'own' }, 0);
@@ -84,21 +84,21 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(heardBy((await nextTurn('m5')).turn)).toEqual(['later', 'few']);
     });
 
-    it('[F06] is forgotten with /new', async () => {
+    it('[F06] is cleared by /new', async () => {
       await say('old');
       await store.inbox.command(message('m0'), (command) => command.startSession());
       await say('new');
       expect(heardBy((await nextTurn('m1')).turn)).toEqual(['new']);
     });
 
-    it('[F06] is there for the next turn when its own was stopped', async () => {
+    it('[F06] is given to the next turn when its own turn was stopped', async () => {
       await say('a');
       await nextTurn('m1');
       await store.inbox.command(message('m2'), (command) => command.stop());
       expect(heardBy((await nextTurn('m3')).turn)).toEqual(['a']);
     });
 
-    it('follows its author, who edits or deletes it', async () => {
+    it('is edited or deleted when the author edits or deletes the message', async () => {
       await say('edited');
       await say('deleted');
       const key = (messageId: string) => ({ ...CHAT, messageId });

@@ -3,39 +3,50 @@ import { ensureConversation, lockConversation } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
 import type { GroupContextMessage } from './rows.ts';
 
-/** Messages that the next turn of a conversation gets, where the caller sets no other number (F06). */
+/**
+ * How many messages are kept for the next turn of a conversation, if the caller sets no other
+ * number (F06).
+ */
 const KEPT = 50;
 
-/** The longest part of each message, in characters: 50 of them are at most a few thousand tokens. */
+/**
+ * The number of characters kept of each message, so that 50 of them are at most a few thousand
+ * tokens.
+ */
 const MAX_CHARACTERS = 500;
 
-/** The sender of what Parley sent by itself; no platform has ids with a space. Not the message's id: senders may choose that. */
+/**
+ * The sender id of Parley's own messages. No platform id contains a space. Message ids would not
+ * do, because senders may choose them.
+ */
 const OWN_SENDER = 'Parley itself';
 
-/** No person wrote it. */
+/** Whether Parley itself wrote the message. */
 export function isOwnMessage({ senderId }: Pick<GroupContextMessage, 'senderId'>): boolean {
   return senderId === OWN_SENDER;
 }
 
-/** A message that Parley sent to a chat by itself. */
+/** A message that Parley sent to a chat on its own. */
 export interface OwnMessage {
   /** Unique in its chat. */
   readonly key: string;
-  /** Its kind, for the model. */
+  /** Its kind, as told to the model. */
   readonly what: string;
   readonly text: string;
 }
 
 /**
- * The group context, table `group_context`: messages of served groups that did not address the bot (F06), and
- * reactions to messages (`reactions.ts`) and what Parley sent by itself, also in direct chats. The claim of a turn takes them and its commit deletes them; `/new` deletes those that no turn has, `/stop` leaves
- * them to the next turn. A power cut may lose the newest: no answer was promised to them.
+ * The group context, table `group_context`: messages of served groups that did not address the bot
+ * (F06), reactions to messages (`reactions.ts`), and messages that Parley sent on its own, also in
+ * direct chats. The claim of a turn takes them and its commit deletes them. `/new` deletes those
+ * that no turn has taken; `/stop` leaves them to the next turn. A power cut may lose the newest
+ * ones, because no answer was promised to them.
  */
 export function groupContextRepository(database: Database) {
   return {
     /**
-     * Keeps one message for the next turn of the conversation, and of all that wait the newest `most`.
-     * A long one is cut and says so; a message that arrives twice is kept once.
+     * Stores a message for the next turn of the conversation and keeps the newest `most`. A long
+     * message is cut and marked as cut; a duplicate is stored once.
      */
     keep: (
       place: ContextKey,
@@ -44,7 +55,10 @@ export function groupContextRepository(database: Database) {
       most = KEPT,
     ): Promise<void> =>
       database.write((sql) => keepGroupContext(sql, place, message, { now, most }), 'process'),
-    /** The same for a message of Parley itself, which people may answer (P18); only such ones make room for it. */
+    /**
+     * Like `keep`, for a message of Parley itself, which people may answer (P18). Makes room only
+     * among such messages.
+     */
     keepOwn: (place: ContextKey, { key, what, text }: OwnMessage, now: number): Promise<void> => {
       const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: what, text };
       return database.write(async (sql) => {
@@ -55,12 +69,12 @@ export function groupContextRepository(database: Database) {
   };
 }
 
-/** The chat in which something was said, and the conversation whose next turn gets it. */
+/** The chat in which something was said, and the conversation whose next turn sees it. */
 export type ContextKey = ChatKey & { readonly conversationId: string };
 
 /**
- * Keeps a notice of Parley itself beside the part that shows it. No conversation is locked: the transaction may hold
- * another one already, and nothing here depends on what was read.
+ * Stores a notice of Parley itself together with the part that shows it. Locks no conversation,
+ * because the transaction may already hold another one and nothing here depends on a previous read.
  */
 export function keepNotice(
   sql: Sql,
@@ -74,7 +88,7 @@ export function keepNotice(
   sql.send(PRUNE_OWN, place);
 }
 
-/** `former` is sent before, for a line that takes the place of others. */
+/** `former` runs before the insert, for a line that replaces others. */
 export async function keepGroupContext(
   sql: Sql,
   place: ContextKey,
@@ -108,7 +122,7 @@ const KEEP = statement(`
 
 const WAITING = 'conversation_id = :conversationId and turn_id is null';
 
-/** Condition: some waits for the next turn of `:conversationId`. */
+/** Condition: context is waiting for the next turn of `:conversationId`. */
 export const HAS_GROUP_CONTEXT = `exists (select 1 from group_context
   where group_context.conversation_id = :conversationId and group_context.turn_id is null)`;
 
@@ -121,7 +135,10 @@ const PRUNE_OWN = statement(`
   delete from group_context where ${OWN} and seq < (
     select seq from group_context where ${OWN} order by seq desc limit 1 offset ${KEPT - 1})`);
 
-/** The context of a turn and the waiting lines, but no more than the turn had, or the usual number. */
+/**
+ * The context of a turn and the waiting lines. Releasing keeps no more than the turn had, or the
+ * usual number.
+ */
 const ITS_OWN = 'conversation_id = :conversationId and (turn_id is null or turn_id = :turnId)';
 const PRUNE_BEFORE_RELEASE = statement(`
   delete from group_context where ${ITS_OWN} and seq < (
@@ -148,7 +165,7 @@ const WITHDRAW = statement(`delete from group_context where ${MESSAGE}`);
 
 const REVISE = statement(`update group_context set text = :text where ${MESSAGE}`);
 
-/** Assigns the context to a turn that begins; the caller has locked the conversation. */
+/** Assigns the context to a turn that starts. The caller has locked the conversation. */
 export async function claimGroupContext(
   sql: Sql,
   conversationId: string,
@@ -158,7 +175,7 @@ export async function claimGroupContext(
   return taken > 0 ? groupContextOf(sql, turnId) : [];
 }
 
-/** The context that was assigned to a turn, oldest first. */
+/** The context assigned to a turn, oldest first. */
 export function groupContextOf(sql: Sql, turnId: string): Promise<readonly GroupContextMessage[]> {
   return sql.all(OF_TURN, { turnId });
 }
@@ -178,7 +195,10 @@ export function clearGroupContext(sql: Sql, conversationId: string): void {
   sql.send(CLEAR, { conversationId });
 }
 
-/** Its author edited (or, with null, deleted) a message. False when no message waits under this key. */
+/**
+ * Applies an author's edit of a message, or with null its deletion. False if no message is waiting
+ * under this key.
+ */
 export async function reviseGroupContext(
   sql: Sql,
   message: MessageKey,
@@ -188,7 +208,7 @@ export async function reviseGroupContext(
   return (await sql.run(REVISE, { ...message, text: cutGroupText(text) })) > 0;
 }
 
-/** A cut text says so, and how long it was (P10). */
+/** A cut text is marked with its original length (P10). */
 function cutGroupText(text: string): string {
   if (text.length <= MAX_CHARACTERS) return text;
   return `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… [cut: ${MAX_CHARACTERS} of ${text.length} characters]`;

@@ -14,18 +14,18 @@ import {
 import { isTakenOver } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
-/** When an agent's next heartbeat run is due, and the result of the last time. Times in ms. */
+/** When an agent's next heartbeat run is due, and the result of the previous one. Times in ms. */
 export interface HeartbeatPlan {
   readonly agent: string;
   readonly everyMs: number;
   readonly nextAt: number;
-  /** Null before the first time. */
+  /** Null before the first run. */
   readonly lastAt: number | null;
-  /** Why the last time started no run; null when it did. */
+  /** Why the previous slot started no run; null if it did. */
   readonly lastReason: string | null;
 }
 
-/** The time that is due: only the process that moves the plan from `dueAt` to `nextAt` runs a task. */
+/** A due slot. Only the process that moves the plan from `dueAt` to `nextAt` runs a task. */
 export interface HeartbeatSlot {
   readonly agent: string;
   readonly dueAt: number;
@@ -34,21 +34,25 @@ export interface HeartbeatSlot {
 
 /** A run of one standing task, or for one event of a hook (H09), before it starts. */
 export interface HeartbeatOrder {
-  /** Unique: names the run and the message that starts it. */
+  /** Unique; identifies the run and the message that starts it. */
   readonly id: string;
-  /** For an event: `HOOK_AGENT` and the name of the hook. */
+  /** For a hook event: `HOOK_AGENT` followed by the name of the hook. */
   readonly agent: string;
   /** The task’s name in HEARTBEAT.md, or the name of the hook. */
   readonly task: string;
-  /** The conversation that an alert belongs to: fixed here, before any model runs (H04). */
+  /** The conversation that an alert belongs to, chosen here, before any model runs (H04). */
   readonly target: string;
-  /** The message that starts its turn, in the lane of the heartbeat; its route is where an alert goes. */
+  /**
+   * The message that starts its turn in the heartbeat lane. Its route determines where an alert
+   * goes.
+   */
   readonly message: AdmittedMessage;
 }
 
 /**
- * `waiting`: for the run before it in the same lane; `held`: an alert that waits for the end of the quiet hours; `repeated`: one that was sent already;
- * `unclear`: neither an alert nor a plain "all is quiet", and not sent.
+ * `waiting`: for the previous run in the same lane. `held`: the alert waits until the quiet hours
+ * are over. `repeated`: the same alert was already sent. `unclear`: neither an alert nor a clear
+ * "all is quiet", so nothing was sent.
  */
 export type HeartbeatRunState =
   | 'waiting'
@@ -70,7 +74,7 @@ export interface HeartbeatRun {
   readonly reason: string | null;
   /** The text that was sent, or would have been. */
   readonly alert: string | null;
-  /** When a held alert is released; null for all others. */
+  /** When a held alert is released; otherwise null. */
   readonly heldUntil: number | null;
   readonly startedAt: number;
   readonly finishedAt: number | null;
@@ -81,26 +85,26 @@ export interface HeartbeatRun {
 /** An alert on its way to its target. */
 export interface HeartbeatAlert {
   readonly text: string;
-  /** The same for two alerts that say the same (H04). */
+  /** The same for two alerts with the same content (H04). */
   readonly fingerprint: string;
-  /** Joins the history of the target’s conversation, so that an answer to it is understood. */
+  /** Added to the history of the target’s conversation, so that a reply to it is understood. */
   readonly entry: TranscriptEntry;
   readonly parts: readonly NewPart[];
-  /** It is not sent before this time (ms): quiet hours. */
+  /** Not sent before this time (ms), because of quiet hours. */
   readonly heldUntil?: number;
 }
 
-/** The end of a run's turn. `commit` has no parts: only the alert is sent. */
+/** The end of a run's turn. `commit` contains no parts, because only the alert is sent. */
 export interface HeartbeatEnd {
   readonly id: string;
   readonly commit: TurnCommit;
   readonly state: Exclude<HeartbeatRunState, 'waiting' | 'running' | 'held'>;
   readonly reason: string | null;
-  /** With `alerted`, and with the failure of an event, which is reported. */
+  /** Set for `alerted`, and for the failure of an event, which is reported. */
   readonly alert?: HeartbeatAlert;
 }
 
-/** Moves the plan on if it is still at the slot: the one update that only one caller can make. */
+/** Moves the plan on if it is still at this slot. Only one caller can make this update. */
 export async function claimSlot(
   sql: Sql,
   slot: HeartbeatSlot,
@@ -114,11 +118,14 @@ interface Start {
   readonly order: HeartbeatOrder;
   readonly slot: HeartbeatSlot | null;
   readonly now: number;
-  /** Behind one that is not over it waits in the lane, where fewer than so many do. */
+  /** How many runs may wait in the lane behind an unfinished one. */
   readonly room: number;
 }
 
-/** Starts a run: its row and the message that starts its turn, unless another one is not over. */
+/**
+ * Starts a run: stores its row and the message that starts its turn. If a run is unfinished, the
+ * new one waits, or is refused when the lane has no room.
+ */
 export async function startRun(
   sql: Sql,
   { order, slot, now, room }: Start,
@@ -126,7 +133,8 @@ export async function startRun(
   const { id, agent, target, message } = order;
   ensureConversation(sql, target, now);
   ensureConversation(sql, message.conversationId, now);
-  // Two that start at once wait for each other here, so that the second finds the run of the first.
+  // Two runs that start at the same time are serialized here, so that the second one finds the
+  // first.
   await lockConversation(sql, message.conversationId);
   const running = await sql.get(RUNNING_OF, { agent });
   if (running?.id === id) return 'gone';
@@ -148,13 +156,13 @@ async function isHeartbeatInboxFull(
   return (found?.count ?? 0) >= room;
 }
 
-/** An event of a hook that starts no run of its own. */
+/** A hook event that starts no run of its own. */
 export interface NotedEvent {
   readonly id: string;
   readonly agent: string;
   readonly task: string;
   readonly lane: string;
-  /** The reason of its outcome. */
+  /** The reason for its outcome. */
   readonly reason: string;
 }
 
@@ -170,18 +178,18 @@ interface Ending {
   readonly newId: NewId;
 }
 
-/** Ends the turn of a run, its row, and sends or holds its alert: all of it, or nothing. */
+/** Ends the turn and the row of a run, and sends or holds its alert, all or nothing. */
 export async function endHeartbeatRun(
   sql: Sql,
   { lease, turn, now, newId }: Ending,
 ): Promise<'committed' | 'fenced'> {
   const run = await sql.get(TARGET_OF, { id: turn.id });
   if (run === undefined) return 'fenced';
-  // Before the lane: the lock order.
+  // The target is locked before the lane, according to the lock order.
   const target = await lockConversation(sql, run.target);
   const { commit, alert } = turn;
   if ((await commitTurn(sql, { lease, commit, now, newId })) === null) return 'fenced';
-  // Each run is a session of its own: what was fixed for one does not hold for the next.
+  // Each run is its own session: nothing that was fixed for one applies to the next.
   sql.send(BEGIN_SESSION, { id: lease.conversationId });
   const heldUntil = Math.max(alert?.heldUntil ?? 0, takeoverEnd(target, now));
   const isHeld = alert !== undefined && heldUntil > now;
@@ -205,7 +213,10 @@ export async function endHeartbeatRun(
   return 'committed';
 }
 
-/** Until when a person leads the conversation, where an alert would interrupt them (U12); in the past: nobody does. */
+/**
+ * How long a person leads the conversation, because an alert would interrupt them (U12); 0 if
+ * nobody does.
+ */
 function takeoverEnd(target: ConversationRow | undefined, now: number): number {
   const until = target?.taken_over_until ?? null;
   return until !== null && isTakenOver(until, now) ? until : 0;
@@ -252,14 +263,14 @@ const Entry = z.object({
 
 const Parts = z.array(z.object({ route: ReplyRoute, body: RenderedPart, ...PartExtras.shape }));
 
-/** Releases the alerts whose time has come, the oldest first; where their parts went. */
+/** Releases the alerts that are due, oldest first, and returns the routes of their parts. */
 export async function releaseAlerts(
   sql: Sql,
   now: number,
   newId: NewId,
 ): Promise<readonly ReplyRoute[]> {
   const due = await sql.all(DUE_TARGETS, { now });
-  // All of them first, and by id: the lock order.
+  // All targets are locked first and sorted by id, according to the lock order.
   const targets: string[] = [];
   for (const { target } of due) {
     const lane = await lockConversation(sql, target);
@@ -278,12 +289,15 @@ export async function releaseAlerts(
   return routes;
 }
 
-/** The oldest first. */
+/** Sorts the oldest first. */
 function byEnd(one: Released, other: Released): number {
   return (one.endedAt ?? 0) - (other.endedAt ?? 0);
 }
 
-/** Quiet hours or a takeover are over. They take a day at most: what is held for longer was held by another clock. */
+/**
+ * The quiet hours or the takeover are over. Both last a day at most, so a longer hold means that
+ * the clock was set back.
+ */
 const IS_OVER = "state = 'held' and (held_until <= :now or held_until - 86400000 > :now)";
 
 const DUE_TARGETS = statement(`
@@ -306,7 +320,7 @@ const RELEASE = statement(`
     and target in (select value from json_each(:targets))
   returning id, target, turn_id as "turnId", entry, parts, finished_at as "endedAt"`).rows<Released>();
 
-/** Empties a run: its text is in the history and in the outbox now. */
+/** Clears a run whose texts are now in the history and in the outbox. */
 const EMPTY = statement(
   'update heartbeat_run set entry = null, parts = null, held_until = null where id = :id',
 );
@@ -316,7 +330,7 @@ interface AlertToSend extends Pick<HeartbeatAlert, 'entry' | 'parts'> {
   readonly turnId: string;
 }
 
-/** Puts an alert into the outbox and into the history of the conversation that it belongs to. */
+/** Adds an alert to the outbox and to the history of its conversation. */
 function sendAlert(
   sql: Sql,
   { entry, parts, target, turnId }: AlertToSend,

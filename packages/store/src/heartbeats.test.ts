@@ -63,7 +63,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const told = async () =>
       (await store.outbox.recent(CHAT, 9)).map(({ part: { body } }) => body.text);
 
-    it('[H01] are planned one cadence ahead and stay planned over a restart', async () => {
+    it('[H01] are planned one cadence ahead and stay planned across a restart', async () => {
       expect(await store.heartbeats.plan('main')).toBeNull();
       await store.heartbeats.arm('main', HALF_HOUR, 1_000);
       const again = await store.heartbeats.arm('main', HALF_HOUR, 600_000);
@@ -76,14 +76,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[H01] come sooner when the cadence was shortened or the clock set back', async () => {
+    it('[H01] come sooner after the cadence was shortened or the clock set back', async () => {
       await store.heartbeats.arm('main', HALF_HOUR, 1_000_000);
       const shorter = await store.heartbeats.arm('main', 60_000, 1_000_000);
       expect(shorter.nextAt).toBe(1_060_000);
       expect((await store.heartbeats.arm('main', 60_000, 0)).nextAt).toBe(60_000);
     });
 
-    it('[H01] are taken once, however many try', async () => {
+    it('[H01] are claimed once, however many processes try', async () => {
       const { nextAt: dueAt } = await store.heartbeats.arm('main', 60_000, 0);
       const slot = { agent: 'main', dueAt, nextAt: dueAt + 60_000 };
       const taken = await Promise.all([
@@ -96,7 +96,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.plan('main')).toMatchObject({ nextAt: dueAt + 60_000 });
     });
 
-    it('[D08] [H03] are shown by /why where they alerted, and nowhere else', async () => {
+    it('[D08] [H03] are shown by /why only where they alerted', async () => {
       await store.heartbeats.start(order('quiet'), null, 1);
       await end('quiet', {}, 2);
       await store.heartbeats.start(order('loud', 'weather'), null, 3);
@@ -110,7 +110,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(elsewhere).toEqual([]);
     });
 
-    it('[H04] say until when an alert is held', async () => {
+    it('[H04] report until when an alert is held', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       await end('a', { alert: alert('Rain.', { heldUntil: 500 }) }, 5);
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'held', heldUntil: 500 });
@@ -138,7 +138,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       },
     );
 
-    it('[U12] [H04] hold an alert on where the takeover was extended meanwhile', async () => {
+    it('[U12] [H04] keep holding an alert if the takeover was extended meanwhile', async () => {
       const lead = { conversationId: 'web:c1', by: 'Ann' };
       await store.takeovers.takeOver({ ...lead, lastsMs: 500 });
       await store.heartbeats.start(order('a'), null, 1);
@@ -151,7 +151,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await told()).toEqual(['Rain.']);
     });
 
-    it('[H04] hold no alert beyond the quiet hours when the clock is set back', async () => {
+    it('[H04] hold no alert beyond the quiet hours after the clock is set back', async () => {
       const then = 10 ** 12;
       await store.heartbeats.start(order('a'), null, then);
       await end('a', { alert: alert('Rain.', { heldUntil: then + 8 * 2 * HALF_HOUR }) }, then);
@@ -161,7 +161,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted' });
     });
 
-    it('[H02] begin no run while another one is not over, and keep the beat', async () => {
+    it('[H02] start no run while another one is unfinished, and keep the slot', async () => {
       const { nextAt: dueAt } = await store.heartbeats.arm('main', 60_000, 0);
       expect(await store.heartbeats.start(order('a'), null, 1)).toBe('started');
       const slot = { agent: 'main', dueAt, nextAt: dueAt + 60_000 };
@@ -173,7 +173,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.start(order('b'), null, 4)).toBe('gone');
     });
 
-    it('[H09] wait for each other where there is room, are turns of their own, and are known again', async () => {
+    it('[H09] wait for each other while there is room, run in separate turns, and are recognized again', async () => {
       const start = (id: string) => store.heartbeats.start(order(id), null, 1, 3);
       const begun = [];
       for (const id of ['a', 'b', 'c', 'd', 'a', 'b']) begun.push(await start(id));
@@ -184,7 +184,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await start('b')).toBe('gone');
     });
 
-    it('[H09] hold events that start no run, each once', async () => {
+    it('[H09] store each event that starts no run once', async () => {
       const event = { id: 'e', agent: 'hook:ci', task: 'ci', lane: 'beat:hook:ci', reason: 'r' };
       expect(await store.heartbeats.note(event, 7)).toBe(true);
       expect(await store.heartbeats.note(event, 8)).toBe(false);
@@ -192,7 +192,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(known).toMatchObject([{ id: 'e', startedAt: 7, state: 'quiet', reason: 'r' }]);
     });
 
-    it('[H03] leave nothing in chat and history when all is quiet', async () => {
+    it('[H03] leave nothing in the chat and the history when all is quiet', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       expect(await end('a')).toBe('committed');
       expect(await told()).toEqual([]);
@@ -200,7 +200,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'quiet', finishedAt: 10 });
     });
 
-    it('[H04] tell an alert once, in the chat and in its history', async () => {
+    it("[H04] send an alert once, and add it to the chat's history", async () => {
       await store.heartbeats.start(order('a'), null, 1);
       const lease = await hold(store, LANE);
       const { turnId } = await claim(store, lease, 't');
@@ -214,7 +214,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.next(CHAT)).toMatchObject({ part: { route: routeTo('c1') } });
     });
 
-    it('[H04] tell nothing when the lease was lost', async () => {
+    it('[H04] send nothing when the lease was lost', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       const lease = await hold(store, LANE);
       const { turnId } = await claim(store, lease, 't');
@@ -226,7 +226,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'running' });
     });
 
-    it('[H04] hold an alert until the quiet hours are over, and never in front of an answer', async () => {
+    it('[H04] hold an alert until the quiet hours are over, and never insert it before an answer', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       await end('a', { alert: alert('rain', { heldUntil: 500 }) });
       await store.outbox.enqueue([part('an answer')], 20);
@@ -240,7 +240,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.nextRelease()).toBeNull();
     });
 
-    it('[H04] know what was sent recently, but not what was only thought of', async () => {
+    it('[H04] remember what was sent recently, but not what was suppressed', async () => {
       await store.heartbeats.start(order('a'), null, 100);
       await end('a', { alert: alert('rain') });
       await store.heartbeats.start(order('b'), null, 200);
@@ -252,7 +252,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await said('snow', 0)).toBe(false);
     });
 
-    it('[H09] [H04] send and remember what they report of an event that failed', async () => {
+    it('[H09] [H04] send and remember the report of a failed event', async () => {
       await store.heartbeats.start(order('a'), null, 100);
       await end('a', { state: 'failed', reason: 'away', alert: alert('It failed.') });
       expect(await told()).toEqual(['It failed.']);

@@ -16,24 +16,27 @@ import {
 import type { Lease } from './rows.ts';
 
 /**
- * Heartbeats (H01–H05): the plan of each agent (`heartbeat`) and the runs of its standing tasks (`heartbeat_run`). The
- * scheduler and the turn of a run write them; the page, `/why` and status read them.
+ * Heartbeats (H01–H05): the plan of each agent (`heartbeat`) and the runs of its standing tasks
+ * (`heartbeat_run`). The scheduler and the turns of runs write them; the page, `/why` and status
+ * read them.
  */
 export function heartbeatRepository(database: Database, newId: NewId) {
   return {
-    /** Null before `scheduleHeartbeat` was called the first time. */
+    /** Null before the agent's first `arm`. */
     plan: (agent: string): Promise<HeartbeatPlan | null> =>
       database.read(async (sql) => (await sql.get(PLAN_OF, { agent })) ?? null),
-    /** Makes the plan, or gives it another cadence: then the next run is `everyMs` from `now` at most. */
+    /**
+     * Creates the plan or changes its cadence; the next run is then at most `everyMs` after `now`.
+     */
     arm: (agent: string, everyMs: number, now: number) =>
       database.write((sql) => scheduleHeartbeat(sql, agent, everyMs, now)),
-    /** Takes a slot in which nothing runs. False when another process has taken it. */
+    /** Claims a slot without starting a run. False if another process has claimed it. */
     skip: (slot: HeartbeatSlot, reason: string, now: number): Promise<boolean> =>
       database.write((sql) => claimSlot(sql, slot, reason, now)),
     /**
-     * Takes a slot and starts a run, in one transaction; without a slot a person requested it. `busy`: a run of
-     * that agent is not over, and the slot stays to be taken. `gone`: another process has it. `room`: it waits
-     * in the lane instead, where fewer than so many do.
+     * Claims a slot and starts a run, in one transaction. Without a slot, a person requested the
+     * run. `busy`: a run of this agent is unfinished, and the slot stays open. `gone`: another
+     * process has claimed it. With `room`, up to that many runs may wait in the lane instead.
      */
     start: (
       order: HeartbeatOrder,
@@ -42,13 +45,19 @@ export function heartbeatRepository(database: Database, newId: NewId) {
       room = 0,
     ): Promise<'started' | 'busy' | 'gone'> =>
       database.write((sql) => startRun(sql, { order, slot, now, room })),
-    /** Stores an event of a hook that woke another run, or none (H09); false: it is known. */
+    /** Stores a hook event that woke another run or none (H09). False if the event is known. */
     note: (event: NotedEvent, now: number): Promise<boolean> =>
       database.write((sql) => noteEvent(sql, event, now)),
-    /** Ends the turn of a run and releases its alert, in one fenced transaction: it is sent once. */
+    /**
+     * Ends the turn of a run and releases its alert, in one fenced transaction, so that it is sent
+     * once.
+     */
     commit: (lease: Lease, turn: HeartbeatEnd, now: number): Promise<'committed' | 'fenced'> =>
       database.write((sql) => endHeartbeatRun(sql, { lease, turn, now, newId })),
-    /** Releases alerts whose quiet hours are over; where the parts went, to wake their deliveries. */
+    /**
+     * Releases alerts whose quiet hours are over, and returns their routes, so that the deliveries
+     * can be woken.
+     */
     release: (now: number): Promise<readonly ReplyRoute[]> =>
       database.write((sql) => releaseAlerts(sql, now, newId)),
     ...runLookups(database),
@@ -62,7 +71,7 @@ async function scheduleHeartbeat(
   now: number,
 ): Promise<HeartbeatPlan> {
   sql.send(PLAN, { agent, everyMs, nextAt: now + everyMs });
-  // Also after the clock was set back, and after the cadence was made shorter.
+  // Also applies after the clock was set back or the cadence was shortened.
   sql.send(BRING_FORWARD, { agent, everyMs, latest: now + everyMs });
   const plan = await sql.get(PLAN_OF, { agent });
   if (plan === undefined) throw new Error(`Agent ${agent} has no plan.`);
@@ -83,18 +92,18 @@ const PLAN_OF = statement(`
     last_reason as "lastReason"
   from heartbeat where agent = :agent`).rows<HeartbeatPlan>();
 
-/** Reads runs that started. */
+/** Queries about started runs. */
 function runLookups(database: Database) {
   return {
     of: (id: string): Promise<HeartbeatRun | null> =>
       database.read(async (sql) => (await sql.get(RUN_BY_ID, { id })) ?? null),
-    /** The newest first. */
+    /** Newest first. */
     recent: (agent: string, limit: number): Promise<readonly HeartbeatRun[]> =>
       database.read((sql) => sql.all(NEWEST_RUNS, { agent, limit })),
-    /** When the next held alert is released; null when none is held. */
+    /** When the next held alert is released; null if none is held. */
     nextRelease: (): Promise<number | null> =>
       database.read(async (sql) => (await sql.get(NEXT_RELEASE))?.until ?? null),
-    /** Whether an alert that says the same was sent, or is held, since then. */
+    /** Whether an alert with the same content was sent since then or is being held. */
     alertedSince: (agent: string, fingerprint: string, since: number): Promise<boolean> =>
       database.read(async (sql) => {
         return (await sql.get(ALERTED, { agent, fingerprint, since })) !== undefined;
@@ -104,7 +113,7 @@ function runLookups(database: Database) {
       database.read(async (sql) => {
         return new Map((await sql.all(LAST_RUNS, { agent })).map(({ task, at }) => [task, at]));
       }),
-    /** Tokens in and out of all runs that started since then. */
+    /** Input and output tokens of all runs that started since then. */
     tokensSince: (agent: string, since: number): Promise<number> =>
       database.read(async (sql) => (await sql.get(TOKENS, { agent, since }))?.tokens ?? 0),
   };

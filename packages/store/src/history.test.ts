@@ -8,7 +8,7 @@ import { answer, claim, hold, message, part, routeTo } from './testing/messages.
 const PLACE = { conversationId: 'web:c1', session: 0, reader: 'owner' };
 const LIMIT = 4;
 
-/** One turn, answered with one part. */
+/** Stores one turn, answered with one part. */
 async function answered(
   by: Store,
   nth: number,
@@ -23,7 +23,7 @@ async function answered(
 }
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`history that is read every turn, on ${database.name}`, () => {
+  describe.runIf(database.available)(`history read by every turn on ${database.name}`, () => {
     let store: Store;
     let other: Store;
     beforeEach(async () => {
@@ -40,7 +40,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     const read = (by: Store, limit = LIMIT) => by.transcript.sinceSummary(PLACE, limit);
 
-    /** Checks that a process that has read before reads the same as one that has not. */
+    /** Expects a process that has read before to read the same as one that has not. */
     async function sameHistory() {
       const fresh = await openStore({ url: database.url(), clock: () => 0 });
       try {
@@ -72,12 +72,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await sameHistory()).toHaveLength(LIMIT);
     });
 
-    it('[D02] has what another process has written', async () => {
+    it('[D02] includes what another process has written', async () => {
       await answered(other, 2);
       expect(await sameHistory()).toEqual(['says 1', 'says 2']);
     });
 
-    it('[D05] says what did not arrive, until it is sent again', async () => {
+    it('[D05] marks what did not arrive, until it is sent again', async () => {
       await notSent();
       expect(await sameHistory()).toEqual(['says 1 (gone)']);
       const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
@@ -93,7 +93,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await sameHistory()).toEqual(['says 1']);
     });
 
-    it('[G15] has nothing that was forgotten, here or by another process', async () => {
+    it('[G15] contains nothing that was forgotten, here or by another process', async () => {
       const forgetting = { conversations: ['web:c1'], ownersToo: false, mark: '[forgotten]' };
       await store.forgetting.forget({ ...forgetting, phrases: ['says'] });
       expect(await sameHistory()).toEqual(['[forgotten] 1']);
@@ -101,7 +101,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await sameHistory()).toEqual(['[forgotten] [forgotten]']);
     });
 
-    it('[D15] has nothing that is too old', async () => {
+    it('[D15] contains nothing past its retention', async () => {
       await answered(store, 2);
       await sameHistory();
       const ages = { messages: 1, history: 1, decisions: 1, prompts: 1, spend: 1 };
@@ -111,7 +111,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await sameHistory()).toEqual([]);
     });
 
-    it('[G11] begins behind the newest summary', async () => {
+    it('[G11] starts after the newest summary', async () => {
       for (const nth of [2, 3]) await answered(store, nth);
       const [first, second] = (await read(store)).entries;
       const summary = { ...PLACE, kind: 'history', mark: '0' } as const;
@@ -131,7 +131,7 @@ describe('remembered history', () => {
   const sqlite = sqliteForTests();
   afterAll(() => sqlite.dispose());
 
-  it('is parsed once while one process has the file', async () => {
+  it('is parsed once while only one process uses the file', async () => {
     const store = await sqlite.openEmpty();
     await answered(store, 1);
     const before = await store.transcript.sinceSummary(PLACE, LIMIT);
@@ -141,7 +141,7 @@ describe('remembered history', () => {
     expect(after.entries[0]).toBe(before.entries[0]);
   });
 
-  it('does not count what a long talk has left behind', async () => {
+  it('does not count entries that have left the window of a long conversation', async () => {
     const store = await sqlite.openEmpty();
     const text = 'x'.repeat(300_000);
     await answered(store, 1, 'answered', text);
@@ -156,7 +156,7 @@ describe('remembered history', () => {
 
   const session = { entries: [], reaches: 0, characters: 40 };
 
-  it('drops what was not read for longest beyond its bound', () => {
+  it('drops the least recently read entries beyond its limit', () => {
     const memory = new RememberedHistory(100);
     for (const key of ['a', 'b', 'a', 'c']) memory.set(key, 0, session);
     const kept = ['a', 'b', 'c'].filter((key) => memory.get(key, 0) !== undefined);
@@ -165,7 +165,7 @@ describe('remembered history', () => {
     expect(memory.get('long', 0)).toBeUndefined();
   });
 
-  it('holds for one version of the history', () => {
+  it('is valid for one version of the history', () => {
     const memory = new RememberedHistory(100);
     memory.set('a', 0, session);
     expect(memory.get('a', 1)).toBeUndefined();

@@ -16,18 +16,20 @@ import type { SnapshotKey, StoredSummary, SummaryKey } from './sessions.ts';
 
 type Entries = Promise<readonly NumberedEntry[]>;
 
-/** A summary, and what was said since. */
+/** A summary and the entries after it. */
 interface SinceSummary {
   readonly summary: StoredSummary | null;
   readonly entries: readonly NumberedEntry[];
 }
 
-/** The size of the history kept in memory, in characters of its JSON; about three bytes each. */
+/**
+ * The size of the history kept in memory, in characters of its JSON; each takes about three bytes.
+ */
 const REMEMBERED = 1_500_000;
 
 /**
- * The model's history of a conversation, table `transcript`. The commit of a turn writes it, the next turns read
- * it; forgetting and retention take rows away.
+ * The model's history of a conversation, table `transcript`. The commit of a turn writes it, later
+ * turns read it; forgetting and retention remove rows.
  */
 export function transcriptRepository(database: Database) {
   const memory = new RememberedHistory(REMEMBERED);
@@ -42,35 +44,44 @@ export function transcriptRepository(database: Database) {
       const rows = await database.read((sql) => sql.all(RECENT, params));
       return rows.reverse().map(toRemembered);
     },
-    /** The newest `limit` entries of a session behind the entry `after`, oldest first. */
+    /** The newest `limit` entries of a session after the entry `after`, oldest first. */
     async newestAfter(place: SnapshotKey, after: number, limit: number): Entries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(toNumbered);
     },
-    /** The summary of a session that reaches furthest, and the newest `limit` entries behind it, oldest first. */
+    /**
+     * The furthest-reaching summary of a session, and the newest `limit` entries after it, oldest
+     * first.
+     */
     async sinceSummary(place: SummaryKey, limit: number): Promise<SinceSummary> {
       const version = database.historyVersion();
       const key = JSON.stringify([place.conversationId, place.session, place.reader, limit]);
       const known = version === null ? undefined : memory.get(key, version);
       const read = await readSince(database, place, limit, known);
       const isUnchanged = version !== null && database.historyVersion() === version;
-      // What was changed while this was reading, or whose summary was taken back, is read again.
+      // If the history changed during this read, or its summary was withdrawn, it is read again
+      // from the start.
       const isStale = known !== undefined && (!isUnchanged || read.session.reaches < known.reaches);
       const { summary, session } = isStale ? await readSince(database, place, limit) : read;
       if (isUnchanged) memory.set(key, version, session);
       return { summary, entries: session.entries };
     },
-    /** The oldest `limit` entries of a session behind the entry `after`, oldest first. */
+    /** The oldest `limit` entries of a session after the entry `after`, oldest first. */
     async oldestAfter(place: SnapshotKey, after: number, limit: number): Entries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(OLDEST, params))).map(toNumbered);
     },
-    /** The newest `limit` entries of a session that were stored from `from` to before `to` (ms), oldest first. */
+    /**
+     * The newest `limit` entries of a session stored from `from` until before `to` (ms), oldest
+     * first.
+     */
     async saidBetween(place: SnapshotKey, from: number, to: number, limit: number): Entries {
       const params = { ...place, from, to, limit };
       return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(toNumbered);
     },
-    /** The messages that the turns of these entries of a session answered (`seq`, both included), oldest first. */
+    /**
+     * The messages answered by the turns of these entries (`seq`, both inclusive), oldest first.
+     */
     async messagesBehind(
       place: SnapshotKey,
       first: number,
@@ -89,7 +100,7 @@ interface EntryRow extends Pick<TranscriptEntry, 'role'> {
   readonly undelivered: string | null;
 }
 
-/** Reads a session, or what came since `known` was read. */
+/** Reads a session, or only what was added since `known` was read. */
 async function readSince(
   database: Database,
   place: SummaryKey,
@@ -105,14 +116,15 @@ async function readSince(
   const all = [...known.entries, ...fresh.map(toNumbered).sort((a, b) => a.seq - b.seq)];
   const entries = all.slice(-limit).filter(({ seq }) => seq > reaches);
   const total = fresh.reduce((sum, { content }) => sum + content.length, known.characters);
-  // What has left the window counts no more, at the average of all.
+  // Entries that left the window no longer count; their size is estimated by the average.
   const characters = Math.ceil((total * entries.length) / Math.max(1, all.length));
   return { summary, session: { entries, reaches, characters } };
 }
 
 type SinceSummaryRow = EntryRow | (Omit<EntryRow, 'role'> & { readonly role: 'summary' });
 
-// Why a part of the turn's answer did not reach its chat; served by `outbox_undelivered`. A question has none.
+// `undelivered` is why a part of the turn's answer did not reach its chat (index
+// `outbox_undelivered`). Questions have none.
 const ENTRIES = `
   select seq, role, content, created_at as at, case when role = 'assistant' then (
     select max(outbox.error) from outbox
@@ -126,8 +138,9 @@ const NEWEST = statement(
   `${ENTRIES} and seq > :after order by seq desc limit :limit`,
 ).rows<EntryRow>();
 
-// The summary comes with its own role; one statement, as most sessions have none and every turn asks. A
-// common table expression would be shorter, but SQLite would build a table for it each time.
+// The summary is returned as a row with its own role. One statement, because every turn asks and
+// most sessions have no summary. A common table expression would be shorter, but SQLite would build
+// a table for it each time.
 const SUMMARIES = `
   from summary where conversation_id = :conversationId and session = :session and reader = :reader
     and kind = 'history' and content is not null`;

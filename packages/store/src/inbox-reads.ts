@@ -18,7 +18,9 @@ interface OwnerChat {
   readonly conversationId: string;
 }
 
-/** The direct chat in which an owner of an agent last wrote to it; null: none did recently. */
+/**
+ * The direct chat in which an owner of an agent last wrote to it; null if no owner wrote recently.
+ */
 export async function ownerRoute(sql: Sql, agent: string | undefined): Promise<OwnerChat | null> {
   const rows = await sql.all(OWNER_ROUTES);
   const row = rows.find(({ lane }) => agentOfConversation(lane) === agent);
@@ -39,9 +41,9 @@ export async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
   return [...newest.values()].map(readInboxRow);
 }
 
-// Messages that owners wrote themselves in direct chats, newest first; served by `inbox_owner`. Those that
-// Parley wrote have a trigger: inside a JSON string these quotes would be escaped. A client of the API hears the
-// answers to its own requests alone, so nothing else is sent there.
+// Messages that owners wrote in direct chats, newest first (index `inbox_owner`). Parley's own
+// messages have a trigger; inside a JSON string, its quotes would be escaped. API clients are left
+// out, because they only receive answers to their own requests.
 const OF_OWNERS: string = `
   from inbox where from_owner = 1 and channel <> 'api' and message not like '%,"trigger":"%' order by seq desc`;
 
@@ -53,7 +55,7 @@ const OWNER_CHATS = statement(
   `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${OWNER_MESSAGES}`,
 ).rows<MessageRow & Readonly<Record<'channel' | 'account' | 'chat_id', string>>>();
 
-/** The number of times each command was typed, by its name. */
+/** How often each command was typed, by its name. */
 export async function typedCommands(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const { message } of await sql.all(TYPED)) {
@@ -70,7 +72,7 @@ const TYPED = statement(
 ).rows<{ readonly message: string }>();
 const Typed = z.object({ text: z.string() });
 
-/** A message with its outcome; null: it still waits for a turn. */
+/** A message and its outcome; null while it waits for a turn. */
 interface RecentRow extends InboxRow {
   readonly outcome: InboxOutcome | null;
   readonly turnId: string | null;
@@ -80,7 +82,7 @@ interface RecentRow extends InboxRow {
 export const IS_NOT_DELETED = `inbox.seq > coalesce((select deleted_message from conversation
     where conversation.id = inbox.conversation_id), 0)` as const;
 
-/** The messages of a chat, oldest first, the newest `limit` rows. */
+/** The newest `limit` messages of a chat, oldest first. */
 export async function recentOf(
   sql: Sql,
   chat: ChatKey,
@@ -98,7 +100,7 @@ const RECENT = statement(`
   MessageRow & { readonly outcome: InboxOutcome | null; readonly turn_id: string | null }
 >();
 
-/** The chats of an account in which people wrote, the newest first. */
+/** The chats of an account in which people wrote, newest first. */
 export async function listAccountChats(
   sql: Sql,
   account: Pick<ChatKey, 'channel' | 'account'>,
@@ -114,15 +116,15 @@ export async function listAccountChats(
 const OF_ACCOUNT = 'channel = :channel and account = :account';
 
 /**
- * The rows of `chat.id`. A range, so that their order is that of `chat_id` and `seq`, for which there is one index: with
- * `=`, PostgreSQL may go through all chats by their `seq` to find one row of this.
+ * The rows of `chat.id`. Written as a range, so that the order `chat_id, seq` of the index applies;
+ * with `=`, PostgreSQL may scan all chats by `seq` to find one row.
  */
 const IN_LISTED_CHAT = `${OF_ACCOUNT} and chat_id >= chat.id and chat_id <= chat.id`;
 const NEWEST_IN_CHAT = `${IN_LISTED_CHAT} order by chat_id desc, seq desc limit 1`;
 
 /**
- * Steps from chat to chat along the index, so that the number of messages does not matter. The first message of a
- * chat is one that is no command and not replaced, where there is one; a chat in which all was deleted has none.
+ * Steps from chat to chat along the index, so that the number of messages does not matter. The
+ * first message of a chat is, if possible, neither a command nor replaced; a chat in which all was deleted has none.
  */
 export const CHATS = statement(`
   with recursive chat (id) as (

@@ -15,7 +15,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[U08] lists chats, the newest first, with how they began and when they were answered', async () => {
+    it('[U08] lists chats newest first, with their first message and the time of the last answer', async () => {
       expect(await store.inbox.chats(CHAT, 9)).toEqual([]);
       const none = async () => null;
       await store.inbox.command(message('m0', 'c1', { at: 1 }), none);
@@ -30,7 +30,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.inbox.chats(CHAT, 1)).toHaveLength(1);
     });
 
-    it('[F09] counts the commands that people typed lately, by their names', async () => {
+    it('[F09] counts the commands that people typed recently, by name', async () => {
       expect((await store.inbox.typedCommands()).size).toBe(0);
       const typed = [
         '/plan_trip Rome',
@@ -51,7 +51,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     describe('accepting', () => {
-      it('[D01] keeps a message as it came, and in the order of storing', async () => {
+      it('[D01] stores messages unchanged and in order', async () => {
         await store.inbox.accept(message('m1', 'c1', { at: 1_763_700_000_001 }));
         await store.inbox.accept(message('m0', 'c1', { at: 5, threadId: 't9' }));
         const rows = await store.inbox.recent(CHAT, 10);
@@ -72,7 +72,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(rows[1]?.seq).toBeGreaterThan(rows[0]?.seq ?? Number.POSITIVE_INFINITY);
       });
 
-      it('[F08] stores the same message once, however many are delivered at the same time', async () => {
+      it('[F08] stores a message once, however many copies are delivered at the same time', async () => {
         const results = await Promise.all(
           Array.from({ length: 50 }, () => store.inbox.accept(message('m1'))),
         );
@@ -81,7 +81,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.waiting('web:c1')).toBe(1);
       });
 
-      it('[F08] knows a message again after a restart and after its turn', async () => {
+      it('[F08] recognizes a message after a restart and after its turn', async () => {
         await store.inbox.accept(message('m1'));
         const lease = await hold(store);
         await claim(store, lease, 't1');
@@ -93,7 +93,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await again.close();
       });
 
-      it('distinguishes the same number in another chat or account', async () => {
+      it('treats the same message id in another chat or account as different', async () => {
         const other = message('m1', 'c2');
         const account = { ...other, message: { ...other.message, account: 'second' } };
         expect(await store.inbox.accept(message('m1', 'c1'))).toBe('stored');
@@ -101,7 +101,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.accept(account)).toBe('stored');
       });
 
-      it('[D07] takes no more than there is room for, also when many come at once', async () => {
+      it('[D07] accepts no more messages than there is room for, even when many arrive at once', async () => {
         const taken = await Promise.all(
           Array.from({ length: 10 }, (_, i) => store.inbox.accept(message(`m${i}`), 3)),
         );
@@ -110,12 +110,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.waiting('web:c1')).toBe(3);
       });
 
-      it('[D07] [F08] knows a message that it has, however full the lane is', async () => {
+      it('[D07] [F08] recognizes a stored message, however full the lane is', async () => {
         await store.inbox.accept(message('m1'), 1);
         expect(await store.inbox.accept(message('m1'), 1)).toBe('duplicate');
       });
 
-      it('counts what waits in one lane, and shows the newest rows oldest first', async () => {
+      it('counts what waits in one lane, and returns the newest rows oldest first', async () => {
         for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(message(id));
         await store.inbox.accept(message('m1', 'c2'));
         expect(await store.inbox.waiting('web:c1')).toBe(3);
@@ -131,7 +131,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         fromOwner: true,
       });
 
-      it('[W08] knows the last message of each direct chat of an owner, newest first', async () => {
+      it('[W08] finds the last message of each direct chat of an owner, newest first', async () => {
         expect(await store.inbox.ownerChats()).toEqual([]);
         await store.inbox.accept(message('m1', 'stranger'));
         await store.inbox.accept(fromOwner('m1', 'a'));
@@ -145,7 +145,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         ]);
       });
 
-      it('[W08] counts commands, too', async () => {
+      it('[W08] includes commands', async () => {
         await store.inbox.command(fromOwner('m1', 'a'), async () => null);
         expect(await store.inbox.ownerChats()).toHaveLength(1);
       });
@@ -174,7 +174,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         });
       });
 
-      it('is not stored at all when its answer cannot be made', async () => {
+      it('is not stored if its answer cannot be built', async () => {
         const failing = store.inbox.command(message('m1'), async (command) => {
           await command.stop();
           throw new Error('no words');
@@ -184,7 +184,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.accept(message('m1'))).toBe('stored');
       });
 
-      it('[F08] does nothing and answers nothing when it comes twice', async () => {
+      it('[F08] does nothing and answers nothing when it arrives twice', async () => {
         await store.inbox.accept(message('m1'));
         await stop('m2');
         await store.inbox.accept(message('m3'));
@@ -196,7 +196,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(texts).toEqual(['{"stoppedTurn":null,"setAside":1}', 'still here']);
       });
 
-      it('/new begins a session without touching what runs or waits', async () => {
+      it('/new starts a session without touching running or waiting work', async () => {
         await store.inbox.accept(message('m1'));
         const lease = await hold(store);
         await claim(store, lease, 't1');
@@ -209,7 +209,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.transcript.recent('web:c1', 1, 9)).toEqual([]);
       });
 
-      it('/stop ends the running turn, sets aside what waits and spares what comes later', async () => {
+      it('/stop ends the running turn, sets waiting messages aside and spares later ones', async () => {
         await store.inbox.accept(message('m1'));
         const lease = await hold(store);
         await claim(store, lease, 't1');
@@ -244,7 +244,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(texts).toEqual(['{"stoppedTurn":"t1","setAside":0}']);
       });
 
-      it('[F05] /stop of somebody who may stop only their own spares what others asked', async () => {
+      it('[F05] /stop spares what others asked if the sender may stop only their own', async () => {
         const by = (id: string, sender: string) => {
           const admitted = message(id);
           const { message: written } = admitted;

@@ -23,16 +23,20 @@ import {
   withoutKeys,
 } from './rows.ts';
 
-/** The durable stop between ingress and lane, table `inbox`. Ingress writes it, the lane reads and closes rows. */
+/**
+ * The durable stop between ingress and lane, table `inbox`. Ingress inserts rows; the lane reads
+ * and closes them.
+ */
 export type InboxRepository = ReturnType<typeof inboxRepository>;
 
 export function inboxRepository(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /**
-     * Stores a message unless (channel, account, chat id, message id) is known (D01, F08).
-     * Creates the conversation on first contact. Durable when it resolves. `full`: `room` messages of
-     * the conversation wait already (D07), and this one is not stored; a known one is never refused.
-     * `onReplaced` gets the ids of what it has replaced (U08); none: it is an ordinary message.
+     * Stores a message unless (channel, account, chat id, message id) is already known (D01, F08),
+     * and creates the conversation on first contact. Durable when it resolves. `full`: `room`
+     * messages of the conversation are already waiting (D07) and this one was not stored; a known
+     * message is never refused. `onReplaced` receives the ids of the messages it replaced (U08);
+     * none for an ordinary message.
      */
     accept: (
       admitted: AdmittedMessage,
@@ -44,8 +48,8 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
       ),
 
     /**
-     * Stores a command as done and runs it, in one transaction with its answer. Null: the message is known, and nothing
-     * was run. `run` awaits nothing but its transaction.
+     * Stores a command as done and runs it, in one transaction with its answer. Null if the message
+     * is known; then nothing runs. `run` must await nothing but its transaction.
      */
     command: <T>(
       admitted: AdmittedMessage,
@@ -61,42 +65,43 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
       ),
 
     /**
-     * Changes a message that waits for its turn, or withdraws it (null): its author did. False when it
-     * is not known or its turn has started.
+     * Edits a message that waits for its turn, or withdraws it (null), as its author did. False if
+     * the message is unknown or its turn has started.
      */
     revise: (key: MessageKey, message: InboundMessage | null) =>
       database.write((sql) => revise(sql, key, message)),
 
     /**
-     * The direct chat in which an owner of an agent last wrote to it, and its conversation; null: none did recently.
+     * The direct chat in which an owner of an agent last wrote to it, and its conversation; null if
+     * no owner wrote recently.
      */
     ownerRoute: (agent?: string) => database.read((sql) => ownerRoute(sql, agent)),
 
     /**
-     * The last message of each direct chat in which an owner wrote recently (among the newest 200 such
-     * messages), newest first. Whether its sender is still an owner is not known here.
+     * The last message of each direct chat in which an owner wrote recently (among the newest 200
+     * such messages), newest first. Whether the sender is still an owner is not checked here.
      */
     ownerChats: () => database.read(ownerChats),
 
     /**
-     * The number of times each command was typed among the newest 2,000 messages, by its name in lower case with `_`
-     * for `-`. Read only when a platform's menu has no room for all commands.
+     * How often each command was typed among the newest 2,000 messages, by its name in lower case
+     * with `_` for `-`. Read only if a platform's menu has no room for all commands.
      */
     typedCommands: () => database.read(typedCommands),
 
-    /** The number of messages of all conversations that wait for a turn. */
+    /** The number of messages that wait for a turn, in all conversations. */
     totalWaiting: (): Promise<number> =>
       database.read(async (sql) => (await sql.get(TOTAL_WAITING))?.count ?? 0),
 
     /** The number of messages of a conversation that wait for a turn. */
     waiting: (conversationId: string) => database.read((sql) => countWaiting(sql, conversationId)),
 
-    /** The messages of a chat, oldest first, the newest `limit` rows; for the web history. */
+    /** The newest `limit` messages of a chat, oldest first; for the web history. */
     recent: (chat: ChatKey, limit: number) => database.read((sql) => recentOf(sql, chat, limit)),
 
     /**
-     * The chats of an account in which people wrote, the newest first, with the first message that is no command and
-     * the time of the newest part that went there (ms; 0: none).
+     * The chats of an account in which people wrote, newest first, with the first message that is
+     * not a command and the time of the newest part sent there (ms; 0 if none).
      */
     chats: (account: Pick<ChatKey, 'channel' | 'account'>, limit: number) =>
       database.read((sql) => listAccountChats(sql, account, limit)),
@@ -115,7 +120,7 @@ async function storeWithin(
   { room, stored, onReplaced }: Accepting,
 ): Promise<'stored' | 'duplicate' | 'full'> {
   const waiting = await lockAndCountWaiting(sql, admitted);
-  // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
+  // A refused message writes nothing, so a flood costs no sync to disk.
   const isFull = await isInboxFull(sql, admitted.conversationId, waiting, room);
   if (isFull && !(await isStored(sql, admitted.message))) return 'full';
   return store(sql, admitted, stored, onReplaced);
@@ -180,8 +185,8 @@ const INSERT = statement(`${INSERT_MESSAGE}
   returning seq, repeats`).rows<{ readonly seq: number; readonly repeats: number }>();
 
 /**
- * Writers to the inbox of a lane wait for each other: what one counts, no other changes. Returns
- * how many messages waited when this began to wait.
+ * Serializes the writers to a lane's inbox, so that the count of one stays true until it commits.
+ * Returns how many messages were waiting when the statement started.
  */
 async function lockAndCountWaiting(
   sql: Sql,
@@ -193,10 +198,10 @@ async function lockAndCountWaiting(
   return (await sql.get(LOCK_CONVERSATION, { id: conversationId }))?.waiting ?? 0;
 }
 
-/** More than are stored in one lane while a message waits to be. */
+/** More messages than can be stored in a lane while one waits for the lock. */
 const AT_ONCE = 16;
 
-/** Counted again only near the bound: PostgreSQL has counted before the lock was there. */
+/** Counts again only near the limit, because PostgreSQL counted before it got the lock. */
 async function isInboxFull(
   sql: Sql,
   conversationId: string,
@@ -212,8 +217,8 @@ async function isStored(sql: Sql, message: InboundMessage): Promise<boolean> {
 }
 
 /**
- * Stores a message unless it is known; null when it is. The unique key decides, not a look
- * beforehand: two gateways may receive the same message at the same moment (F08).
+ * Stores a message unless it is known; null if it is. The unique key decides, not a query before:
+ * two gateways may receive the same message at the same moment (F08).
  */
 async function insertOnce(
   sql: Sql,

@@ -40,7 +40,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Two workers that believe what they were told last, and everything that happens around them. */
+/** Two workers that act on what they last read, and the events around them. */
 class Scene {
   readonly #store: Store;
   readonly #chatId: string;
@@ -90,7 +90,7 @@ class Scene {
     return message(`m${this.#messages}`, this.#chatId);
   }
 
-  /** Lets worker 0 do what is left, as the sweep would. */
+  /** Lets worker 0 do the remaining work, as the sweep would. */
   async finish(): Promise<void> {
     this.#now += LEASE_MS;
     await this.#acquire(0);
@@ -110,7 +110,7 @@ class Scene {
     );
     if (got.kind !== 'held') return;
     this.#leases[index] = got.lease;
-    // Whoever begins anew claims anew: what it knew of its turn may be old.
+    // A worker that acquires again must also claim again, because its turn may be outdated.
     this.#turns[index] = undefined;
   }
 
@@ -162,14 +162,14 @@ class Scene {
     const result = await this.#store.lanes.commit(lease, { ...commit, leaves }, this.#now);
     if (result !== 'left') return;
     const waiting = await this.#store.lanes.newestWaiting(`web:${this.#chatId}`);
-    if (waiting !== null) throw new Error('the lane was left although something waits');
+    if (waiting !== null) throw new Error('the lane was released although a message is waiting');
   }
 }
 
-/** Turns lost in a row that make a worker wait longer. */
+/** Lost turns in a row after which the delay stops growing. */
 const MAX_LOST = 10;
 
-/** The subject of the property: every message that was answered, in the order of the commits. */
+/** What the property checks: all answered messages, in the order of the commits. */
 async function answered(store: Store, chatId: string): Promise<readonly unknown[]> {
   return (await store.transcript.recent(`web:${chatId}`, 0, 1_000)).map((entry) => entry.content);
 }
@@ -182,7 +182,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[D02] never answer a message twice or out of order, and in the end all are dealt with', async () => {
+    it('[D02] never answer a message twice or out of order, and leave none without an outcome', async () => {
       let run = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
@@ -205,18 +205,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       );
     });
 
-    it('[D02] answer each message once while both really work at the same time', async () => {
+    it('[D02] answer each message once while both work at the same time', async () => {
       const total = 40;
       const accepting = (async () => {
         for (let i = 1; i <= total; i += 1) await store.inbox.accept(message(`m${i}`, 'busy'));
       })();
       const work = async (owner: string) => {
-        // The lease is over at once, so each takes the lane from the other in the middle of a turn.
+        // The lease expires at once, so each worker takes the lane from the other in the middle of
+        // a turn.
         let lost = 0;
         for (let round = 0; (await answered(store, 'busy')).length < total; round += 1) {
-          // Both could take the lane from each other forever. Who loses waits twice as long each time, and the second
-          // longer than the first, until one of them has the time that a turn takes here: milliseconds, or a second where
-          // the machine has much else to do.
+          // Both could take the lane from each other forever. The loser's delay doubles each time,
+          // and the second worker waits longer than the first, until one of them has enough time
+          // for a turn: milliseconds, or a second on a busy machine.
           if (lost > 0) await sleep(2 ** lost * (owner === 'w1' ? 1 : 3));
           const got = await store.lanes.acquire('web:busy', owner, round, 0);
           if (got.kind === 'busy') continue;
@@ -234,7 +235,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await answered(store, 'busy')).toEqual(expected);
     });
 
-    it('[D03] leave no message behind that is stored while a commit gives the lane back', async () => {
+    it('[D03] leave no message behind that is stored while a commit releases the lane', async () => {
       const lane = { conversationId: 'web:leave', owner: 'w1', leaseMs: LEASE_MS };
       await store.inbox.accept(message('l0', 'leave'));
       for (let round = 1; round <= 60; round += 1) {
@@ -248,7 +249,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           round % 2 === 0
             ? await Promise.all([end(), accept()])
             : (await Promise.all([accept(), end()])).toReversed();
-        // Whoever stored it wakes the lane: it is free then, or its worker looks again.
+        // The process that stored it wakes the lane: either it is free, or its worker checks again.
         const held = await store.lanes.acquire(lane.conversationId, 'w2', round, 0);
         expect(held.kind).toBe(ended === 'left' ? 'held' : 'busy');
         expect(await store.lanes.newestWaiting(lane.conversationId)).not.toBeNull();

@@ -1,18 +1,20 @@
 import { BoundedMap } from '@parley/core';
 import { TEXT_KNOWN_MS } from './tables/turns.ts';
 
-/** Remembered hashes: a few hundred kilobytes. */
+/** The number of remembered hashes; they take a few hundred kilobytes. */
 const MAX_HASHES = 2_000;
 
-/** Texts that are certainly in the database, so that a turn need not write them again. */
+/** Texts that are known to be in the database, so that a turn need not write them again. */
 interface KnownHashes {
   has(hash: string, now: number): boolean;
-  /** To be called once the rows are committed. */
+  /** Call this once the rows are committed. */
   add(hashes: readonly string[], now: number): void;
   clear(): void;
 }
 
-/** A bounded memory; the oldest entries go first and are merely written once more. */
+/**
+ * A bounded memory of hashes. The oldest entries are evicted; their texts are simply written again.
+ */
 export function knownHashes(): KnownHashes {
   const known = new BoundedMap<string, number>(MAX_HASHES);
   return {

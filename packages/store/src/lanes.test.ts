@@ -9,7 +9,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     beforeEach(async () => {
       store = await database.openEmpty();
     });
-    it('[F08] leaves an album until it is whole, and says when to come back', async () => {
+    it('[F08] leaves an album until it is complete, and returns when to come back', async () => {
       const picture = (id: string, at: number) => {
         const { message: one, ...rest } = message(id, 'c1', { at });
         return { ...rest, message: { ...one, albumId: 'a' }, settlesAt: at + 1_000 };
@@ -36,7 +36,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         return started.kind === 'turn' ? started.turn : null;
       };
 
-      it('[D13] comes back with how often it made the process stand still', async () => {
+      it('[D13] reports how often it hung the process', async () => {
         await store.inbox.accept(message('m1'));
         const hangs = [(await begin(1))?.hangs];
         for (const nth of [2, 3]) {
@@ -49,7 +49,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(hangs).toEqual([undefined, 1, 2]);
       });
 
-      it('[D13] is closed as a dead letter, unread, when giving it up ends the process as well', async () => {
+      it('[D13] is closed as a dead letter, unread, if giving it up ends the process as well', async () => {
         await store.inbox.accept(message('m1'));
         for (const nth of [1, 2, 3]) {
           await begin(nth);
@@ -69,7 +69,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const drop = (now: number) =>
         store.lanes.drop(work, { turnId: 'dropped', reason: 'claiming it: started 5 times' }, now);
 
-      it('[D13] is given up unread: its messages are a dead letter, and later ones are answered', async () => {
+      it('[D13] is given up unread: its messages become a dead letter, and later ones are answered', async () => {
         await store.inbox.accept(message('m1'));
         await store.inbox.accept(message('m2'));
         expect(await drop(1)).toEqual(routeTo('c1'));
@@ -85,7 +85,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(next.kind === 'turn' && idsOf(next.turn)).toEqual(['m3']);
       });
 
-      it('[D13] is given up with its unfinished turn', async () => {
+      it('[D13] is given up together with its unfinished turn', async () => {
         await store.inbox.accept(message('m1'));
         await store.lanes.begin(work, 'followup', 't1', 1);
         await store.inbox.accept(message('m2'));
@@ -98,7 +98,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.withWork(9_000, 9)).toEqual([]);
       });
 
-      it('[D13] is left alone where nothing waits, or another worker has it', async () => {
+      it('[D13] is left alone if nothing waits or another worker holds it', async () => {
         await hold(store, 'web:c1', 'w2', 0);
         await store.inbox.accept(message('m1'));
         expect(await drop(1)).toBeNull();
@@ -114,21 +114,21 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     describe('the lease', () => {
-      it('[D02] is held by one worker; the other learns for how long', async () => {
+      it('[D02] is held by one worker; the other one learns for how long', async () => {
         await hold(store, 'web:c1', 'w1', 0);
         database.setTime(400);
         const second = await store.lanes.acquire('web:c1', 'w2', 0, 1_000);
         expect(second).toEqual({ kind: 'busy', retryInMs: 600 });
       });
 
-      it('[D02] goes to exactly one of many who ask at once', async () => {
+      it('[D02] is granted to exactly one of many simultaneous requests', async () => {
         const results = await Promise.all(
           Array.from({ length: 20 }, (_, i) => store.lanes.acquire('web:c1', `w${i}`, 0, 1_000)),
         );
         expect(results.filter((result) => result.kind === 'held')).toHaveLength(1);
       });
 
-      it('[D02] comes with the turn that another worker started a moment ago', async () => {
+      it('[D02] includes the turn that another worker started a moment ago', async () => {
         const chats = Array.from({ length: 10 }, (_, i) => `c${i}`);
         for (const chat of chats) {
           for (const nth of [1, 2]) await store.inbox.accept(message(`m${nth}-${chat}`, chat));
@@ -143,7 +143,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(new Set(turns).size).toBe(chats.length);
       });
 
-      it('goes to another when it runs out or is given back, with a higher epoch', async () => {
+      it('passes to another worker with a higher epoch when it expires or is released', async () => {
         const first = await hold(store, 'web:c1', 'w1', 0);
         database.setTime(1_000);
         const second = await hold(store, 'web:c1', 'w2', 1_000);
@@ -153,7 +153,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(third.epoch).toBeGreaterThan(second.epoch);
       });
 
-      it('[D02] stores nothing, and says so, where its epoch has fallen', async () => {
+      it('[D02] stores nothing and reports it if its epoch has fallen', async () => {
         await store.inbox.accept(message('m1'));
         const held = await hold(store, 'web:c1', 'w1', 0);
         const lease = { ...held, epoch: held.epoch + 1 };
@@ -166,13 +166,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.commit(held, commit, 2)).toBe('committed');
       });
 
-      it('is taken over by its own owner, whose earlier run is then fenced', async () => {
+      it('can be taken again by its own owner, whose earlier run is then fenced', async () => {
         const first = await hold(store, 'web:c1', 'w1', 0);
         await hold(store, 'web:c1', 'w1', 1);
         expect(await store.lanes.renew([first], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('can be renewed while no other worker took it, and not once it was lost or released', async () => {
+      it('can be renewed until another worker takes it, and not after it was lost or released', async () => {
         const lease = await hold(store, 'web:c1', 'w1', 0);
         expect(await store.lanes.renew([lease], 5_000)).toEqual({ renewed: ['web:c1'], busy: [] });
         database.setTime(4_000);
@@ -189,7 +189,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.renew([taken], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('[D05] is prolonged with all others of its worker at once, each for itself', async () => {
+      it('[D05] is renewed together with all others of its worker, each independently', async () => {
         const chats = Array.from({ length: 450 }, (_, nth) => `web:${nth}`);
         const leases = [];
         for (const chat of chats) leases.push(await hold(store, chat, 'w1', 0));
@@ -200,7 +200,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.renew([], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('[D13] of a worker that died is free after its length, however far the clock was set back', async () => {
+      it('[D13] of a dead worker expires after its length, however far the clock was set back', async () => {
         await store.inbox.accept(message('m1'));
         database.setTime(3_600_000);
         await hold(store, 'web:c1', 'dead');
@@ -214,7 +214,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await ask()).toMatchObject({ kind: 'held' });
       });
 
-      it('[D13] ends its length from now once it is renewed after the clock was set back', async () => {
+      it('[D13] runs for its length from now when it is renewed after the clock was set back', async () => {
         database.setTime(3_600_000);
         const lease = await hold(store, 'web:c1', 'w1');
         database.setTime(0);
@@ -223,7 +223,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.acquire('web:c1', 'w2', 0, 1_000)).toMatchObject({ kind: 'held' });
       });
 
-      it('ends everywhere at releaseAll, and its holders are fenced', async () => {
+      it('is ended by releaseAll everywhere, and its holders are fenced', async () => {
         await store.inbox.accept(message('m1'));
         const lease = await hold(store);
         await claim(store, lease, 't1');
@@ -234,7 +234,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     describe('claiming', () => {
-      it('[D03] collect makes one turn of all that waits, in the order of storing', async () => {
+      it('[D03] collect makes one turn of all waiting messages, in the order stored', async () => {
         for (const id of ['m3', 'm1', 'm2']) await store.inbox.accept(message(id));
         const lease = await hold(store);
         const turn = await claim(store, lease, 't1', 'collect');
@@ -251,7 +251,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(idsOf(await claim(store, lease, 't2', 'followup'))).toEqual(['m2']);
       });
 
-      it('[D03] collect keeps apart what is answered in different places, in order', async () => {
+      it('[D03] collect keeps messages with different destinations apart, in order', async () => {
         await store.inbox.accept(message('m1', 'c1', { threadId: 'a' }));
         await store.inbox.accept(message('m2', 'c1', { threadId: 'a' }));
         await store.inbox.accept(message('m3', 'c1', { threadId: 'b' }));
@@ -271,7 +271,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.claim(lease, 'collect', 't1', 0)).toEqual({ kind: 'none' });
       });
 
-      it('says when the newest waiting message came', async () => {
+      it('reports when the newest waiting message came', async () => {
         expect(await store.lanes.newestWaiting('web:c1')).toBeNull();
         await store.inbox.accept(message('m1', 'c1', { at: 70 }));
         await store.inbox.accept(message('m2', 'c1', { at: 60 }));
@@ -280,7 +280,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.newestWaiting('web:c1')).toBeNull();
       });
 
-      it('[G16] resumes an unfinished turn with its id, messages and steps, and counts', async () => {
+      it('[G16] resumes an unfinished turn with its id, messages and steps, and counts the attempt', async () => {
         await store.inbox.accept(message('m1'));
         const dead = await hold(store, 'web:c1', 'w1', 0);
         await claim(store, dead, 't1');
@@ -305,7 +305,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     describe('committing', () => {
-      it('[D05] lets the history know which answer did not reach its chat', async () => {
+      it('[D05] marks in the history which answer did not reach its chat', async () => {
         await store.inbox.accept(message('m1'));
         const lease = await hold(store);
         await claim(store, lease, 't1');
@@ -376,7 +376,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.outbox.recent(routeTo('c1'), 9)).toHaveLength(1);
       });
 
-      it('[D04] of two at the same moment only one is written', async () => {
+      it('[D04] writes only one of two simultaneous commits', async () => {
         await store.inbox.accept(message('m1'));
         const lease = await hold(store);
         await claim(store, lease, 't1');
@@ -387,7 +387,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.outbox.recent(routeTo('c1'), 9)).toHaveLength(1);
       });
 
-      it("refuses the turn of another lane, even with one's own lease in order", async () => {
+      it('rejects the turn of another lane, even with a valid lease of its own', async () => {
         await store.inbox.accept(message('m1', 'c2'));
         await claim(store, await hold(store, 'web:c2'), 't2');
         const lease = await hold(store, 'web:c1');
@@ -425,7 +425,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.withWork(1, 1_000)).toEqual(['web:started']);
       });
 
-      it('leaves lanes alone while a worker lives on them', async () => {
+      it('leaves lanes alone while a live worker holds them', async () => {
         await store.inbox.accept(message('m1'));
         await hold(store, 'web:c1', 'w1', 0);
         database.setTime(999);

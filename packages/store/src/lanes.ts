@@ -14,13 +14,13 @@ import { commitTurn } from './turns.ts';
 
 /**
  * One turn at a time per conversation (D02). Every write takes the lease and checks its epoch in
- * the same transaction, so a worker that was thought dead can never commit.
+ * the same transaction, so a worker that was declared dead can never commit.
  */
 export type LaneRepository = ReturnType<typeof laneRepository>;
 
 /**
- * Leases count on the clock that all processes share; a `now` of the caller is only stored with what it begins or
- * ends.
+ * Lease times are based on the clock that all processes share. The caller's `now` is only stored in
+ * the rows that a call starts or ends.
  */
 export function laneRepository(
   database: Database,
@@ -30,8 +30,9 @@ export function laneRepository(
 ) {
   return {
     /**
-     * Takes the lane unless another live worker holds it; moves the epoch on. `busy` says for how many ms the other
-     * lease still runs: never longer than `leaseMs`, even where the clock was set back.
+     * Takes the lane unless another live worker holds it, and raises the epoch. `busy` returns how
+     * many ms the other lease still runs: never longer than `leaseMs`, even if the clock was set
+     * back.
      */
     acquire: (
       conversationId: string,
@@ -51,15 +52,16 @@ export function laneRepository(
       }, 'process'),
 
     /**
-     * `acquire` and, if the lane is free, `claim` in one transaction: how work on a lane begins. With
-     * `none` or `settling` the lane is free again at once.
+     * Starts work on a lane: `acquire` and, if the lane is free, `claim` in one transaction. With
+     * `none` or `settling`, the lane is free again at once.
      */
     begin: (work: LaneRequest, busy: BusyPolicy, newTurnId: string, now: number) =>
       beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),
 
     /**
-     * Gives up what waits in a lane whose claim ends each process, and leaves the lane. Returns where the newest
-     * message came from, for a notice; null: nothing waited, or another worker holds the lane.
+     * Gives up the waiting messages of a lane whose claim ends every process, and releases the
+     * lane. Returns the route of the newest message, for a notice; null if nothing was waiting or
+     * another worker holds the lane.
      */
     drop: (
       work: LaneRequest,
@@ -68,16 +70,16 @@ export function laneRepository(
     ) => dropLane(database, work, { ...dropped, now, moment: sharedClock() }),
 
     /**
-     * Renews leases, which end `leaseMs` from now then, also if they would have lasted longer. Returns the
-     * conversations for which it could, and those that another transaction is writing to at this moment: neither
-     * lost nor renewed.
+     * Renews leases, so that they end `leaseMs` from now, even if they would have lasted longer.
+     * Returns the conversations that were renewed, and those that another transaction is writing to
+     * at this moment, which are neither lost nor renewed.
      */
     renew: (leases: readonly Lease[], leaseMs: number) =>
       renewLeases(database, leases, { leaseMs, moment: sharedClock() }),
 
     /**
-     * Gives the lane back; harmless when the lease was lost. `blameless`: a turn that failed for want of the
-     * database, so that this beginning of it is not counted.
+     * Releases the lane; harmless if the lease was lost. `blameless` names a turn that failed only
+     * because of the database, so that this attempt is not counted.
      */
     release: (lease: Lease, blameless?: string): Promise<void> =>
       database.write(async (sql) => {
@@ -87,15 +89,18 @@ export function laneRepository(
         sql.send(LEAVE, lease);
       }, 'process'),
 
-    /** When the newest waiting message was received, null when none waits. Decides the collect pause. */
+    /**
+     * When the newest waiting message was received; null if none is waiting. Determines the collect
+     * pause.
+     */
     newestWaiting: async (conversationId: string): Promise<number | null> =>
       (await database.read((sql) => sql.get(NEWEST_WAITING, { conversationId })))?.newest ?? null,
 
     /**
-     * The next turn: an unfinished one first (resumed, attempts + 1), else the waiting messages under
-     * `newTurnId`. `none` when nothing waits, `settling` when what waits is a burst that may not be
-     * over (F08): the lane is released in the same transaction.
-     * `fenced` when the lease was lost.
+     * Claims the next turn: an unfinished one first (resumed, attempts + 1), otherwise the waiting
+     * messages as `newTurnId`. `none` if nothing is waiting, `settling` if a burst may be
+     * incomplete (F08); in both cases the lane is released in the same transaction. `fenced` if the
+     * lease was lost.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
       database.write((sql) => {
@@ -103,41 +108,43 @@ export function laneRepository(
       }, 'process'),
 
     /**
-     * Syncs to disk how often a turn was started: one that has ended its process may end the machine as well.
-     * PostgreSQL has synced it with the claim.
+     * Syncs the number of attempts to disk, because a turn that ended its process may bring down
+     * the machine as well. PostgreSQL synced it with the claim.
      */
     async syncAttempt(turnId: string): Promise<void> {
       if (database.dialect === 'sqlite') await database.change('power-cut', TOUCH, { turnId });
     },
 
-    // This and the next are loaded where the settings want them.
+    // `join` and `interrupt` are loaded only if the settings use them.
     /**
-     * Gives what waits to a running turn (`steer`), with the steps of its journal that say so, in one fenced
-     * transaction. None where nothing may join: what waits is a burst or has files that are not complete,
-     * was written after `/new` or `/mode`, or is answered elsewhere.
+     * Adds waiting messages to a running turn (`steer`), together with the journal steps that
+     * record this, in one fenced transaction. `none` if no message may join: it is an incomplete
+     * burst, its files are still being fetched, it was written after `/new` or `/mode`, or its
+     * answer goes elsewhere.
      */
     async join(lease: Lease, joining: Joining, now: number) {
       const { joinTurn } = await import('./later-messages.ts');
       return database.write((sql) => joinTurn(sql, { lease, joining, now }));
     },
     /**
-     * Ends a running turn because of what a person wrote since (`interrupt`): its messages wait again, before
-     * the newer ones, and nothing more can be stored with it. Messages to which that happened three times
-     * are answered first.
+     * Ends a running turn because of what a person has written since (`interrupt`). Its messages
+     * wait again, before the newer ones, and the turn can store nothing more. Messages that were
+     * interrupted three times are answered first.
      */
     async interrupt(lease: Lease, turnId: string, now: number) {
       const { interruptTurn } = await import('./later-messages.ts');
       return database.write((sql) => interruptTurn(sql, { lease, turnId, now }));
     },
     /**
-     * Transcript, outbox parts, usage, prompt and inbox rows of one turn in one fenced transaction (D04).
-     * `left`: nothing waited, and the lane is free again, as requested. `stored` is called after the commit.
+     * Stores the transcript, outbox parts, usage, prompt and inbox rows of one turn in one fenced
+     * transaction (D04). `left`: nothing was waiting, and the lane was released as requested.
+     * `stored` is called after the commit.
      */
     commit: (lease: Lease, commit: TurnCommit, now: number, stored?: (fresh: FreshParts) => void) =>
       commitLane({ database, newId, prompts }, { lease, commit, now }, stored),
     /**
-     * Puts the turn of a lane off: it stays unfinished, and is not claimed before that moment unless a person
-     * writes. `fenced` when the lease was lost or the turn is over.
+     * Puts off the turn of a lane: it stays unfinished and is not claimed before the given time
+     * unless a person writes. `fenced` if the lease was lost or the turn is over.
      */
     putOff: (lease: Lease, putOff: PutOff, now: number): Promise<CommitResult> =>
       database.write(async (sql) => {
@@ -146,21 +153,22 @@ export function laneRepository(
         return done ? 'committed' : 'fenced';
       }),
     /**
-     * Conversations that have waiting messages or an unfinished turn and no live lease: the sweep. A lease that ends
-     * later than `leaseMs` from now is from before the clock was set back; to ask for the lane shortens it.
+     * Finds conversations with waiting messages or an unfinished turn but no live lease, for the
+     * sweep. A lease that ends later than `leaseMs` from now dates from before the clock was set
+     * back; acquiring the lane shortens it.
      */
     async withWork(limit: number, leaseMs: number): Promise<readonly string[]> {
       const params = { limit, leaseMs, moment: sharedClock() };
       return (await database.read((sql) => sql.all(WITH_WORK, params))).map(({ id }) => id);
     },
-    /** Ends every lease; only for a process that has the data folder to itself, at its start. */
+    /** Ends every lease. Only for a process that has the data folder to itself, at startup. */
     releaseAll: async (): Promise<void> => {
       await database.change('power-cut', RELEASE_ALL);
     },
   };
 }
 
-/** Which lane is asked for, by which worker, and for how long in ms. */
+/** The requested lane, the worker, and the length of the lease in ms. */
 interface LaneRequest {
   readonly conversationId: string;
   readonly owner: string;
@@ -182,7 +190,7 @@ async function beginWork(
     const taken = await acquireLane(sql, { ...work, now, moment });
     if (taken.kind === 'busy') return taken;
     const { lease, lane } = taken;
-    // This very transaction has raised the epoch, so no other worker can have fenced it.
+    // This transaction has just raised the epoch, so no other worker can have fenced it.
     const claimed = await claimTurnInLane(sql, { lease, busy, newTurnId, now, moment }, lane);
     if (claimed.kind === 'turn') return { ...claimed, lease };
     sql.send(LEAVE, lease);
@@ -219,7 +227,7 @@ async function commitLane(
   { lease, commit, now }: { lease: Lease; commit: TurnCommit; now: number },
   stored?: (fresh: FreshParts) => void,
 ): Promise<CommitResult | 'left'> {
-  // Hashing takes its time, and on SQLite all others wait for a transaction.
+  // Hashing takes time, and on SQLite all other writers wait for a transaction.
   const prompt = commit.prompt && prompts.prepare(commit.prompt);
   const done = await database.write(async (sql) => {
     const parts = await commitTurn(sql, { lease, commit, now, newId });
@@ -234,12 +242,12 @@ async function commitLane(
   return done.left ? 'left' : 'committed';
 }
 
-/** Leases in one query: far below what a query may hold, far above what one worker has. */
+/** Leases per query: far below the limit of a query, far above what one worker holds. */
 const AT_ONCE = 200;
 
 /**
- * A transaction that holds many leases must not wait for one more, or two of them wait in a circle: rows that
- * are locked at this moment are left out, and asked for again by the next renewal.
+ * A transaction that holds many leases must not wait for another one, or two of them could
+ * deadlock. Rows that are locked at this moment are skipped and renewed next time.
  */
 async function renewLeases(
   database: Database,
@@ -289,11 +297,11 @@ async function acquireLane(
   const take = () => sql.get(ACQUIRE_LEASE, { conversationId, owner, ...length });
   let taken = await take();
   if (taken === undefined) {
-    // Held by another worker, or, which is rare, not there yet.
+    // Either another worker holds the lane or, rarely, the conversation does not exist yet.
     ensureConversation(sql, conversationId, now);
     taken = await take();
   }
-  // Another worker has started a turn while this waited for the lock; `unfinished` is from before that.
+  // Another worker started a turn while this one waited for the lock, so `unfinished` is outdated.
   if (taken !== undefined && taken.seen < taken.epoch - 1) taken = await take();
   if (taken !== undefined) {
     const { epoch, unfinished, seen: _, ...lane } = taken;
@@ -303,7 +311,10 @@ async function acquireLane(
   return { kind: 'busy', retryInMs: await waitForLease(sql, conversationId, length) };
 }
 
-/** The wait for the lease of another worker, in ms; one from before the clock was set back is shortened. */
+/**
+ * How long to wait for another worker's lease, in ms. A lease from before the clock was set back is
+ * shortened.
+ */
 async function waitForLease(
   sql: Sql,
   conversationId: string,
@@ -323,7 +334,7 @@ const LEFT = statement(`
 const SHORTEN = statement(`
   update conversation set lease_until = ${STATEMENT_NOW} + :leaseMs where id = :conversationId`);
 
-/** Looking once more and leaving are one step, so no message can come in between unseen. */
+/** The last check and the release are one step, so no message can arrive unseen in between. */
 async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const claimed = await claimTurn(sql, claim);
   if (claimed.kind === 'none' || claimed.kind === 'settling') sql.send(LEAVE, claim.lease);
@@ -337,17 +348,17 @@ const LEAVE = statement(`
   update conversation set lease_owner = null, lease_until = null
   where id = :conversationId and epoch = :epoch`);
 
-// Storing a message locks the conversation first, as the caller has done: what is stored before this is
-// seen, and what comes after it brings its own wake-up.
+// The caller has locked the conversation, and storing a message locks it too: messages stored
+// before are seen here, and later ones bring their own wake-up.
 const LEAVE_IF_DONE = statement(`
   update conversation set lease_owner = null, lease_until = null
   where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox
     where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);
 
 /**
- * The lane with its new epoch, or nothing when another worker holds it and its lease still runs. On
- * PostgreSQL `unfinished` may name a turn that ended while this waited for the lock, so it only says where
- * to look; it misses one that was started meanwhile, as `seen` shows.
+ * Returns the lane with its new epoch, or nothing if another worker holds it with a live lease. On
+ * PostgreSQL, `unfinished` may name a turn that ended while this waited for the lock, so it is only
+ * a hint; it misses a turn that was started meanwhile, which `seen` reveals.
  */
 const ACQUIRE_LEASE = statement(`
   update conversation set epoch = epoch + 1, lease_owner = :owner,
@@ -360,7 +371,10 @@ const ACQUIRE_LEASE = statement(`
   Omit<LockedLane, 'isUnfinished'> & {
     readonly epoch: number;
     readonly unfinished: string | null;
-    /** The epoch before; on PostgreSQL that of when the statement began, also where it waited for the lock. */
+    /**
+     * The previous epoch; on PostgreSQL, its value when the statement started, even if it then
+     * waited for the lock.
+     */
     readonly seen: number;
   }
 >();
@@ -376,9 +390,10 @@ const NEWEST_WAITING = statement(`
 }>();
 
 /**
- * The longest waiting first, so that a limit cannot hide a conversation for ever. What waits behind a
- * suspended turn waits for the same decision, unless it may be the answer to a question. What waits behind a
- * turn that was put off has brought its own wake-up. A conversation that a person leads is found once that ends.
+ * The longest waiting first, so that the limit never hides a conversation forever. Messages behind
+ * a suspended turn wait for its decision, unless they may answer its question. Messages behind a
+ * turn that was put off bring their own wake-up. A conversation led by a person is found once that
+ * ends.
  */
 const WITH_WORK = statement(`
   select work.conversation_id as id from (

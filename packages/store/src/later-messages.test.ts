@@ -38,8 +38,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return { lease: next, turn: await claim(store, next, 't9') };
     };
 
-    describe('that messages join', () => {
-      it('[D03] has them and its journal says where, also when it is resumed', async () => {
+    describe('joined by later messages', () => {
+      it('[D03] contains them and records the place in its journal, even when it is resumed', async () => {
         await store.turns.appendStep(lease, 't1', { index: 0, content: 'asked' }, 1);
         for (const id of ['m2', 'm3']) await store.inbox.accept(message(id));
         const joined = await store.lanes.join(lease, joining(1), 5);
@@ -56,7 +56,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await outcomes()).toEqual(['m1 answered', 'm2 answered']);
       });
 
-      it('[D02] stops at the first that may not, so that the order stays', async () => {
+      it('[D02] stops at the first message that may not join, so that the order stays', async () => {
         for (const id of ['m2', 'm3', 'm4']) await store.inbox.accept(message(id));
         const but = ({ message: { messageId } }: InboxRow) => messageId !== 'm3';
         expect(await store.lanes.join(lease, joining(0, but), 5)).toMatchObject({
@@ -67,7 +67,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(idsOf(await claim(store, lease, 't2'))).toEqual(['m3', 'm4']);
       });
 
-      it('[D02] is refused once the lease is lost, with nothing changed', async () => {
+      it('[D02] refuses them once the lease is lost, and changes nothing', async () => {
         await store.inbox.accept(message('m2'));
         const next = await resumed();
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'fenced' });
@@ -77,13 +77,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await outcomes()).toEqual(['m1 answered', 'm2 null']);
       });
 
-      it('[F09] is refused once it was stopped', async () => {
+      it('[F09] refuses them once it was stopped', async () => {
         await store.inbox.accept(message('m2'));
         await store.inbox.command(message('stop'), (command) => command.stop());
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'fenced' });
       });
 
-      it('[D03] is left to itself after /new and after /mode', async () => {
+      it('[D03] takes no messages written after /new or /mode', async () => {
         await store.inbox.command(message('new'), (command) => command.startSession());
         await store.inbox.accept(message('m2'));
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'none' });
@@ -91,24 +91,24 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.join(lease, asked, 5)).toEqual({ kind: 'none' });
       });
 
-      it('[F10] waits for files that are on their way', async () => {
+      it('[F10] waits for files that are still being fetched', async () => {
         const { message: one, ...rest } = message('m2');
         const attachments = [{ kind: 'image' as const, ref: 'r' }];
         await store.inbox.accept({ ...rest, message: { ...one, attachments } });
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'none' });
       });
 
-      it('[D02] joins each message once when two ask at the same time', async () => {
+      it('[D02] takes each message once when two requests come at the same time', async () => {
         for (const id of ['m2', 'm3']) await store.inbox.accept(message(id));
         const both = await Promise.all([0, 1].map((at) => store.lanes.join(lease, joining(at), 5)));
         expect(both.map(({ kind }) => kind).sort()).toEqual(['joined', 'none']);
       });
     });
 
-    describe('that a later message ends', () => {
+    describe('interrupted by a later message', () => {
       const interrupt = () => store.lanes.interrupt(lease, 't1', 5);
 
-      it('[D03] lets all wait again in their order, and can store nothing more', async () => {
+      it('[D03] lets all messages wait again in order, and can store nothing more', async () => {
         await store.inbox.accept(message('m2'));
         expect(await interrupt()).toEqual({ kind: 'interrupted' });
         const step = { index: 0, content: 'late' };
@@ -119,7 +119,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect([idsOf(turn), turn.resumed, turn.steps]).toEqual([['m1', 'm2'], false, []]);
       });
 
-      it('[D02] keeps its lane: nobody else can come in between', async () => {
+      it('[D02] keeps its lane, so that no other worker can come in between', async () => {
         await store.inbox.accept(message('m2'));
         await interrupt();
         expect(await store.lanes.acquire('web:c1', 'w2', 10, 1_000)).toMatchObject({
@@ -127,7 +127,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         });
       });
 
-      it('[D03] continues where nothing waits, where what waits goes elsewhere, and after /new', async () => {
+      it('[D03] continues if nothing is waiting, if the answer goes elsewhere, and after /new', async () => {
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
         await store.inbox.accept(message('m2', 'c1', { threadId: '7' }));
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
@@ -135,18 +135,18 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
       });
 
-      it('[D03] continues where only Parley itself has something to say', async () => {
+      it('[D03] continues if only Parley itself has something to say', async () => {
         const { message: one, ...rest } = message('m2');
         await store.inbox.accept({ ...rest, message: { ...one, trigger: 'sub-agent' } });
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
       });
 
-      it('[F08] says when to ask again while a burst may go on', async () => {
+      it('[F08] returns when to ask again while a burst may be incomplete', async () => {
         await store.inbox.accept({ ...message('m2'), settlesAt: 1_005 });
         expect(await interrupt()).toEqual({ kind: 'later', retryInMs: 1_000 });
       });
 
-      it('[D03] is one that was not ended three times before', async () => {
+      it('[D03] continues after its messages were interrupted three times', async () => {
         for (let nth = 1; nth <= 3; nth += 1) {
           await store.inbox.accept(message(`later-${nth}`));
           expect(await store.lanes.interrupt(lease, `t${nth}`, 5)).toEqual({ kind: 'interrupted' });
@@ -159,7 +159,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(first).toMatchObject({ interruptions: 3, turn: { outcome: 'answered' } });
       });
 
-      it('[D02] is left alone once the lease is lost or it is over', async () => {
+      it('[D02] is left alone once the lease is lost or the turn is over', async () => {
         await store.inbox.accept(message('m2'));
         const next = await resumed();
         expect(await interrupt()).toEqual({ kind: 'fenced' });
@@ -168,7 +168,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await outcomes()).toEqual(['m1 answered', 'm2 null']);
       });
 
-      it('[D03] is either ended or committed when both are asked for at once', async () => {
+      it('[D03] is either interrupted or committed when both are requested at once', async () => {
         await store.inbox.accept(message('m2'));
         const [ended, committed] = await Promise.all([
           interrupt(),
@@ -192,7 +192,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[D03] a lane obeys what its policy says of the chat of its newest message', async () => {
+    it('[D03] follows the busy policy for the chat of its newest message', async () => {
       await store.lanes.commit(lease, answer('t1', ['one']), 6);
       for (const id of ['m2', 'm3']) await store.inbox.accept(message(id));
       const one = await claim(store, lease, 't2', { direct: 'followup' });

@@ -7,23 +7,26 @@ import { returnMessages } from './put-off.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from './rows.ts';
 import { isUnfinished, storeStep } from './turns.ts';
 
-/** Which messages may join a running turn, and the step in the journal for them (D03). */
+/** Which messages may join a running turn, and the journal steps that record them (D03). */
 export interface Joining {
   readonly turnId: string;
   /** The mode when the turn started; messages sent in another mode do not join. */
   readonly mode: ClaimedTurn['mode'];
-  /** Whether the turn may answer this one, too; the first that may not, and all behind it, wait. */
+  /**
+   * Whether a message may join the turn. The first one that may not, and all after it, keep
+   * waiting.
+   */
   readonly mayJoin: (row: InboxRow) => boolean;
-  /** The steps that are stored in the journal together with the messages. */
+  /** Builds the steps that are stored in the journal together with the messages. */
   readonly steps: (rows: readonly InboxRow[]) => readonly JournalStep[];
 }
 
 /** Result of interrupting a running turn. */
 export type Interruption =
   | { readonly kind: 'interrupted' }
-  /** Nothing waits that could end it, or its messages have been interrupted often enough. */
+  /** No waiting message may end it, or its messages have been interrupted often enough. */
   | { readonly kind: 'goes-on' }
-  /** The waiting messages may not be complete yet: ask again after this many ms. */
+  /** The waiting messages may be incomplete: ask again after this many ms. */
   | { readonly kind: 'later'; readonly retryInMs: number }
   | { readonly kind: 'fenced' };
 
@@ -33,7 +36,10 @@ interface Join {
   readonly now: number;
 }
 
-/** Gives a running turn what waits behind it, and its journal the steps that say so, or nothing at all. */
+/**
+ * Adds waiting messages to a running turn and stores the journal steps that record them, all or
+ * nothing.
+ */
 export async function joinTurn(
   sql: Sql,
   { lease, joining, now }: Join,
@@ -41,14 +47,14 @@ export async function joinTurn(
   const conversation = await lockLeased(sql, lease);
   const { turnId, mode } = joining;
   if (conversation === null || !(await isUnfinished(sql, lease, turnId))) return { kind: 'fenced' };
-  // What was written after these commands is meant for a turn that obeys them.
+  // Messages written after these commands are meant for a turn that obeys them.
   if (mode !== undefined && conversation.mode !== mode) return { kind: 'none' };
   const turn = await sql.get(SESSION_OF, { turnId });
   if (turn?.session !== conversation.session) return { kind: 'none' };
   const rows = await joiningNow(sql, lease.conversationId, joining, now);
   const last = rows.at(-1);
   if (last === undefined) return { kind: 'none' };
-  // The oldest of what waits, without a gap: the order of the lane stays (D02).
+  // Only the oldest waiting messages, without a gap, so that the order of the lane stays (D02).
   sql.send(JOIN, { turnId, now, conversationId: lease.conversationId, last: last.seq });
   for (const step of joining.steps(rows)) await storeStep(sql, turnId, step, now);
   return { kind: 'joined', rows };
@@ -68,10 +74,10 @@ async function joiningNow(
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/** A person who writes without a pause gets an answer after this many interruptions in a row. */
+/** After this many interruptions in a row, a person who keeps writing still gets an answer. */
 const MAX_IN_A_ROW = 3;
 
-/** The interval of looking for a file that is being fetched, in ms. */
+/** How often to check for a file that is being fetched, in ms. */
 const FILE_MS = 1_000;
 
 interface Interrupt {
@@ -80,7 +86,7 @@ interface Interrupt {
   readonly now: number;
 }
 
-/** Ends a running turn and lets its messages wait again, if a person has written since. */
+/** Ends a running turn and returns its messages to the queue, if a person has written since. */
 export async function interruptTurn(
   sql: Sql,
   { lease, turnId, now }: Interrupt,
@@ -89,14 +95,15 @@ export async function interruptTurn(
   if (conversation === null) return { kind: 'fenced' };
   const turn = await sql.get(RUNNING, { turnId, conversationId: lease.conversationId });
   if (turn === undefined) return { kind: 'fenced' };
-  // A question that may be answered soon stays, and so do messages before `/new`.
+  // A turn with an open question continues, because the answer may come soon. A turn from before
+  // `/new` continues as well.
   if (turn.awaits !== null || turn.session !== conversation.session) return { kind: 'goes-on' };
   const found = await findInterrupting(sql, lease.conversationId, turnId, now);
   if (found.kind === 'interrupted') returnMessages(sql, lease.conversationId, turnId, now);
   return found;
 }
 
-/** Only what a person wrote in the same place, once it is whole. */
+/** Only complete messages written by a person in the same place interrupt a turn. */
 async function findInterrupting(
   sql: Sql,
   conversationId: string,

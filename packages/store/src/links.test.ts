@@ -16,7 +16,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** An account asks in its own direct chat, which has its name; owners' names begin with `o`. */
+    /**
+     * A person writes in their own direct chat, which has their name. Names of owners start with
+     * `o`.
+     */
     const ask = async (
       personId: string,
       action: LinkAction,
@@ -35,7 +38,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const members = async (personId: string) => (await store.links.of(personId))?.members ?? [];
     const kind = (result: LinkResult | null) => result?.kind;
 
-    it('[F13] [F14] gives nobody the rights of an owner of another agent, who typed their code', async () => {
+    it('[F13] [F14] gives the owner of another agent no rights when they type a code', async () => {
       const ownersOfAgents = [['o1'], ['p']];
       const typeAs = async (personId: string, isOwner: boolean) => {
         const action = { kind: 'type', code: 'C' } as const;
@@ -44,12 +47,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         return store.inbox.command(admitted, (command) => command.link(asker, action));
       };
       await make('o1', 'C');
-      // In a chat of the first agent, to which `p` is a stranger.
+      // Writes in a chat of the first agent, where `p` is a stranger.
       expect(kind(await typeAs('p', false))).toBe('owner-must-make');
       expect(kind(await typeAs('b', false))).toBe('to-confirm');
     });
 
-    it('[F13] gives an owner’s account away only when its owner confirms who typed the code', async () => {
+    it('[F13] links to an owner only after the owner confirms who typed the code', async () => {
       await make('o1', 'C');
       expect(await type('b', 'C')).toEqual({
         kind: 'to-confirm',
@@ -73,13 +76,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(kind(await type('c', 'C'))).toBe('unknown-code');
     });
 
-    it('[F13] never makes somebody an owner by a code of their own that an owner types', async () => {
+    it('[F13] never makes a person an owner because an owner typed their code', async () => {
       await make('b', 'C');
       expect(kind(await type('o1', 'C'))).toBe('owner-must-make');
       expect(await members('b')).toEqual([]);
     });
 
-    it('[F13] gives the first who types a code no rival, and does nothing for its maker alone', async () => {
+    it('[F13] reserves a code for the first person who types it, and does nothing for its own maker', async () => {
       await make('o1', 'C');
       expect(kind(await type('o1', 'C'))).toBe('own-code');
       await type('b', 'C');
@@ -88,13 +91,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await members('o1')).toEqual(['b', 'o1']);
     });
 
-    it('[F13] links two who are no owners at once, which makes nobody an owner later', async () => {
+    it('[F13] links two people who are not owners at once, which makes neither an owner later', async () => {
       await make('a', 'C');
       expect(await type('b', 'C')).toMatchObject({ kind: 'linked', members: ['a', 'b'] });
       expect(await store.links.of('a')).toMatchObject({ byOwner: false });
     });
 
-    it('[F13] lets nobody come along: only the account that typed the code joins the owner', async () => {
+    it('[F13] links only the account that typed the code to the owner, not others linked to it', async () => {
       await make('b', 'C');
       await type('friend', 'C');
       await make('o1', 'D');
@@ -104,7 +107,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await members('friend')).toEqual([]);
     });
 
-    it('[F13] leaves behind what somebody was linked with before they became an owner', async () => {
+    it('[F13] drops the links of a person from before they became an owner', async () => {
       await ask('o1', { kind: 'make', code: 'C' }, 0, false);
       await type('friend', 'C');
       await make('o1', 'D');
@@ -118,7 +121,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.links.of('friend')).toBeNull();
     });
 
-    it('[F13] takes further accounts into the same link, each with a code of its own', async () => {
+    it('[F13] adds further accounts to the same link, each with its own code', async () => {
       for (const [code, person] of [
         ['C', 'b'],
         ['D', 'c'],
@@ -133,14 +136,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[F13] forgets a code after ten minutes, also one that waits for its owner', async () => {
+    it("[F13] forgets a code after ten minutes, even one that waits for the owner's confirmation", async () => {
       await make('o1', 'C');
       await type('b', 'C', 9 * MINUTE);
       expect(kind(await type('o1', 'C', 10 * MINUTE))).toBe('unknown-code');
       expect(await members('b')).toEqual([]);
     });
 
-    it('[F13] takes an account out for those it is linked with, and ends with the last pair', async () => {
+    it('[F13] removes an account on behalf of its linked accounts, and ends with the last pair', async () => {
       await make('o1', 'C');
       await type('b', 'C');
       await type('o1', 'C');
@@ -148,7 +151,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(kind(await leave('thief', 'b'))).toBe('not-linked');
       expect(await leave('o1', 'b')).toEqual({ kind: 'left', personId: 'b' });
       expect(await members('o1')).toEqual([]);
-      // A new link is another conversation, which those of the old one do not see.
+      // A new link is a new conversation, invisible to the members of the old one.
       await make('o1', 'E');
       await type('c', 'E');
       await type('o1', 'E');

@@ -2,34 +2,34 @@ import { ReplyRoute } from '@parley/core';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import type { Row } from './tables.ts';
 
-/** The accounts of one person that were linked, by Parley's ids (`telegram:42`). */
+/** The linked accounts of one person, by Parley's ids (`telegram:42`). */
 export interface Link {
   readonly members: readonly string[];
-  /** An owner confirmed each of them. Only such a link gives owner rights. */
+  /** Whether an owner confirmed each of them. Only such a link gives owner rights. */
   readonly byOwner: boolean;
-  /** The conversation that an owner's linked direct chats share; its name is never reused. */
+  /** The conversation shared by an owner's linked direct chats. Its name is never reused. */
   readonly mainConversation: string;
 }
 
-/** The action of `/link`. A code is taken only if the person has none that is valid. */
+/** The action of `/link`. A new code is stored only if the person has no valid one. */
 export type LinkAction =
   | { readonly kind: 'make'; readonly code: string }
   | { readonly kind: 'type'; readonly code: string }
-  /** Takes an account out of the link that the person belongs to. */
+  /** Removes an account from the link that the person belongs to. */
   | { readonly kind: 'leave'; readonly personId: string };
 
 /** The person who uses `/link`. */
 export interface LinkAsker {
   readonly personId: string;
-  /** Whether they own the agent that they ask. */
+  /** Whether they own the agent they are talking to. */
   readonly isOwner: boolean;
-  /** The owners of each agent, where there are several (F14). */
+  /** The owners of each agent, if there are several agents (F14). */
   readonly ownersOfAgents?: readonly (readonly string[])[];
 }
 
 /**
- * The result of `/link`. An owner's account takes two steps: another account types the code, then the owner types it
- * again where it was made. Otherwise the first typing links.
+ * The result of `/link`. Linking to an owner takes two steps: another account types the code, then
+ * the owner types it again where it was created. Otherwise the first typing links.
  */
 export type LinkResult =
   /** `typist`: the account that typed the code and waits for the owner's confirmation. */
@@ -40,17 +40,20 @@ export type LinkResult =
       readonly typist: string | null;
     }
   | { readonly kind: 'unknown-code' }
-  /** Typed by the account that made it, before another did. */
+  /** Typed by the account that created it, before any other. */
   | { readonly kind: 'own-code' }
-  /** Another account has typed it already. */
+  /** Another account has already typed it. */
   | { readonly kind: 'taken' }
-  /** The code of a person who is no owner, typed by an owner: refused. */
+  /** An owner typed the code of a person who is not an owner, which is refused. */
   | { readonly kind: 'owner-must-make' }
   | {
       readonly kind: 'to-confirm';
       readonly code: string;
       readonly makerRoute: ReplyRoute;
-      /** The main conversation of the maker's accounts; null: they have none, or it is no owner's. */
+      /**
+       * The main conversation of the maker's accounts; null if they have none or their maker is not
+       * an owner.
+       */
       readonly mainConversation: string | null;
     }
   | {
@@ -64,14 +67,14 @@ export type LinkResult =
   | { readonly kind: 'not-linked' };
 
 /**
- * Which accounts belong to one person (F13): the tables `person_link` and `link_code`. The command `/link`
- * alone writes them, ingress reads them.
+ * Which accounts belong to one person (F13): the tables `person_link` and `link_code`. Only the
+ * command `/link` writes them; ingress reads them.
  */
 export type LinkRepository = ReturnType<typeof linkRepository>;
 
 export function linkRepository(database: Database) {
   return {
-    /** The link an account belongs to; null when it was never linked. */
+    /** The link an account belongs to; null if it is not linked. */
     of: (personId: string) => database.read((sql) => linkOf(sql, personId)),
   };
 }
@@ -89,12 +92,12 @@ async function linkOf(sql: Sql, personId: string): Promise<Link | null> {
   return {
     members: rows.map((row) => row.person_id),
     byOwner: first.by_owner === 1,
-    // The names of other conversations have a channel, an account and a chat.
+    // Cannot clash with other conversations, whose names consist of channel, account and chat.
     mainConversation: `linked:${first.link_id}`,
   };
 }
 
-/** Whom to join with whom: `linkId` names the link if the host has none of this kind. */
+/** The accounts to join. `linkId` is used if the host has no link of this kind yet. */
 interface Joining {
   readonly host: string;
   readonly newcomer: string;
@@ -103,8 +106,8 @@ interface Joining {
 }
 
 /**
- * Makes an account a member of the host's link. What the newcomer was linked with before stays behind,
- * and so does a link of the host that no owner confirmed.
+ * Adds an account to the host's link. The newcomer leaves its previous link, and the host leaves a
+ * link that no owner confirmed.
  */
 async function joinLink(
   sql: Sql,
@@ -123,7 +126,10 @@ async function joinLink(
   return linkOf(sql, newcomer);
 }
 
-/** Takes an account out of its link; one that is left alone is linked no more. False if there is none. */
+/**
+ * Removes an account from its link; a single remaining account is no longer linked. False if it had
+ * no link.
+ */
 async function removeMember(sql: Sql, personId: string): Promise<boolean> {
   const gone = await sql.get(REMOVE_MEMBER, { personId });
   if (gone === undefined) return false;
@@ -133,7 +139,7 @@ async function removeMember(sql: Sql, personId: string): Promise<boolean> {
 
 const VALID_MS = 10 * 60_000;
 
-/** Does what `/link` asks for, inside the caller's transaction. */
+/** Carries out a `/link` command, inside the caller's transaction. */
 export async function applyLink(
   sql: Sql,
   asker: LinkAsker,
@@ -186,7 +192,10 @@ async function typeCode(
   return redeemCode(sql, code, asker.personId, readCodeRoute(code.creator_route), now);
 }
 
-/** Whether the typist owns an agent that the maker of the code does not: the maker would own it too. */
+/**
+ * Whether the typist owns an agent that the maker of the code does not, because linking would make
+ * the maker an owner of it too.
+ */
 async function bringsRights(
   sql: Sql,
   { personId, ownersOfAgents = [] }: LinkAsker,
@@ -199,7 +208,7 @@ async function bringsRights(
   return gained.some((owners) => !makers.some((one) => owners.includes(one)));
 }
 
-/** The owner's second typing: only now does the other account get anything. */
+/** Handles the owner's second typing; only now does the other account gain anything. */
 async function confirmCode(
   sql: Sql,
   asker: LinkAsker,
@@ -258,7 +267,7 @@ function readCodeRoute(text: string): ReplyRoute {
 
 type LinkRow = Row<'person_link', 'person_id' | 'link_id' | 'by_owner'>;
 
-/** A code of `/link`; the routes are JSON. */
+/** A code of `/link`. Its routes are JSON. */
 type Code = Row<'link_code'>;
 
 const LINK_OF_KIND = statement(

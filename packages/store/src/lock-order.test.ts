@@ -5,13 +5,13 @@ import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, message, part } from './testing/messages.ts';
 
-/** So often each of the loops below does its work. */
+/** How often each of the loops below does its work. */
 const ROUNDS = 60;
 const CHATS = ['c1', 'c2', 'c3'];
 const AGENTS = ['main', 'second'];
 const LANES = [...CHATS.map((chat) => `web:${chat}`), ...AGENTS.map((agent) => `beat:${agent}`)];
 
-// SQLite has one writer at a time.
+// Not on SQLite, which has one writer at a time.
 for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
   describe.runIf(database.available)(`writers of many lanes on ${database.name}`, () => {
     let store: Store;
@@ -20,7 +20,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
     });
     afterAll(() => database.dispose());
 
-    it('[D02] [H01] never wait in a circle: heartbeats begin and end while messages come in, turns run, leases are stolen and renewed', {
+    it('[D02] [H01] never deadlock while heartbeats start and end, messages arrive, turns run, and leases are stolen and renewed', {
       timeout: 60_000,
     }, async () => {
       let made = 0;
@@ -44,7 +44,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
       };
       const work = (owner: string) => async () => {
         const conversationId = LANES[(made * 3) % LANES.length] ?? '';
-        // Half of the leases are over at once, and taken from a worker that has not noticed.
+        // Half of the leases expire at once and are taken from a worker that has not noticed.
         const leaseMs = made % 2 === 0 ? 0 : 1_000;
         const lane = { conversationId, owner, leaseMs };
         const started = await store.lanes.begin(lane, 'collect', newId('t'), Date.now());
@@ -79,7 +79,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
 async function repeat(once: () => Promise<void>): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
     await once();
-    // What has nothing to do leaves the others their turn.
+    // Lets the other loops run when there is nothing to do.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -97,7 +97,7 @@ function orderOf(id: string, agent: string, chatId: string): HeartbeatOrder {
   };
 }
 
-/** Told at once, or held for a moment and told by `release`. */
+/** The alert is either sent at once, or held for a moment and sent by `release`. */
 function alerting(id: string, turnId: string): HeartbeatEnd {
   const isHeld = id.length % 2 === 0;
   return {

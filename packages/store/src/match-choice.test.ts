@@ -6,7 +6,7 @@ import { answersQuestion } from './questions.ts';
 const DRINKS = ['Green tea', 'Black tea', 'Coffee with milk'];
 const SEND = ['Yes, send it', 'No, keep it', 'Change the text first'];
 
-describe('a message while a question waits', () => {
+describe('a message that arrives while a question is open', () => {
   const question = { askedBy: 'telegram:1', askedAt: 5 };
   const said = (change: object) =>
     InboundMessage.parse({
@@ -26,7 +26,7 @@ describe('a message while a question waits', () => {
   });
 });
 
-describe('an answer in words to a question with choices', () => {
+describe('a typed answer to a question with choices', () => {
   it.each<[string, readonly string[], string | null]>([
     ['2', DRINKS, 'Black tea'],
     ['2.', DRINKS, 'Black tea'],
@@ -49,7 +49,7 @@ describe('an answer in words to a question with choices', () => {
     ['👎', SEND, 'No, keep it'],
     ['Да', ['Да, отправить', 'Нет'], 'Да, отправить'],
     ['1', ['10', '1', '5'], '1'],
-    // More than one meaning, or another.
+    // Ambiguous answers, or answers that mean something else.
     ['tea', DRINKS, null],
     ['both teas', DRINKS, null],
     ['no coffee', DRINKS, null],

@@ -1,8 +1,9 @@
 import { readYesOrNo, splitReplyWords } from '@parley/core';
 
 /**
- * The choice that an answer in words means, where one meaning fits: its number ("2", "the second one"), itself, a plain yes
- * or no where one choice is that, or words that all are in one choice alone. Null: it is an answer of its own.
+ * Finds the choice that a typed answer means, if exactly one fits: by its number ("2", "the second
+ * one"), by its text, by a plain yes or no that only one choice expresses, or by words that occur
+ * together in only one choice. Null means that the text is an answer of its own.
  */
 export function matchChoice(text: string, choices: readonly string[]): string | null {
   const words = splitReplyWords(keycapsAsNumbers(text));
@@ -13,7 +14,7 @@ export function matchChoice(text: string, choices: readonly string[]): string | 
   return matchNumbered(words, choices) ?? yesOrNo(text, choices) ?? matchContained(words, choices);
 }
 
-/** `2️⃣` is a digit with a frame. */
+/** `2️⃣` is a digit followed by a keycap mark. */
 function keycapsAsNumbers(text: string): string {
   return text.replace(/\ufe0f?\u20e3/g, ' ');
 }
@@ -103,7 +104,7 @@ const LAST: ReadonlySet<string> = new Set([
   'последний',
 ]);
 
-/** Words around a choice that choose nothing themselves. */
+/** Filler words around a choice. */
 const AROUND: ReadonlySet<string> = new Set(
   [
     "the a an one option number no. nr answer choice choose i i'd i'll want would like take prefer my is it that's let's go with for please thanks thank you pls",
@@ -113,7 +114,7 @@ const AROUND: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** A number or ordinal beside nothing but words around it; not a number of something, as in "2 pieces". */
+/** Matches a number or ordinal among filler words only, but not a quantity, as in "2 pieces". */
 function matchNumbered(words: readonly string[], choices: readonly string[]): string | null {
   const [only, ...others] = words.filter((word) => !AROUND.has(word));
   if (only === undefined || others.length > 0) return null;
@@ -124,7 +125,7 @@ function matchNumbered(words: readonly string[], choices: readonly string[]): st
   return choices[place] ?? null;
 }
 
-/** A plain yes or no, where exactly one choice begins as one. */
+/** Matches a plain yes or no if exactly one choice starts with one. */
 function yesOrNo(text: string, choices: readonly string[]): string | null {
   const meaning = readYesOrNo(text);
   if (meaning !== 'yes' && meaning !== 'no') return null;
@@ -137,7 +138,7 @@ function yesOrNo(text: string, choices: readonly string[]): string | null {
 const CHANGING =
   /(?:^|\s)(?:not|no|don't|never|neither|none|both|or|and|but|except|instead|all|nicht|kein|keine|keinen|weder|beide|oder|und|aber|außer|alle|pas|ni|et|ou|mais|non|ne|y|o|pero|не|ни|и|или|но|оба|不|都|和|或)(?:\s|$)/;
 
-/** Each word that says something is in one choice, and in no other. */
+/** Matches if every meaningful word occurs in exactly one choice. */
 function matchContained(words: readonly string[], choices: readonly string[]): string | null {
   if (CHANGING.test(words.join(' '))) return null;
   const meant = words.filter((word) => !AROUND.has(word));

@@ -1,7 +1,7 @@
 import { agentOfConversation, conversationOfAgent, withoutAgent } from '@parley/core';
 import { type Database, type Sql, statement, toJson } from './database.ts';
 
-/** A memory in the index: its file and its origin, never its text. */
+/** An indexed memory: its file and origin, never its text. */
 export interface IndexedMemory {
   readonly file: string;
   readonly id: string;
@@ -16,11 +16,14 @@ export interface IndexedMemory {
   readonly messageId: string | null;
 }
 
-/** The index of the memories of an agent (G14, F14). The files are the truth: `rebuild` makes it what they say. */
+/**
+ * The index of an agent's memories (G14, F14). The files are the truth; `rebuild` brings the index
+ * in line with them.
+ */
 export type MemoryIndex = ReturnType<typeof memoryIndexRepository>;
 
 export function memoryIndexRepository(database: Database, agent?: string) {
-  // The workspaces of several agents have files of the same names.
+  // The workspaces of several agents contain files with the same names.
   const stored = <Memory extends { readonly file: string }>(memory: Memory): Memory => ({
     ...memory,
     file: conversationOfAgent(agent, memory.file),
@@ -34,7 +37,7 @@ export function memoryIndexRepository(database: Database, agent?: string) {
         for (const memory of memories) sql.send(REMOVE, stored(memory));
       }),
 
-    /** Builds the index of these files again; the counts of use are kept. */
+    /** Rebuilds the index entries of these files and keeps their usage counts. */
     rebuild: (memories: readonly IndexedMemory[], files: readonly string[]): Promise<void> =>
       database.write(async (sql) => {
         const known = await usesOf(sql);
@@ -44,12 +47,12 @@ export function memoryIndexRepository(database: Database, agent?: string) {
           sql.send(ADD, { ...stored(memory), uses: known.get(memory.id) ?? 0 });
       }),
 
-    /** Counts one use of each. A power cut may take the last ones. */
+    /** Counts one use of each memory. A power cut may lose the latest ones. */
     used: async (ids: readonly string[]): Promise<void> => {
       if (ids.length > 0) await database.change('process', USED, { ids: toJson(ids) });
     },
 
-    /** The number of times each was of use; those that never were are left out. */
+    /** How often each memory was used; unused ones are left out. */
     uses: () => database.read(usesOf),
 
     list: (): Promise<readonly IndexedMemory[]> =>
@@ -65,7 +68,7 @@ async function usesOf(sql: Sql): Promise<ReadonlyMap<string, number>> {
   return new Map((await sql.all(USES)).map(({ id, uses }) => [id, uses]));
 }
 
-/** A memory that is known already stays as it is. */
+/** A memory that is already known stays unchanged. */
 const ADD = statement(`
   insert into memory_entry (file, id, type, scope, person, words, saved_on, channel, chat_id,
     message_id, uses)

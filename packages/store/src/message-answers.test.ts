@@ -6,7 +6,7 @@ import { answer, claim, hold, message } from './testing/messages.ts';
 const KEY = { channel: 'web', account: 'default', chatId: 'c1' };
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`what became of a message on ${database.name}`, () => {
+  describe.runIf(database.available)(`the answer to a message on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
@@ -14,7 +14,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
     const of = (messageId: string) => store.answers.of({ ...KEY, messageId });
 
-    it('[D01] is its turn, then its parts and what they cost, until they are sent', async () => {
+    it('[D01] consists of its turn, then of its parts and their cost, until they are sent', async () => {
       expect(await of('m1')).toBeNull();
       await store.inbox.accept(message('m1'));
       expect(await of('m1')).toMatchObject({ outcome: null, turnId: null, parts: [] });
@@ -37,7 +37,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await of('m1'))?.parts.map(({ isSent }) => isSent)).toEqual([true, false]);
     });
 
-    it('[F09] is the answer of a command, and the message whose turn it may let go on', async () => {
+    it('[F09] is the answer of a command, and the message whose turn the command may continue', async () => {
       await store.inbox.accept(message('m1'));
       await claim(store, await hold(store), 't1');
       const route = message('m2').route;

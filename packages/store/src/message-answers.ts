@@ -6,20 +6,26 @@ import type { InboxOutcome } from './rows.ts';
 
 /** The outcome of a message, for a program that waits for its answer. */
 export interface MessageAnswer {
-  /** Null: it waits, or its turn is not over. */
+  /** Null while it waits or its turn is running. */
   readonly outcome: InboxOutcome | null;
-  /** Null: none has started. */
+  /** Null until a turn has started. */
   readonly turnId: string | null;
-  /** Its turn waits for a person; `parts` are then what its chat was sent since it came. */
+  /**
+   * Whether its turn waits for a person. `parts` are then the questions and notices sent to its chat
+   * since the message.
+   */
   readonly isSuspended: boolean;
   /** The usage of its turn so far. */
   readonly usage: AnswerUsage;
   readonly parts: readonly AnswerPart[];
-  /** For a command: the message of its chat whose turn is not over, if there is one. */
+  /** For a command: the message in its chat whose turn is unfinished, if there is one. */
   readonly pending: string | null;
 }
 
-/** `at`: when it was put into the outbox, in ms. `isSent`: it was given to its adapter, or given up. */
+/**
+ * `at`: when it was put into the outbox, in ms. `isSent`: it was passed to its adapter, or given
+ * up.
+ */
 export interface AnswerPart {
   readonly text: string;
   readonly at: number;
@@ -32,10 +38,10 @@ export interface AnswerUsage {
   readonly cachedTokens: number;
 }
 
-/** Reads tables `inbox`, `turn` and `outbox`. */
+/** Reads the tables `inbox`, `turn` and `outbox`. */
 export function messageAnswers(database: Database) {
   return {
-    /** Null: no such message is stored. */
+    /** Null if no such message is stored. */
     of: (key: MessageKey): Promise<MessageAnswer | null> =>
       database.read(async (sql) => {
         const row = await sql.get(MESSAGE, key);
@@ -98,7 +104,7 @@ const OF_TURN = statement(`
 const OF_COMMAND = statement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox where answers = :seq order by seq`).rows<StatedPart>();
 
-/** Questions belong to no turn: they are no parts of its answer. */
+/** Questions belong to no turn, so they are not parts of its answer. */
 const SINCE = statement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox
   where ${OF_CHAT} and turn_id is null and answers is null and created_at >= :since

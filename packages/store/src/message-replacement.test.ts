@@ -23,7 +23,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const admitted = message(id, 'c1', { at: 9 });
       return { ...admitted, message: { ...admitted.message, replaces, ...more } };
     };
-    /** The ids of what a message has replaced; null: the store did not say. */
+    /** Returns the ids that a message has replaced; null if the store did not report any. */
     const send = async (admitted: AdmittedMessage) => {
       let replaced: readonly string[] | null = null;
       const stored = await store.inbox.accept(admitted, 99, (ids) => {
@@ -52,7 +52,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const outcomes = async () =>
       (await store.inbox.recent(CHAT, 9)).map((row) => [row.message.messageId, row.outcome]);
 
-    it('[U08] takes the question and its answer out of the history of the model, and keeps their rows', async () => {
+    it("[U08] removes the question and its answer from the model's history, and keeps their rows", async () => {
       await store.inbox.accept(message('m0'));
       await turn('t0');
       await store.inbox.accept(message('m1'));
@@ -79,7 +79,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await remembered()).toEqual(['m0?', 'm0!', 'm2?', 'm2!']);
     });
 
-    it('[D01] [U08] does it once, however often the message is sent', async () => {
+    it('[D01] [U08] happens once, however often the message is sent', async () => {
       await store.inbox.accept(message('m1'));
       await turn('t1');
       const all = await Promise.all([1, 2, 3].map(() => send(replacing('m2', 'm1'))));
@@ -91,7 +91,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await remembered()).toEqual(['m2?', 'm2!']);
     });
 
-    it('[U08] its files go along, and their bytes are kept once', async () => {
+    it('[U08] transfers its files, and stores their bytes once', async () => {
       const first = message('m1');
       const withFile = { ...first.message, attachments: [FILE] };
       await store.inbox.accept({ ...first, message: withFile, files: [BYTES] });
@@ -104,7 +104,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await bytesOf('m1')).toBeUndefined();
     });
 
-    it('[D06] [U08] a failed turn that is replaced is no dead letter any more', async () => {
+    it('[D06] [U08] settles the dead letter of a failed turn', async () => {
       await store.inbox.accept(message('m1'));
       await turn('t1', { outcome: 'failed', reason: 'x' });
       expect(await store.deadLetters.openIds(['unanswered'], 0, 9)).toHaveLength(1);
@@ -112,7 +112,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.deadLetters.openIds(['unanswered'], 0, 9)).toEqual([]);
     });
 
-    it('[G04] [U08] a plan that is replaced cannot be run any more', async () => {
+    it('[G04] [U08] prevents the replaced plan from being run', async () => {
       await store.inbox.accept(message('m1'));
       await turn('t1', { isPlan: true });
       expect((await send(replacing('m2', 'm1'))).replaced).toContain('m1');
@@ -120,7 +120,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await run).toBe('none');
     });
 
-    it('[U08] what a stopped turn had said does not come back', async () => {
+    it('[U08] does not bring back what a stopped turn had said', async () => {
       await store.inbox.accept(message('m1'));
       await claim(store, await hold(store), 't1');
       await store.inbox.command(message('stop'), (command) => command.stop());
@@ -133,7 +133,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it.each<[string, () => Promise<unknown>, AdmittedMessage?]>([
       ['is not known', async () => turn('t1'), replacing('m2', 'other')],
-      ['another person wrote', async () => turn('t1'), replacing('m2', 'm1', { sender: BO })],
+      [
+        'was written by another person',
+        async () => turn('t1'),
+        replacing('m2', 'm1', { sender: BO }),
+      ],
       ['waits', async () => undefined],
       ['is being answered', async () => claim(store, await hold(store), 't1')],
       [
@@ -160,7 +164,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         },
       ],
       [
-        'is followed by what another turn had said',
+        'is followed by the words of another turn',
         async () => {
           await claim(store, await hold(store), 't1');
           await store.inbox.command(message('stop'), (command) => command.stop());
@@ -182,7 +186,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         },
       ],
       [
-        'is of an earlier session',
+        'belongs to an earlier session',
         async () => {
           await turn('t1');
           await store.inbox.command(message('new'), (command) => command.startSession());
@@ -209,7 +213,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         },
       ],
     ])(
-      '[U08] a message that %s stays, and the new one is like any other',
+      '[U08] leaves a message alone that %s, and treats the new one as ordinary',
       async (_case, before, sent = replacing('m2', 'm1')) => {
         await store.inbox.accept(message('m1'));
         await before();

@@ -5,17 +5,20 @@ import { fromCheckedJson, type Sql, statement } from './database.ts';
 import type { AdmittedMessage, FileRef } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
-/** A message that names an earlier one of its sender, as it is stored, and what happens to that one. */
+/**
+ * A message that names an earlier one of its sender, in the form to store, and what happens to the
+ * earlier one.
+ */
 interface Replacement {
-  /** It names the earlier message only if it takes its place. */
+  /** It names the earlier message only if it replaces it. */
   readonly message: InboundMessage;
-  /** Its `seq`, where its files go along; null: they do not. */
+  /** The `seq` of the earlier message if its files are transferred; otherwise null. */
   readonly filesOf: number | null;
-  /** Null: it stays, and the new message is an ordinary one. */
+  /** Null if the earlier message stays and the new one is ordinary. */
   readonly replaced: { readonly seq: number; readonly turnId: string } | null;
 }
 
-/** Decides whether a message takes the place of the one it names; the caller has locked the conversation. */
+/** Decides whether a message replaces the one it names. The caller has locked the conversation. */
 export async function findReplaced(
   sql: Sql,
   { conversationId, message: { replaces = '', ...message } }: AdmittedMessage,
@@ -28,7 +31,7 @@ export async function findReplaced(
   const { seq, turnId } = row;
   const earlier = fromCheckedJson(InboundMessage, row.message, `message ${seq} of the inbox`);
   const { trigger, typed, attachments } = earlier;
-  // What runs a plan is no question that could be asked again.
+  // A message that started a plan is not a question that could be asked again.
   if (earlier.sender.id !== sender.id || trigger !== undefined || typed !== undefined) {
     return nothing;
   }
@@ -46,8 +49,8 @@ export async function findReplaced(
 }
 
 /**
- * Stores the files of the new message `seq`, and takes the earlier one and its answer out of the history of the
- * model. Their rows stay. Returns the ids of the messages and parts that are replaced.
+ * Stores the files of the new message `seq`, and removes the earlier message and its answer from
+ * the model's history. Their rows stay. Returns the ids of the replaced messages and parts.
  */
 export async function replaceEarlier(
   sql: Sql,
@@ -67,8 +70,8 @@ export async function replaceEarlier(
   return [message.replaces, ...parts.map(({ id }) => id)];
 }
 
-// Newest: it alone was answered by the last turn of the session; nothing was said since, commands aside, and
-// nothing of it is on its way, in a summary, or in the hands of a sub-agent.
+// `isNewest`: the last turn of the session answered this message alone. Nothing but commands was
+// said since, and nothing of it is on its way, in a summary, or with a sub-agent.
 const EARLIER = statement(`
   select inbox.seq, inbox.message, inbox.turn_id as "turnId", case when
     turn.state <> 'running'
@@ -103,7 +106,7 @@ const MARK = statement("update inbox set outcome = 'replaced' where seq = :seq")
 
 const LEAVE_HISTORY = statement('delete from transcript where turn_id = :turnId');
 
-// What a stopped turn had said may still be on its way into the history.
+// Prevents the partial answer of a stopped turn from entering the history later.
 const KEEP_NOTHING = statement(`
   update turn set reason = 'by /stop; replaced'
   where id = :turnId and state = 'stopped' and reason = :before`);

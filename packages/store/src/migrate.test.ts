@@ -28,7 +28,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`migrations on ${database.name}`, () => {
     let raw: Database;
     beforeEach(async () => {
-      // What is changed here must be in no other test's database.
+      // Changes made here must not reach the database of another test.
       await database.openBare();
       const store = await openStore({ url: database.url(), clock });
       await store.inbox.accept(message('m1'));
@@ -39,14 +39,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('are applied once, and data survives a second opening', async () => {
+    it('are applied once, and data survives reopening', async () => {
       const again = await openStore({ url: database.url(), clock });
       expect(await again.inbox.waiting('web:c1')).toBe(1);
       await again.close();
       expect(await stepsOf(raw)).toEqual(known);
     });
 
-    it('leave the old state when one step fails, and the Parley before still starts on it', async () => {
+    it('keep the old state when one step fails, and the previous Parley still starts on it', async () => {
       const before = await schemaOf(raw);
       const migrating = migrate(raw, [...MIGRATIONS, NOTE, BROKEN], 'db', clock);
       await expect(migrating).rejects.toMatchObject({ code: 'store-failed' });
@@ -57,7 +57,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await again.close();
     });
 
-    it('leave the old state when the process is killed in the middle of a step', {
+    it('keep the old state when the process is killed in the middle of a step', {
       timeout: 60_000,
     }, async () => {
       const before = await schemaOf(raw);
@@ -84,7 +84,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await stepsOf(raw)).toEqual([...known, { number: 1_000_000, name: 'mark' }]);
     });
 
-    it('asked for several times at once disturb each other not at all', async () => {
+    it('can be requested several times at once without interfering', async () => {
       const starts = Array.from({ length: 4 }, () =>
         migrate(raw, [...MIGRATIONS, NOTE], 'db', clock),
       );
@@ -92,7 +92,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await stepsOf(raw)).toHaveLength(known.length + 1);
     });
 
-    it('refuse a newer Parley’s data and change nothing, neither schema nor rows', async () => {
+    it('refuse the data of a newer Parley and change neither schema nor rows', async () => {
       const future = "insert into parley_migration values (9999, 'future', '7.3.0', 0)";
       await raw.change('power-cut', dynamicStatement(future));
       const before = await schemaOf(raw);
@@ -118,7 +118,7 @@ function spawnMigration(url: string, seconds = '0'): ChildProcess {
   });
 }
 
-/** Resolves when the process has written that; rejects when it ends before. */
+/** Resolves when the process has written these words; rejects if it ends first. */
 async function said(child: ChildProcess, words: string): Promise<void> {
   let out = '';
   for await (const text of child.stdout?.setEncoding('utf8') ?? []) {

@@ -14,13 +14,13 @@ import {
 } from './database.ts';
 import { MAKE_LEDGER, statementsOf } from './tables/statements.ts';
 
-/** Any number that no other program on the same PostgreSQL is likely to lock. */
+/** An arbitrary number that no other program on the same PostgreSQL is likely to lock. */
 const MIGRATION_LOCK = 7_275_395;
 
 /**
- * Brings the schema up to date in one transaction: after a failed step, or a kill in the middle, the
- * database is as it was, and the Parley before this one still starts on it. Throws StoreError
- * `store-newer` or `store-older`, having changed nothing, for a database that this Parley does not know.
+ * Brings the schema up to date in one transaction. After a failed step, or a kill in the middle,
+ * the database is unchanged and the previous Parley still starts on it. For a database that this
+ * Parley does not know, throws StoreError `store-newer` or `store-older` and changes nothing.
  */
 export async function migrate(
   database: Database,
@@ -40,7 +40,10 @@ export async function migrate(
   });
 }
 
-/** Looked at first, within the usual deadline: most starts find nothing to do. Throws as `migrate`. */
+/**
+ * Checked first, with the usual query timeout, because most starts find nothing to do. Throws the
+ * same errors as `migrate`.
+ */
 export async function isUpToDate(
   database: Database,
   migrations: readonly Migration[],
@@ -58,24 +61,27 @@ const IS_THERE = statement("select to_regclass('parley_migration') is not null a
   readonly there: boolean;
 }>();
 
-/** Throws StoreError `store-missing` for a file of SQLite that is gone or empty, where one is known to have been. */
+/**
+ * Throws StoreError `store-missing` if a SQLite file that is known to have existed is gone or
+ * empty.
+ */
 export function refuseEmptyFile(path: string, name: string): void {
   if (path !== IN_MEMORY && databaseFileSize(path) === 0) throw missingDatabaseError(name);
 }
 
-/** The same for a database on a server in which Parley has no tables. */
+/** Like `refuseEmptyFile`, for a database on a server in which Parley has no tables. */
 export async function refuseEmptyServer(database: Database, name: string): Promise<void> {
   const row = await database.read((sql) => sql.get(IS_THERE));
   if (row?.there !== true) throw missingDatabaseError(name);
 }
 
-/** Throws StoreError `store-not-empty` for a database on a server in which Parley has tables. */
+/** Throws StoreError `store-not-empty` if Parley already has tables in the database on a server. */
 export async function refuseUsedServer(database: Database, name: string): Promise<void> {
   const row = await database.read((sql) => sql.get(IS_THERE));
   if (row?.there !== true) return;
   throw new StoreError(
     'store-not-empty',
-    `${name} already has data of Parley. Nothing was changed. Restore into an empty database: create another one and name it in store.url, or bring this one back with pg_restore.`,
+    `${name} already contains data of Parley. Nothing was changed. Restore into an empty database: create another one and name it in store.url, or restore this one with pg_restore.`,
   );
 }
 
@@ -86,25 +92,25 @@ function missingDatabaseError(name: string): StoreError {
   );
 }
 
-/** The table that says which steps a database has seen. */
+/** Creates the table that records the applied migrations. */
 export async function makeLedger(sql: Sql): Promise<void> {
   await sql.run(MAKE_LEDGER_STATEMENT);
 }
 
 const MAKE_LEDGER_STATEMENT = dynamicStatement(MAKE_LEDGER);
 
-/** A step that a database has seen. */
+/** An applied migration. */
 interface AppliedStep {
   readonly number: number;
   readonly parley_version: string;
 }
 
-/** The steps that a database has seen. */
+/** The migrations applied to a database. */
 const APPLIED = dynamicStatement(
   'select number, parley_version from parley_migration order by number',
 ).rows<AppliedStep>();
 
-/** The newest step that was applied and that this Parley does not know. */
+/** The newest applied migration that this Parley does not know. */
 export function newerStep(
   applied: readonly AppliedStep[],
   migrations: readonly Migration[],
@@ -114,7 +120,10 @@ export function newerStep(
   return newer.toSorted((a, b) => b.number - a.number)[0] ?? null;
 }
 
-/** Throws StoreError `store-newer` or `store-older` when a step was applied that this Parley does not know. */
+/**
+ * Throws StoreError `store-newer` or `store-older` if a migration was applied that this Parley does
+ * not know.
+ */
 export function refuseUnknown(
   applied: readonly AppliedStep[],
   migrations: readonly Migration[],
@@ -132,19 +141,20 @@ export function refuseUnknown(
   if (applied.every(({ number }) => known.has(number))) return;
   throw new StoreError(
     'store-older',
-    `The data in ${name} was written by a Parley from before 0.1.0, and this one (${manifest.version}) cannot ` +
-      'read it. Nothing was changed. Use another data folder, or go on with the Parley that wrote it.',
+    `The data in ${name} was written by a Parley older than 0.1.0, and this version (${manifest.version}) cannot ` +
+      'read it. Nothing was changed. Use another data folder, or keep using the version that wrote it.',
   );
 }
 
 /**
- * On PostgreSQL several processes may start at once, and the first may take long: the others wait for
- * it however long that is. On SQLite the transaction is the lock.
+ * Serializes the migrations of several processes. On PostgreSQL, the others wait for the first one,
+ * however long it takes. On SQLite, the transaction is the lock.
  */
 export async function onlyOne(database: Database, sql: Sql): Promise<void> {
   if (database.dialect !== 'postgres') return;
   await sql.run(dynamicStatement('set local lock_timeout = 0'));
-  // Of a process that was killed the server would finish the step first; known since version 14.
+  // Without this, the server would finish the statement of a killed process first; available since
+  // version 14.
   await sql.run(
     dynamicStatement(`select set_config(name, '1000', true) from pg_settings
       where name = 'client_connection_check_interval'`),
@@ -152,7 +162,7 @@ export async function onlyOne(database: Database, sql: Sql): Promise<void> {
   await sql.run(dynamicStatement(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`));
 }
 
-/** Takes these steps, in their order, in the caller's transaction. */
+/** Applies migrations in order, in the caller's transaction. */
 export async function applySteps(
   database: Database,
   sql: Sql,
@@ -169,7 +179,7 @@ const APPLY =
   dynamicStatement(`insert into parley_migration (number, name, parley_version, applied_at)
   values (:number, :name, :version, :now)`);
 
-/** One step of the schema. Never edited once released: a change is a further step. */
+/** One migration of the schema. Never edited once released: a change is another migration. */
 export interface Migration {
   readonly number: number;
   readonly name: string;
@@ -178,8 +188,8 @@ export interface Migration {
 }
 
 /**
- * All steps, in the order in which they are applied; their statements are with the tables. The first one makes the tables
- * of 0.1.0; the numbers below it belong to steps that existed before it.
+ * All migrations in the order they are applied; their statements are with the tables. The first one
+ * creates the tables of 0.1.0; lower numbers belong to earlier migrations.
  */
 export const MIGRATIONS: readonly Migration[] = (
   [
@@ -200,13 +210,13 @@ export const MIGRATIONS: readonly Migration[] = (
   statements: (dialect) => statementsOf(number, dialect),
 }));
 
-/** A log is a few megabytes; copying a much larger one would hold up the start. */
+/** A log is usually a few megabytes. Copying a much larger one would delay startup. */
 const LARGEST_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
- * The steps that a SQLite file has seen, without touching a byte of it or of its side files. Opening it
- * as usual would write: it takes over the log of a killed process. Null where this is unknown (no
- * such file, not a database, a file system without links): then opening decides.
+ * Reads the migrations applied to a SQLite file without writing to it or its side files. Opening it
+ * normally would write, because it takes over the log of a killed process. Null if unknown (no such
+ * file, not a database, a file system without links); then opening decides.
  */
 export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
   try {
@@ -215,7 +225,7 @@ export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
     if (log > LARGEST_LOG_BYTES) return null;
     return log === 0 ? withoutLog(path) : throughCopyOfLog(path);
   } catch {
-    // Whatever is wrong with the file, opening it finds it too, and says it properly.
+    // If something is wrong with the file, opening it fails too and reports the reason properly.
     return null;
   }
 }
@@ -224,14 +234,17 @@ function databaseFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Everything is in the file, so SQLite need neither lock it nor make side files. */
+/** The file is complete, so SQLite need neither lock it nor create side files. */
 function withoutLog(path: string): readonly AppliedStep[] {
   const url = pathToFileURL(path);
   url.searchParams.set('immutable', '1');
   return stepsIn(new DatabaseSync(url, { readOnly: true }));
 }
 
-/** The log belongs to a name: under a second name of the same file a copy of it is read instead. */
+/**
+ * SQLite finds the log by the name of the file, so a copy of the log is read under a second name of
+ * the same file.
+ */
 function throughCopyOfLog(path: string): readonly AppliedStep[] {
   const folder = mkdtempSync(join(dirname(path), '.look-'));
   try {

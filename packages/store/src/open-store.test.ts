@@ -28,7 +28,7 @@ describe('opening a store', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('makes a folder and files that only their owner may use', async () => {
+  it('creates a folder and files that only their owner may use', async () => {
     const store = await open(`sqlite:${path}`);
     await store.inbox.accept(message('m1'));
     expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700);
@@ -38,14 +38,14 @@ describe('opening a store', () => {
     await store.close();
   });
 
-  it('takes the read permission of others off an older file', async () => {
+  it("removes other users' read permission from an older file", async () => {
     mkdirSync(join(folder, 'data'));
     writeFileSync(path, '', { mode: 0o644 });
     await (await open(`sqlite:${path}`)).close();
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps a store in memory for tests and tools', async () => {
+  it('supports a store in memory for tests and tools', async () => {
     const store = await open('sqlite::memory:');
     expect(await store.inbox.accept(message('m1'))).toBe('stored');
     await store.close();
@@ -56,7 +56,7 @@ describe('opening a store', () => {
     ['sqlite:relative/parley.db', 'not absolute'],
     ['postgres://user:hunter2@ho st/db', 'cannot be read'],
   ])(
-    'refuses the URL %s and says what to write, without repeating secrets',
+    'rejects the URL %s and says what to write, without repeating secrets',
     async (url, reason) => {
       const refused = await open(url).catch((error: unknown) => error);
       expect(refused).toMatchObject({
@@ -68,13 +68,13 @@ describe('opening a store', () => {
     },
   );
 
-  it('leaves a file that is no database as it is', async () => {
+  it('leaves a file unchanged that is not a database', async () => {
     mkdirSync(join(folder, 'data'));
     writeFileSync(path, 'Dear diary, this is not a database at all. '.repeat(200));
     const before = digest(path);
     await expect(open(`sqlite:${path}`)).rejects.toMatchObject({
       code: 'store-damaged',
-      message: expect.stringContaining('Put a backup back with'),
+      message: expect.stringContaining('Restore a backup with'),
     });
     expect(digest(path)).toBe(before);
   });
@@ -93,10 +93,10 @@ describe('opening a store', () => {
   });
 
   it.each([
-    ['closed in order', (_sqlite: DatabaseSync) => path],
-    ['of a process that was killed', copyOfKilled],
+    ['closed properly', (_sqlite: DatabaseSync) => path],
+    ['of a killed process', copyOfKilled],
   ])(
-    'leaves a newer Parley’s file, %s, byte for byte as it was, side files included',
+    'leaves the file of a newer Parley, %s, unchanged byte for byte, including side files',
     async (_how, left) => {
       await (await open(`sqlite:${path}`)).close();
       const newer = new DatabaseSync(path);
@@ -114,7 +114,7 @@ describe('opening a store', () => {
     },
   );
 
-  it('says which path cannot be written', async () => {
+  it('reports which path is not writable', async () => {
     writeFileSync(join(folder, 'data'), 'a file where a folder should be');
     await expect(open(`sqlite:${path}`)).rejects.toMatchObject({
       code: 'store-unwritable',
@@ -122,8 +122,8 @@ describe('opening a store', () => {
     });
   });
 
-  it('says that PostgreSQL does not answer, without the password, and that trying again may help', async () => {
-    // Port 1 of this machine: nobody listens.
+  it('reports that PostgreSQL does not answer, without the password and as retryable', async () => {
+    // Nothing listens on port 1 of this machine.
     const failed = await open('postgres://parley:hunter2@127.0.0.1:1/parley').catch(
       (error: unknown) => error,
     );
@@ -132,7 +132,7 @@ describe('opening a store', () => {
     expect(String(failed)).not.toContain('hunter2');
   });
 
-  it('answers ping while it is open and refuses politely afterwards', async () => {
+  it('answers ping while it is open and rejects calls afterwards', async () => {
     const store = await open(`sqlite:${path}`);
     await store.ping();
     await store.close();
@@ -141,7 +141,7 @@ describe('opening a store', () => {
     await expect(store.inbox.accept(message('m1'))).rejects.toMatchObject({ code: 'store-closed' });
   });
 
-  it('[D01] closes only after what was asked for before is stored', async () => {
+  it('[D01] closes only after earlier requests are stored', async () => {
     const store = await open(`sqlite:${path}`);
     const accepting = Array.from({ length: 200 }, (_, i) => store.inbox.accept(message(`m${i}`)));
     const counting = store.inbox.waiting('web:c1');
@@ -158,7 +158,7 @@ function digest(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
-/** All files beside a database, by their content. */
+/** Digests of all files beside a database. */
 function digests(path: string): Record<string, string> {
   const folder = dirname(path);
   return Object.fromEntries(readdirSync(folder).map((name) => [name, digest(join(folder, name))]));
@@ -168,7 +168,7 @@ function modesIn(folder: string): readonly number[] {
   return readdirSync(folder).map((name) => statSync(join(folder, name)).mode);
 }
 
-/** The files after a kill: the last rows stand in the log alone. */
+/** Copies the files as a kill would leave them: the last rows are only in the log. */
 function copyOfKilled(sqlite: DatabaseSync): string {
   const path = sqlite.location() ?? '';
   const folder = join(dirname(path), 'killed');

@@ -17,30 +17,33 @@ import { type StateDeps, StoreState } from './store-state.ts';
 import { timedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
-/** The address of the database, the clock, and the source of ids (by default time and chance). */
+/**
+ * The address of the database, the clock, and the source of ids (by default time and randomness).
+ */
 export interface StoreOptions extends PostgresLimits {
   /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
   readonly clock: Clock;
-  /** For tests on PostgreSQL: the clock of leases, in the place of the server's. */
+  /** For tests on PostgreSQL: a clock for leases that replaces the server's. */
   readonly sharedClock?: Clock;
-  /** For tests in memory: a database that has its tables already, as SQLite serializes it. */
+  /** For in-memory tests: a database that already has its tables, as serialized by SQLite. */
   readonly content?: Uint8Array;
   readonly newId?: NewId;
-  /** The handling of a database that has gone back in time; absent for commands. */
+  /** How to handle a database that has gone back in time; absent for commands. */
   readonly state?: StateOptions;
-  /** Hears of outages; absent where a command runs that fails by itself. */
+  /** Receives outages; absent for a command, which fails on its own. */
   readonly log?: Logger;
 }
 
 interface StateOptions extends Pick<StateDeps, 'forget' | 'onSetback'> {
-  /** The last seen mark of this database; null: it is new, as far as is known. */
+  /** The last known mark of this database; null if it is new as far as known. */
   readonly seen: StoreMark | null;
 }
 
 /**
- * Opens the database, creating or migrating it first. Throws StoreError: `store-url`, `store-missing` where one was
- * seen before and there is an empty one now, `store-newer`, `store-older`, `store-damaged`, `store-unwritable`, `store-full`, `store-unreachable`, …
+ * Opens the database, creating or migrating it first. Throws StoreError: `store-url`,
+ * `store-missing` if a known database is now empty, `store-newer`, `store-older`, `store-damaged`,
+ * `store-unwritable`, `store-full`, `store-unreachable`, …
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const address = parseStoreUrl(options.url);

@@ -30,7 +30,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return { id: next.part.id, state: next.state };
     };
 
-    it('[D09] marks parts as long as the lease is held', async () => {
+    it('[D09] marks parts while the lease is held', async () => {
       const { id } = await first();
       expect(await old.markSending(id, 1)).toBe(true);
       expect(await old.markSending(id, 1)).toBe(false);
@@ -61,7 +61,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[D09] begins nothing once another has the lease', async () => {
+    it('[D09] starts nothing once another process has the lease', async () => {
       const { id } = await first();
       await holder('new', 100);
       await expect(old.markSending(id, 101)).rejects.toMatchObject({ code: 'store-fenced' });
@@ -86,13 +86,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.recent(CHAT, 9)).toMatchObject([{ state: 'unknown' }, {}]);
     });
 
-    it('[D09] distinguishes a part that no process sends from a lost lease', async () => {
+    it('[D09] distinguishes a part that no process is sending from a lost lease', async () => {
       const { id } = await first();
       expect(await old.takeOver(id)).toBe(false);
       expect(await old.markSending('part_unknown', 1)).toBe(false);
     });
 
-    it('[D04] gives up once: saying it twice adds one notice', async () => {
+    it('[D04] gives a part up once: repeating the call adds one notice', async () => {
       const { id } = await first();
       await old.markSending(id, 1);
       await old.markFailed(id, 'failed', 'x', 2, part('notice'));

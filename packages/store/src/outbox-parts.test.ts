@@ -26,7 +26,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return lease;
     };
 
-    it('[D04] are written once for each key, whichever process repeats it and wherever it would go now', async () => {
+    it('[D04] are written once per key, whichever process repeats it and wherever it would go now', async () => {
       expect(await post('k1')).toEqual({ kind: 'posted', chat: C2 });
       const elsewhere = [part('hello', 'c3'), part('a', 'c3'), part('third', 'c3')] as const;
       expect(await post('k1', { parts: [...elsewhere] })).toEqual({ kind: 'known', chat: C2 });
@@ -35,13 +35,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await sent(C3)).toEqual([]);
     });
 
-    it('[D04] that come at the same moment are written once', async () => {
+    it('[D04] are written once if they come at the same moment', async () => {
       const results = await Promise.all(Array.from({ length: 8 }, () => post('k')));
       expect(results.filter(({ kind }) => kind === 'posted')).toHaveLength(1);
       expect(await sent()).toEqual(['hello', 'again']);
     });
 
-    it('[G16] of a turn are no part of its answer, and not doubled when it is run again', async () => {
+    it('[G16] of a turn are not part of its answer, and are not duplicated when it runs again', async () => {
       const lease = await begin();
       const turn = { id: 't1', most: 2 };
       expect((await post('t1.0.0', { turn })).kind).toBe('posted');
@@ -56,7 +56,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(told?.part).toMatchObject({ turnId: 't1', index: 0 });
     });
 
-    it('[D04] and a part of an answer is known to be its last, also when those before are sent', async () => {
+    it('[D04] leave the last part of an answer recognizable, even after the parts before it are sent', async () => {
       const lease = await begin();
       await store.lanes.commit(lease, answer('t1', ['one', 'two']), 2);
       const chat = { ...C2, chatId: 'c1' };
@@ -67,7 +67,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.outbox.next(chat))?.part).toMatchObject({ index: 1, isLast: true });
     });
 
-    it('[G01] are refused once their turn is stopped, over, or of a session that is', async () => {
+    it('[G01] are refused once their turn was stopped, ended, or belongs to an earlier session', async () => {
       const turn = { id: 't1', most: 5 };
       expect((await post('none', { turn })).kind).toBe('over');
       await begin();
@@ -78,7 +78,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await sent()).toEqual([]);
     });
 
-    it('[D05] that fail for good are reported to the agent with the history of their turn', async () => {
+    it('[D05] are reported to the agent in the history of their turn if they finally fail', async () => {
       const lease = await begin();
       await post('t1.0.0', { turn: { id: 't1', most: 5 } });
       await store.lanes.commit(lease, answer('t1', ['done']), 2);

@@ -8,20 +8,23 @@ import { keepNotice } from './group-context.ts';
 import type { NewPart, PartWithBytes } from './rows.ts';
 import { isTakenOverAt } from './taken-over.ts';
 
-/** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */
+/**
+ * After a process has died, its `sending` rows become `pending` again or `unknown`, depending on
+ * what the platform supports.
+ */
 export type PartState = 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
 
-/** The first part of a chat that is not finished, and when it may be tried. */
+/** The first unfinished part of a chat, and when it may be tried. */
 export interface DuePart {
   readonly part: OutboundPart;
   readonly state: 'pending' | 'sending';
   readonly attempts: number;
   readonly notBefore: number;
-  /** When it was put off until `notBefore`, or stored; in ms. See `untilDue`. */
+  /** When it was delayed until `notBefore`, or stored; in ms. See `untilDue`. */
   readonly waitsSince: number;
-  /** When it was last marked as being sent, in ms; null: never. */
+  /** When it was last marked as sending, in ms; null if never. */
   readonly sendingAt: number | null;
-  /** When it was marked as being sent for the first time, in ms; null or absent: never. */
+  /** When it was first marked as sending, in ms; null or absent if never. */
   readonly triedAt?: number | null | undefined;
   /** When it was put into the outbox, in ms. */
   readonly createdAt: number;
@@ -29,56 +32,60 @@ export interface DuePart {
   readonly trace?: string | undefined;
 }
 
-/** A part as a history shows it. */
+/** A part as shown in a history. */
 export interface OutboxEntry {
   readonly part: OutboundPart;
   readonly state: PartState;
   readonly createdAt: number;
   readonly error: string | null;
-  /** `seq` of the message that it answers without a turn, such as a command. */
+  /** The `seq` of the message that it answers without a turn, such as a command. */
   readonly answers?: number;
-  /** Another message has taken the place of what it answers. */
+  /** Set if another message has replaced the one it answers. */
   readonly isReplaced?: true;
 }
 
-/** The facts from the time before a part was sent, from the newest messages of its account. */
+/** What was known before a part was sent, from the newest messages of its account. */
 export interface BeforePart {
-  /** Messages that the platform had numbered before; `at` in ms. */
+  /** Messages that already had a platform id by then; `at` in ms. */
   readonly known: readonly {
     readonly chatId: string;
     readonly messageId: string;
     readonly direction: 'in' | 'out';
     readonly at: number;
   }[];
-  /** When another part of the same chat was last called uncertain, in ms; null: none ever was. */
+  /** When another part of the same chat last became uncertain, in ms; null if none ever did. */
   readonly uncertainAt: number | null;
 }
 
 /** A message to a chat outside of a turn's answer. */
 export interface Post {
-  /** A second post under the same key changes nothing. */
+  /** A second post with the same key has no effect. */
   readonly key: string;
-  /** All for one chat. */
+  /** All parts go to one chat. */
   readonly parts: readonly [PartWithBytes, ...PartWithBytes[]];
-  /** The turn that posts, and how often it may; it must be running still. Absent where no turn does. */
+  /**
+   * The turn that posts, and how many posts it may make; it must still be running. Absent if no
+   * turn posts.
+   */
   readonly turn?: { readonly id: string; readonly most: number };
   /** The sent answer that the parts edit or delete. */
   readonly changes?: { readonly partId: string; readonly how: PartChange };
 }
 
-/** The change of a message after it was sent. */
+/** How a message is changed after it was sent. */
 export type PartChange = 'edited' | 'deleted';
 
 /**
- * The outcome of a post. `known`: an earlier call with its key has done it, and `chat` is where. `over`:
- * its turn was stopped, its conversation started again, or what it changes is gone. `too-many`: its turn has posted
- * enough. `taken-over`: a person leads that chat, where the agent is silent (U12).
+ * The outcome of a post. `known`: an earlier call with the same key has posted it to `chat`.
+ * `over`: its turn was stopped, its conversation was restarted, or what it changes is gone.
+ * `too-many`: its turn has posted enough. `taken-over`: a person leads that chat, so the agent
+ * stays silent (U12).
  */
 export type PostResult =
   | { readonly kind: 'posted' | 'known'; readonly chat: ChatKey }
   | { readonly kind: 'over' | 'too-many' | 'taken-over' };
 
-/** An account that seems to have work: parts to send, or files to fetch. */
+/** An account that may have work: parts to send, or files to fetch. */
 export interface AccountWork {
   readonly kind: 'parts' | 'files';
   readonly channel: string;
@@ -86,9 +93,10 @@ export interface AccountWork {
 }
 
 /**
- * The origin of parts, which tells whose words they carry, so that `/forget` finds them (G15): the people of the turn
- * whose answer they are, the sender of the message that they answer (its `seq`), nobody (a notice about another part,
- * which says only why that was not sent), or what `about` names.
+ * The origin of parts, which identifies whose words they contain, so that `/forget` finds them
+ * (G15): the people of the turn that they answer, the sender of the message that they answer (its
+ * `seq`), nobody (a notice about another part, which only says why that part was not sent), or
+ * those listed in `about`.
  */
 type Origin = Stored &
   (
@@ -98,7 +106,9 @@ type Origin = Stored &
     | { readonly turnId: null; readonly about: About }
   );
 
-/** Ids of turns and of people (`telegram:42`) whose words or names a part carries; empty: nobody's. */
+/**
+ * Ids of turns and people (`telegram:42`) whose words or names a part contains; empty for nobody's.
+ */
 export type About = readonly string[];
 
 interface Stored {
@@ -118,8 +128,8 @@ const INSERT_PART = statement(INSERT);
 const INSERT_ONCE = statement(`${INSERT} on conflict do nothing`);
 
 /**
- * Puts parts at the end of the outbox, in the order given, inside the caller's transaction. Returns them as
- * a later reading of their rows would.
+ * Appends parts to the outbox in the given order, inside the caller's transaction. Returns them as
+ * they would be read from their rows.
  */
 export function insertParts(
   sql: Sql,
@@ -153,7 +163,7 @@ export function insertParts(
   });
 }
 
-/** Puts a part that belongs to no answer at the end, under an id of its own; false when that is there. */
+/** Appends a part outside of any answer under a given id; false if that id already exists. */
 async function insertPartOnce(
   sql: Sql,
   id: string,
@@ -177,7 +187,7 @@ interface RowOrigin extends Omit<Stored, 'newId'> {
   readonly about?: About | undefined;
 }
 
-/** A part as a row that waits to be sent. */
+/** The row of a part waiting to be sent. */
 function newRow(
   { route, body, buttons, file, act }: NewPart,
   id: string,
@@ -204,14 +214,14 @@ function newRow(
 }
 
 /**
- * The key of a part, derived from its id: 22 characters, because Discord's nonce, the shortest of
- * all platforms, takes 25. 132 bits of a hash do not meet twice.
+ * The key of a part, derived from its id. It has 22 characters, because Discord's nonce, the
+ * shortest of all platforms, allows 25. Collisions of 132 hash bits do not occur in practice.
  */
 function idempotencyKeyOf(partId: string): string {
   return hash('sha256', partId, 'base64url').slice(0, 22);
 }
 
-/** Puts the parts of a post at the end of the outbox, unless its key has done so before. */
+/** Appends the parts of a post to the outbox, unless its key was already used. */
 export async function postParts(
   sql: Sql,
   { key, turn, changes }: Pick<Post, 'key' | 'turn' | 'changes'>,
@@ -219,7 +229,7 @@ export async function postParts(
   now: number,
 ): Promise<PostResult> {
   if (turn !== undefined) {
-    // A stop locks the conversation, too: nothing is posted after a `/stop`.
+    // A stop locks the conversation too, so nothing is posted after a `/stop`.
     const lane = await sql.get(LANE_OF, { turnId: turn.id });
     if (lane !== undefined) await lockConversation(sql, lane.conversation_id);
   }
@@ -231,13 +241,13 @@ export async function postParts(
     if ((posted?.count ?? 0) >= turn.most) return { kind: 'too-many' };
     if (await isLedByPerson(sql, parts, now)) return { kind: 'taken-over' };
   }
-  // In the same transaction, so that nothing can be pressed below a text that is about to be another one.
+  // In the same transaction, so that nobody can press a button on a text that is about to change.
   if (changes !== undefined && !(await markChanged(sql, changes))) return { kind: 'over' };
   const [first, ...others] = parts;
   if (first === undefined) throw new TypeError('A post has no part');
   const by = { turnId: turn?.id ?? null, now };
   const { channel, account, chatId } = first.route;
-  // Another process posted under the key at the same moment, perhaps to another chat.
+  // Another process posted with the same key at the same moment, perhaps to another chat.
   if (!(await insertPartOnce(sql, partIdOf(key, 0), first, by))) {
     const chat = await postedUnder(sql, key);
     return { kind: 'known', chat: chat ?? { channel, account, chatId } };
@@ -248,7 +258,7 @@ export async function postParts(
   return { kind: 'posted', chat: { channel, account, chatId } };
 }
 
-/** Whether a person leads the conversation of the chat to which parts go. */
+/** Whether a person leads the conversation of the chat that the parts go to. */
 async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): Promise<boolean> {
   const [first] = parts;
   if (first === undefined) return false;
@@ -256,7 +266,7 @@ async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): 
   return (await sql.get(LED_THERE, { channel, account, chatId, thread, now })) !== undefined;
 }
 
-// Conversations that are led are few, and have an index of their own.
+// Only a few conversations are led by a person, and they have their own index.
 const LED_THERE = statement(`
   select conversation.id from conversation
   where taken_over_until is not null and ${isTakenOverAt('cast(:now as bigint)', 'conversation')}
@@ -274,7 +284,7 @@ async function postedUnder(sql: Sql, key: string): Promise<ChatKey | null> {
   return (await sql.get(CHAT_OF, { id: partIdOf(key, 0) })) ?? null;
 }
 
-/** False: it is no sent answer any more. */
+/** False if it is no longer a sent answer. */
 async function markChanged(sql: Sql, changes: NonNullable<Post['changes']>): Promise<boolean> {
   return (await sql.run(MARK_CHANGED, changes)) > 0;
 }
@@ -292,15 +302,15 @@ const CHAT_OF = statement(
   'select channel, account, chat_id as "chatId" from outbox where id = :id',
 ).rows<ChatKey>();
 
-// Without a number: only parts of an answer become what was streamed at their place. The first part
-// counts for all of its post.
+// Posts have no index, because only parts of an answer replace streamed text. The first part counts
+// for its whole post.
 const COUNT_POSTS = statement(`
   select count(*) as count from outbox
   where turn_id = :turnId and part_index is null and id like :posts`).rows<{
   readonly count: number;
 }>();
 
-/** The columns that make an `OutboundPart`. */
+/** The columns of an `OutboundPart`. */
 export const OUTBOX_COLUMNS =
   'outbox.id, idempotency_key, outbox.turn_id, part_index, notice_of, route, body';
 
@@ -318,13 +328,13 @@ export interface PartRow {
 /** The content of the column `body`. */
 const Body = RenderedPart.extend(PartExtras.shape);
 
-/** A stored part as the adapters know it. Throws StoreError `store-damaged`. */
+/** Converts a stored part to the form that adapters use. Throws StoreError `store-damaged`. */
 export function readPart(row: PartRow): OutboundPart {
   const { text, plain, ...extras } = fromCheckedJson(Body, row.body, `text of part ${row.id}`);
   return {
     id: row.id,
     idempotencyKey: row.idempotency_key,
-    // What a turn posted to another chat is no part of its answer.
+    // A turn's posts to other chats are not part of its answer.
     turnId: row.part_index === null ? null : row.turn_id,
     index: row.part_index,
     ...(row.notice_of === null ? {} : { noticeOf: row.notice_of }),
@@ -334,13 +344,13 @@ export function readPart(row: PartRow): OutboundPart {
   };
 }
 
-/** A time a part was put off: until when, in ms, and why. */
+/** A delay of a part: its end in ms, and the reason. */
 export interface PartRetry {
   readonly until: number;
   readonly reason: string;
 }
 
-/** The number of times a part was put off, and the reasons. */
+/** The delays of a part, with their reasons. */
 export function readRetries(retries: string | null): readonly PartRetry[] {
   return (retries ?? '').split('\n').flatMap((line) => {
     const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];
@@ -348,7 +358,7 @@ export function readRetries(retries: string | null): readonly PartRetry[] {
   });
 }
 
-/** Messages of each direction that show the newest number of the platform. */
+/** How many messages of each direction are read to find the newest platform ids. */
 const KNOWN_BEFORE = 50;
 
 const PLACE = statement(`
@@ -375,7 +385,7 @@ const UNCERTAIN = statement(
   `select max(updated_at) as at from outbox where ${OF_CHAT} and state = 'unknown'`,
 ).rows<{ readonly at: number | null }>();
 
-/** The facts from before a part was marked as being sent. */
+/** What was known before a part was marked as sending. */
 export async function readBeforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);

@@ -25,7 +25,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return next.part.id;
     }
 
-    it('[D04] gives the parts of a chat in the order of storing, one after the other', async () => {
+    it('[D04] returns the parts of a chat in the order stored, one after another', async () => {
       await store.outbox.enqueue([part('a'), part('b')], 0);
       await store.outbox.enqueue([part('other', 'c2'), part('c')], 0);
       const sent: (string | null)[] = [];
@@ -38,7 +38,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await nextText(C2)).toBe('other');
     });
 
-    it('[D04] lets no part overtake one that is being sent or must wait', async () => {
+    it('[D04] lets no part overtake one that is being sent or delayed', async () => {
       await store.outbox.enqueue([part('a'), part('b')], 0);
       const id = await sending();
       expect(await store.outbox.next(C1)).toMatchObject({ state: 'sending', part: { id } });
@@ -51,7 +51,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[D04] lets no part be sent before an earlier one of its chat, of which the sender knows nothing', async () => {
+    it('[D04] refuses to send a part before an earlier one of its chat that the sender does not know', async () => {
       await store.outbox.enqueue([part('a'), part('b'), part('other', 'c2')], 0);
       const [a, b] = await store.outbox.unfinished(C1, 2);
       expect(await store.outbox.markSending(b?.part.id ?? '', 1)).toBe(false);
@@ -62,7 +62,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.markSending(b?.part.id ?? '', 3)).toBe(true);
     });
 
-    it('[D16] hands the parts of a commit on as a reading would find them', async () => {
+    it('[D16] returns the parts of a commit as a read would find them', async () => {
       await store.inbox.accept(message('m1'));
       const lease = await hold(store);
       const { turnId } = await claim(store, lease, 't1');
@@ -80,7 +80,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       );
     });
 
-    it('[D04] reports what the platform had numbered before a part was sent, and what is uncertain', async () => {
+    it('[D04] reports which messages had platform ids before a part was sent, and what is uncertain', async () => {
       await store.outbox.enqueue([part('before', 'c2'), part('lost'), part('sought')], 0);
       await store.outbox.markSent(await sending(C2), '41', 1);
       const lost = await sending();
@@ -94,7 +94,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.outbox.before(sought)).known).toHaveLength(1);
     });
 
-    it('[D04] gives every part a key of its own that any platform takes', async () => {
+    it('[D04] gives every part its own key that any platform accepts', async () => {
       await store.outbox.enqueue(
         Array.from({ length: 20 }, () => part('same')),
         0,
@@ -105,7 +105,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       for (const key of keys) expect(key).toMatch(/^[\w-]{10,25}$/);
     });
 
-    it('[D04] lets one gateway mark a part as sending', async () => {
+    it('[D04] lets only one gateway mark a part as sending', async () => {
       await store.outbox.enqueue([part('a')], 0);
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       const marks = await Promise.all(
@@ -119,7 +119,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ['an hour', -3_600_000],
       ['a year', -365 * 24 * 3_600_000],
     ])(
-      '[D05] waits no longer than it was put off for: the clock is set back %s',
+      '[D05] delays a part no longer than intended when the clock is set back %s',
       async (_by, step) => {
         const then = 10 ** 12;
         await store.outbox.enqueue([part('a')], then);
@@ -151,7 +151,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.outbox.recent(C1, 1))[0]?.error).toBe('broken pipe');
     });
 
-    it('[D04] gives a part up for good and reports it at the end of the chat', async () => {
+    it('[D04] gives a part up and reports it at the end of the chat', async () => {
       await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
       await store.outbox.markFailed(await sending(), 'unknown', 'no answer', 2, part('notice'));
       await store.outbox.markFailed(await sending(), 'failed', 'too long', 3, null);
@@ -165,7 +165,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await nextText()).toBe('c');
     });
 
-    it('takes the same news twice, and refuses news about a part that is not being sent', async () => {
+    it('accepts the same report twice, and rejects reports about a part that is not being sent', async () => {
       await store.outbox.enqueue([part('a')], 0);
       const pending = (await store.outbox.next(C1))?.part.id ?? '';
       await expect(store.outbox.markSent(pending, 'p1', 1)).rejects.toMatchObject({
@@ -218,7 +218,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.counts()).toMatchObject({ pending: 1, sending: 1, sent: 1 });
     });
 
-    it('shows the newest parts of a chat, oldest first', async () => {
+    it('lists the newest parts of a chat, oldest first', async () => {
       await store.outbox.enqueue([part('a'), part('b'), part('c')], 7);
       const entries = await store.outbox.recent(C1, 2);
       expect(entries.map((entry) => entry.part.body.text)).toEqual(['b', 'c']);

@@ -24,15 +24,19 @@ import { type AnsweredChat, type OwnAnswer, ownAnswers } from './own-answers.ts'
 import { HAS_LEASE, type NamedLease } from './processes.ts';
 import type { NewPart } from './rows.ts';
 
-/** The durable stop between turn and delivery, table `outbox`. Commits make rows; delivery moves them on. */
+/**
+ * The durable stop between turn and delivery, table `outbox`. Commits insert rows; delivery
+ * advances their state.
+ */
 export type OutboxRepository = ReturnType<typeof outboxUnder>;
 
 export function outboxRepository(database: Database, newId: NewId, files: StoredFiles) {
   return {
     ...outboxUnder({ database, newId, files }, null),
     /**
-     * The same for a process that sends under this lease: once it is lost, nothing is marked as being sent
-     * (StoreError `store-fenced`), and nothing is decided about a part that the new holder took over.
+     * The outbox for a process that sends under this lease. Once the lease is lost, nothing can be
+     * marked as sending (StoreError `store-fenced`), and nothing is decided about a part that the
+     * new holder took over.
      */
     under: (held: NamedLease) => outboxUnder({ database, newId, files }, held),
   };
@@ -48,37 +52,40 @@ function outboxUnder({ database, newId, files }: OutboxParts, lease: NamedLease 
   return { ...deliveryOf(database, newId, lease), ...chatOperations(database, newId, files) };
 }
 
-/** The steps of a part's delivery, fenced by the lease where there is one. */
+/** The steps of delivering a part, fenced by the lease if there is one. */
 function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) {
   const epoch = lease?.epoch ?? null;
   const fence = { epoch, lease: lease?.name ?? null };
   return {
-    /** The oldest unfinished part of a chat; null when all is sent. */
+    /** The oldest unfinished part of a chat; null if everything is sent. */
     next: async (chat: ChatKey): Promise<DuePart | null> =>
       (await database.read((sql) => unfinished(sql, chat, 1)))[0] ?? null,
-    /** The oldest unfinished parts of a chat in the order in which they are sent, due or not. */
+    /** The oldest unfinished parts of a chat in sending order, due or not. */
     unfinished: (chat: ChatKey, limit: number) =>
       database.read((sql) => unfinished(sql, chat, limit)),
 
     /**
-     * pending → sending; durable before the platform is called. False when it is not pending any more, or an
-     * earlier part of its chat is unfinished.
+     * pending → sending; durable before the platform is called. False if the part is no longer
+     * pending, or an earlier part of its chat is unfinished.
      */
     markSending: async (partId: string, now: number): Promise<boolean> =>
       (await database.change('power-cut', MARK_SENDING, { partId, now, ...fence })) > 0 ||
       isNotLost(database, lease),
-    /** A part that a dead process left in `sending` is now the caller's; false when it is not there any more. */
+    /** Claims a part that a dead process left in `sending`; false if it is no longer there. */
     takeOver: async (partId: string): Promise<boolean> =>
       (await database.change('power-cut', TAKE_OVER, { partId, ...fence })) > 0 ||
       isNotLost(database, lease),
 
-    /** The facts from before this part was marked as being sent; for finding it at the platform after a crash. */
+    /**
+     * What was known before this part was marked as sending, for finding it at the platform after a
+     * crash.
+     */
     before: (partId: string) => database.read((sql) => readBeforePart(sql, partId)),
 
-    // A power cut that undoes a receipt leaves the part in `sending`, which counts as uncertain.
+    // If a power cut undoes a receipt, the part stays in `sending`, which counts as uncertain.
     /**
-     * sending → sent, with the platform's id; in the same transaction `following` goes from pending to
-     * sending. Returns whether it did.
+     * sending → sent, with the platform's id. In the same transaction, `following` goes from
+     * pending to sending. Returns whether it did.
      */
     markSent: async (
       partId: string,
@@ -98,7 +105,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       return false;
     },
 
-    /** sending → pending, not before `afterMs` have passed; counts an attempt unless `free`. */
+    /** sending → pending, delayed by `afterMs`; counts an attempt unless `free`. */
     retryLater: async (
       partId: string,
       { now, afterMs }: { readonly now: number; readonly afterMs: number },
@@ -114,8 +121,8 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
     },
 
     /**
-     * sending → failed or unknown, for good; `notice` (if any) joins the end of the chat's outbox. `answer`: what
-     * waits behind it of the same answer fails with it, untried.
+     * sending → failed or unknown, permanently. `notice`, if any, is appended to the chat's outbox.
+     * With scope `answer`, the waiting parts of the same answer fail with it, untried.
      */
     markFailed: (
       partId: string,
@@ -138,20 +145,25 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
   };
 }
 
-/** Operations on whole chats and accounts, by any process. */
+/** Operations on whole chats and accounts, open to any process. */
 function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
   return {
-    /** Adds parts that no turn wrote (notices); `about`: the people whose words or names they carry. */
+    /**
+     * Adds parts that no turn wrote, such as notices. `about`: the people whose words or names they
+     * contain.
+     */
     enqueue: (parts: readonly NewPart[], now: number, about: About = []): Promise<void> =>
       database.write(
         async (sql) => void insertParts(sql, parts, { turnId: null, about, now, newId }),
       ),
-    /** Adds parts for a chat in which no turn answers, once for each key (D04, G16). */
+    /** Adds parts for a chat that no turn is answering, once per key (D04, G16). */
     post: ({ parts, ...post }: Post, now: number): Promise<PostResult> =>
       files.withParts(parts, (stored) =>
         database.write((sql) => postParts(sql, post, stored, now)),
       ),
-    /** Chats of an account with unfinished parts due at `now`: the sweep and the start. */
+    /**
+     * The chats of an account with unfinished parts due at `now`, for the sweep and for startup.
+     */
     chatsWithWork: (
       channel: string,
       account: string,
@@ -159,20 +171,23 @@ function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
       limit: number,
     ): Promise<readonly ChatKey[]> =>
       database.read((sql) => sql.all(CHATS_WITH_WORK, { channel, account, now, limit })),
-    /** Accounts that have parts to send or files to fetch, due at `now`: one look for all of a gateway. */
+    /**
+     * The accounts with parts to send or files to fetch, due at `now`: one query for all accounts
+     * of a gateway.
+     */
     accountsWithWork: (now: number): Promise<readonly AccountWork[]> =>
       database.read((sql) => sql.all(ACCOUNTS_WITH_WORK, { now })),
-    /** Rows per state, for `parley status` and metrics. */
+    /** The number of rows per state, for `parley status` and metrics. */
     counts: async (): Promise<Readonly<Record<PartState, number>>> => {
       const counts = { pending: 0, sending: 0, sent: 0, unknown: 0, failed: 0 };
       const rows = await database.read((sql) => sql.all(COUNTS));
       for (const { state, count } of rows) counts[state] = count;
       return counts;
     },
-    /** The agent's own messages in a chat of a conversation, the newest `limit`, newest first. */
+    /** The newest `limit` messages of the agent in a chat of a conversation, newest first. */
     ownAnswers: (chat: AnsweredChat, limit: number): Promise<readonly OwnAnswer[]> =>
       database.read((sql) => ownAnswers(sql, chat, limit)),
-    /** The parts sent to a chat, oldest first, the newest `limit` rows; for the web history. */
+    /** The newest `limit` parts sent to a chat, oldest first; for the web history. */
     recent: async (chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]> => {
       const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
       return rows.reverse().map((row) => ({
@@ -187,12 +202,12 @@ function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
   };
 }
 
-// Written out, because a partial index serves only what names its condition.
+// A literal, because a partial index is used only if the query contains its condition.
 const UNFINISHED = "state in ('pending', 'sending')";
 
 /**
- * The first parts of a chat that are not finished, due or not: nothing may overtake them. Left to itself
- * SQLite goes through all parts that the chat ever had, by the index that has the same columns.
+ * The first unfinished parts of a chat, due or not, because nothing may overtake them. Without the
+ * hint, SQLite scans all parts the chat ever had, using the index with the same columns.
  */
 const FIRST = statement(`
   select ${OUTBOX_COLUMNS}, state, attempts, not_before as "notBefore",
@@ -220,7 +235,8 @@ async function unfinished(sql: Sql, chat: ChatKey, limit: number): Promise<DuePa
   });
 }
 
-// Only the first part of its chat: a process that got the part from its commit does not know earlier ones.
+// Marks only the first part of its chat, because a process that received the part from its commit
+// does not know earlier ones.
 const MARK_SENDING = statement(`
   update outbox set state = 'sending', sender = :epoch, updated_at = :now,
     tried_at = coalesce(tried_at, :now), sending_at = :now
@@ -230,7 +246,9 @@ const MARK_SENDING = statement(`
         and earlier.chat_id = outbox.chat_id and earlier.state in ('pending', 'sending')
         and earlier.seq < outbox.seq)`);
 
-/** A part that was left in `sending` becomes one of this lease's, so that the former holder decides nothing. */
+/**
+ * A part left in `sending` is assigned to this lease, so that its former holder decides nothing.
+ */
 const TAKE_OVER = statement(`
   update outbox set sender = :epoch where id = :partId and state = 'sending' and ${HAS_LEASE}`);
 
@@ -238,14 +256,17 @@ const HOLDER = statement(
   'select owner from lease where name = :name and epoch = :epoch and owner is not null',
 ).rows<{ readonly owner: string }>();
 
-/** False: nothing was changed although the lease is held. Throws StoreError `store-fenced`. */
+/**
+ * Returns false if nothing was changed although the lease is held; otherwise throws StoreError
+ * `store-fenced`.
+ */
 async function isNotLost(database: Database, lease: NamedLease | null): Promise<false> {
   if (lease === null) return false;
   const { name, epoch } = lease;
   if ((await database.read((sql) => sql.get(HOLDER, { name, epoch }))) !== undefined) return false;
   throw new StoreError(
     'store-fenced',
-    `${name} is held by another process now, which sends what is left.`,
+    `${name} is now held by another process, which sends the rest.`,
   );
 }
 
@@ -255,7 +276,10 @@ const SENT = statement(`
   update outbox set state = 'sent', platform_message_id = :messageId, error = null,
     updated_at = :now, sent_at = :now ${WHILE_MINE}`);
 
-/** Five minutes of refusals by a platform need not all be kept: no more than 4,000 characters. */
+/**
+ * Keeps at most about 4,000 characters of reasons, because the refusals of a long outage need not
+ * all be stored.
+ */
 const RETRY = statement(`
   update outbox set state = 'pending', not_before = :notBefore, updated_at = :now, error = :error,
     attempts = attempts + :attempts,
@@ -276,9 +300,9 @@ const STATE = statement('select state from outbox where id = :partId').rows<{
 }>();
 
 /**
- * A part that is not being sent may have arrived where it should already, because the answer of a first
- * call was lost. Throws StoreError `store-part-state` when it is elsewhere, or was taken over under a
- * later lease: then another process decides about it.
+ * A part that is not being sent may already be in the requested state, because the reply to a first
+ * call was lost. Throws StoreError `store-part-state` if it is in another state or was taken over
+ * under a later lease; then another process decides about it.
  */
 async function requireState(sql: Sql, partId: string, state: PartState): Promise<void> {
   const row = await sql.get(STATE, { partId });
@@ -306,8 +330,8 @@ const RECENT = statement(`
 >();
 
 /**
- * Chats whose first unfinished part is due; a later part never overtakes it, so only the first
- * one counts. The oldest part first, so that a limit cannot hide a chat for ever.
+ * Chats whose first unfinished part is due. Only the first part counts, because no later one
+ * overtakes it. The oldest part comes first, so that the limit never hides a chat forever.
  */
 const CHATS_WITH_WORK = statement(`
   select part.channel, part.account, part.chat_id as "chatId" from outbox part

@@ -20,7 +20,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** Everything that waits for the chat is sent, as p1, p2 … */
+    /** Marks everything that waits for the chat as sent, with the ids p1, p2 … */
     const deliver = async () => {
       for (const { part: waiting } of await store.outbox.unfinished(CHAT, 99)) {
         sent += 1;
@@ -46,7 +46,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.lanes.release(lease);
       await deliver();
     };
-    /** An approval is asked for in the chat, with a button. */
+    /** Asks for an approval in the chat, with a button. */
     const asked = async (turnId = 't-asks') => {
       await store.inbox.accept(message(`of ${turnId}`));
       const lease = await hold(store, OWN, 'w-asks');
@@ -78,7 +78,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return rows.find(({ part: { body } }) => body.text === text)?.part.id ?? '';
     };
 
-    it('[G05] are parts of answers, newest first, and the people whom they answer', async () => {
+    it('[G05] are parts of answers, newest first, with the people they answer', async () => {
       await answered('t1');
       await answered('t2');
       expect(await own()).toEqual(['p2', 'p1']);
@@ -103,10 +103,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         'a message to the owner',
         () => store.outbox.post({ key: 'closed', parts: [part('A chat is closed.')] }, 1),
       ],
-      ['the notice of a turn that failed', () => answered('t1', { failed: true })],
+      ['the notice of a failed turn', () => answered('t1', { failed: true })],
       ['an answer of another agent', () => answered('t1', { conversationId: '@bo/web:c1' })],
       ['an answer in another topic', () => answered('t1', { threadId: '7' })],
-      ['an answer of another conversation', () => answered('t1', { conversationId: 'web:linked' })],
+      ['an answer in another conversation', () => answered('t1', { conversationId: 'web:linked' })],
     ])('[G05] are never %s', async (_what, send) => {
       await send();
       await deliver();
@@ -114,7 +114,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await own()).toEqual([]);
     });
 
-    it('[G05] of each agent and topic are its own', async () => {
+    it('[G05] are kept apart by agent and topic', async () => {
       await answered('t1');
       await answered('t2', { conversationId: '@bo/web:c1' });
       await answered('t3', { threadId: '7' });
@@ -123,7 +123,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await own(OWN, routeTo('c1', '7'))).toEqual(['p3']);
     });
 
-    it('[G05] nothing but a sent answer can be changed, whatever id is given', async () => {
+    it('[G05] can be changed only if they are sent answers, whatever id is given', async () => {
       await answered('t1');
       await asked();
       expect(await edit('t-asks', await partId('May I?'), 'p2')).toEqual({ kind: 'over' });
@@ -131,7 +131,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await press('p2')).toMatchObject({ kind: 'decided' });
     });
 
-    it('[G05] a press decides below the question, and below no other message', async () => {
+    it('[G05] decide by a press on the question, and on no other message', async () => {
       await answered('t1');
       await asked();
       for (const other of ['p1', 'p9']) {
@@ -141,7 +141,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await press('p2')).toMatchObject({ kind: 'decided' });
     });
 
-    it('[G05] a press below a message that was edited does nothing', async () => {
+    it('[G05] ignore a press on an edited message', async () => {
       await store.inbox.accept(message('m1'));
       const lease = await hold(store);
       await claim(store, lease, 't1');
@@ -166,15 +166,19 @@ describe('a press', () => {
     ...more,
   });
   it.each<[string, readonly PressableMessage[], boolean]>([
-    ['below the question as it was sent', [stored({})], true],
-    ['below an edited question', [stored({ changed: 'edited' })], false],
-    ['below a deleted question', [stored({ changed: 'deleted' })], false],
-    ['below a message that is not stored', [], false],
-    ['below another message', [stored({ messageId: 'p2' })], false],
-    ['of a button that the message does not have', [stored({ data: ['/deny ABC234'] })], false],
-    ['below a question whose id is not stored yet', [stored({ messageId: null })], true],
+    ['on the question as it was sent counts', [stored({})], true],
+    ['on an edited question is ignored', [stored({ changed: 'edited' })], false],
+    ['on a deleted question is ignored', [stored({ changed: 'deleted' })], false],
+    ['on a message that is not stored is ignored', [], false],
+    ['on another message is ignored', [stored({ messageId: 'p2' })], false],
     [
-      'below an edited message with the button of one that is being sent',
+      'of a button that the message does not have is ignored',
+      [stored({ data: ['/deny ABC234'] })],
+      false,
+    ],
+    ['on a question whose id is not stored yet counts', [stored({ messageId: null })], true],
+    [
+      'on an edited message with the button of one that is being sent is ignored',
       [stored({ changed: 'edited' }), stored({ messageId: null })],
       false,
     ],
@@ -182,12 +186,22 @@ describe('a press', () => {
     expect(isPressOf(messages, { pressed: 'p1', data })).toBe(counts);
   });
   it.each<[string, Partial<PressableMessage>, string, boolean]>([
-    ['words where they were asked for', {}, '/answer ABC234 in my words', true],
-    ['words for another question', {}, '/answer XYZ789 in my words', false],
-    ['a code that only starts alike', {}, '/answer ABC2345 in my words', false],
-    ['no words', {}, '/answer ABC234', false],
-    ['words below an edited question', { changed: 'edited' }, '/answer ABC234 in my words', false],
-    ['words for a button that asks for none', { asks: [] }, '/answer ABC234 in my words', false],
+    ['with words that were asked for counts', {}, '/answer ABC234 in my words', true],
+    ['with words for another question is ignored', {}, '/answer XYZ789 in my words', false],
+    ['with a code that only starts the same is ignored', {}, '/answer ABC2345 in my words', false],
+    ['without words is ignored', {}, '/answer ABC234', false],
+    [
+      'with words on an edited question is ignored',
+      { changed: 'edited' },
+      '/answer ABC234 in my words',
+      false,
+    ],
+    [
+      'with words for a button that asks for none is ignored',
+      { asks: [] },
+      '/answer ABC234 in my words',
+      false,
+    ],
   ])('[G05] %s', (_what, more, written, counts) => {
     const message = stored({ data: ['/answer ABC234 skip'], asks: ['/answer ABC234'], ...more });
     expect(isPressOf([message], { pressed: 'p1', data: written })).toBe(counts);

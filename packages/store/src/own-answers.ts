@@ -5,7 +5,7 @@ import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import { isPressOf, type PressableMessage } from './presses.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
-/** A sent part of an answer that the agent may name as its own message. */
+/** A sent part of an answer, which the agent may refer to as its own message. */
 export interface OwnAnswer {
   readonly partId: string;
   readonly messageId: string;
@@ -20,9 +20,10 @@ export interface AnsweredChat {
 }
 
 /**
- * The agent's own messages in one chat of a conversation, newest first: parts of its answers there. Questions, notices,
- * alerts, codes and links are Parley's, what a person wrote from the page is theirs, and answers of other agents, topics and conversations are theirs, although the
- * same account sent them: none of these may be edited, deleted or counted.
+ * The agent's own messages in one chat of a conversation, newest first: the parts of its answers
+ * there. Left out, although the same account sent them, are Parley's questions, notices, alerts,
+ * codes and links, what a person wrote from the page, and answers of other agents, topics and
+ * conversations: the agent may not edit, delete or count any of these.
  */
 export async function ownAnswers(
   sql: Sql,
@@ -47,7 +48,7 @@ export async function ownAnswers(
 
 const senderKey = ({ channel, sender }: InboundMessage) => `${channel}:${sender.id}`;
 
-// A failed turn has no answer, only a notice that it failed.
+// A failed turn has no answer, only a notice about the failure.
 const OWN = statement(`
   select ${OUTBOX_COLUMNS}, platform_message_id as "messageId"
   from outbox join turn on turn.id = outbox.turn_id
@@ -62,7 +63,7 @@ const ANSWERED = statement(`
   MessageRow & { readonly turnId: string }
 >();
 
-/** Whether a message counts: it was typed, or is a press of a stored button below an unedited message. */
+/** Whether a message counts: it was typed, or it presses a stored button on an unedited message. */
 export async function pressCounts(sql: Sql, message: InboundMessage): Promise<boolean> {
   const { channel, account, chat, pressed, text: data } = message;
   if (pressed === undefined) return true;

@@ -19,22 +19,28 @@ import { appendHistory } from './turns.ts';
 /** A text that a person writes into a chat, as the agent or as themselves (U12). */
 export interface PersonReply {
   readonly conversationId: string;
-  /** The name of a sign-in. */
+  /** The name of the person's sign-in. */
   readonly by: string;
   readonly as: 'agent' | 'self';
-  /** A second reply of the same key changes nothing. */
+  /** A second reply with the same key has no effect. */
   readonly requestKey: string;
   /**
-   * The number of the newest message that the person has seen: later ones are not answered by this. Absent: all that
-   * wait are.
+   * The number of the newest message the person has seen; later messages are not answered by this
+   * reply. When absent, all waiting messages are.
    */
   readonly seen?: number | undefined;
   readonly parts: readonly NewPart[];
-  /** The entry for the history; the rows are the messages that this answers instead of the agent. */
+  /**
+   * Builds the history entries. `answered` are the messages that this reply answers instead of the
+   * agent.
+   */
   readonly entries: (answered: readonly InboxRow[]) => readonly TranscriptEntry[];
 }
 
-/** `known`: an earlier reply with its key is stored. `answered`: how many messages the agent does not answer any more. */
+/**
+ * `known`: an earlier reply with the same key is stored. `answered`: the number of messages that
+ * the agent no longer answers.
+ */
 export type ReplyResult =
   | { readonly kind: 'known'; readonly turnId: string }
   | {
@@ -50,9 +56,9 @@ interface Storing {
 }
 
 /**
- * Stores a reply as a turn that a person wrote: its history and its parts, in the caller's transaction. In a conversation
- * that is taken over it answers what waits there, which therefore enters the history before it; elsewhere the agent
- * still answers that.
+ * Stores a reply as a turn written by a person, with its history and parts, in the caller's
+ * transaction. In a conversation that was taken over, it answers the waiting messages, which enter
+ * the history before it. Elsewhere, the agent still answers them.
  */
 export async function replyAsPerson(
   sql: Sql,
@@ -60,7 +66,7 @@ export async function replyAsPerson(
   { newId, moment }: Storing,
 ): Promise<ReplyResult | null> {
   const { conversationId, requestKey, by } = reply;
-  // The lock keeps a second call of the same request waiting until this one is stored.
+  // The lock makes a second call of the same request wait until this one is stored.
   const lane = await lockConversation(sql, conversationId);
   if (lane === undefined) return null;
   const known = await sql.get(KNOWN, { requestKey });
@@ -85,8 +91,9 @@ interface Unfinished {
 }
 
 /**
- * Ends the turn that the takeover has left unfinished, because a person answers its messages; returns their numbers.
- * One before `/new`, or of Parley's own messages alone, goes on later.
+ * Ends the turn that the takeover left unfinished, because a person answers its messages, and
+ * returns their numbers. A turn from before `/new`, or one of Parley's own messages only, continues
+ * later.
  */
 async function endUnfinished(
   sql: Sql,
@@ -109,7 +116,7 @@ interface Answering {
   readonly unfinished: readonly number[];
 }
 
-/** Closes the messages of people that this reply answers, and returns them. */
+/** Closes and returns the messages of people that this reply answers. */
 async function answerWaiting(
   sql: Sql,
   { conversationId, seen = Number.MAX_SAFE_INTEGER }: PersonReply,
@@ -133,7 +140,7 @@ const WRITE = statement(`
     written_by, written_as, request_key)
   values (:turnId, :conversationId, :session, 'answered', 1, :now, :now, :by, :as, :requestKey)`);
 
-// States are written out, because a partial index serves only what names its condition.
+// States are literals, because a partial index is used only if the query contains its condition.
 const UNFINISHED = statement(`
   select id from turn
   where conversation_id = :conversationId and state = 'running' and session = :session`).rows<{

@@ -1,19 +1,21 @@
 import type { PartChange } from './outbox-parts.ts';
 
-/** A stored part with buttons; `messageId` null: whether and where it arrived is not known yet. */
+/**
+ * A stored part with buttons. `messageId` is null while it is unknown whether and where it arrived.
+ */
 export interface PressableMessage {
   readonly messageId: string | null;
   readonly changed: PartChange | null;
   /** The texts that its buttons send. */
   readonly data: readonly string[];
-  /** The texts of buttons that ask for words, which follow it. */
+  /** The commands of buttons that ask for words; the words follow the command. */
   readonly asks?: readonly string[];
 }
 
 /**
- * Whether a press counts: the button stands below a message as Parley stored and sent it, and that message was never
- * edited. People can press before its id is stored, or although its sending seemed to fail; nothing can have edited
- * it then.
+ * Whether a press counts: the button belongs to a message as Parley stored and sent it, and the
+ * message was never edited. People can press before its id is stored, or although sending it seemed
+ * to fail; nothing can have edited it at that point.
  */
 export function isPressOf(
   messages: readonly PressableMessage[],

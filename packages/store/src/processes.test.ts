@@ -26,7 +26,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return store.processes.heartbeat(running(id));
     };
 
-    it('[D09] are those that were recorded in the last 15 s, the oldest first', async () => {
+    it('[D09] are those recorded within the last 15 s, the oldest first', async () => {
       await heartbeat('a', 10);
       await heartbeat('b', 20);
       await heartbeat('a', 30);
@@ -39,13 +39,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await ids()).toEqual(['a']);
     });
 
-    it('[D13] are gone at once where the clock was set back since they were last recorded', async () => {
+    it('[D13] are gone at once if the clock was set back since they were last recorded', async () => {
       await heartbeat('dead', 3_600_000);
       await heartbeat('alive', 0);
       expect(await ids()).toEqual(['alive']);
     });
 
-    it('[D10] hear what time it is for the database', async () => {
+    it('[D10] receive the time of the database', async () => {
       const before = Date.now();
       const beat = await heartbeat('a', 0);
       const times = [await store.processes.time(), beat.kind === 'noted' ? beat.time : 0];
@@ -55,7 +55,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
     });
 
-    it('[D09] are gone when they say so, or after a day', async () => {
+    it('[D09] are gone when they sign off, or after a day', async () => {
       await heartbeat('a', 0);
       await heartbeat('b', 0);
       await store.processes.leave('a');
@@ -86,19 +86,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return result.lease;
     };
 
-    it('[D09] goes to one of those who ask at the same time', async () => {
+    it('[D09] is granted to one of several simultaneous requests', async () => {
       const asked = Array.from({ length: 20 }, (_, index) => acquire(`p${index}`, 0));
       const results = await Promise.all(asked);
       expect(results.filter(({ kind }) => kind === 'held')).toHaveLength(1);
     });
 
-    it('[D09] tells those who come too late who holds it and for how long, the holder, too', async () => {
+    it('[D09] tells later requests who holds it and for how long, including its holder', async () => {
       await take('a', 0);
       expect(await acquire('b', 30)).toEqual({ kind: 'busy', owner: 'a', retryInMs: 70 });
       expect(await acquire('a', 30)).toEqual({ kind: 'busy', owner: 'a', retryInMs: 70 });
     });
 
-    it('[D09] is free once it has run out, and the loser cannot prolong or release it', async () => {
+    it('[D09] is free once it expired, and the former holder cannot renew or release it', async () => {
       const lost = await take('a', 0);
       const kept = await take('b', 100);
       expect(kept.epoch).toBeGreaterThan(lost.epoch);
@@ -107,14 +107,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await acquire('c', 150)).toMatchObject({ kind: 'busy', owner: 'b' });
     });
 
-    it('[D09] lives on as long as it is renewed', async () => {
+    it('[D09] stays alive as long as it is renewed', async () => {
       const lease = await take('a', 0);
       database.setTime(90);
       expect(await store.leases.renew(lease, 100)).toBe(true);
       expect(await acquire('b', 150)).toMatchObject({ kind: 'busy', retryInMs: 40 });
     });
 
-    it('[D09] is free as soon as it is given back, and its epoch grows for ever', async () => {
+    it('[D09] is free as soon as it is released, and its epoch only grows', async () => {
       const first = await take('a', 0);
       await store.leases.release(first);
       expect(await store.leases.renew(first, 900)).toBe(false);
@@ -122,7 +122,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(second.epoch).toBeGreaterThan(first.epoch);
     });
 
-    it('[D14] that is reserved is there for a successor, and free for all after a while', async () => {
+    it('[D14] can be reserved for a successor, and is free for all after a while', async () => {
       const lease = await take('a', 0);
       await store.leases.release(lease, 500);
       expect(await store.leases.renewAll('b', [], 0)).toEqual([
@@ -133,7 +133,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await take('b', 50)).epoch).toBe(2);
     });
 
-    it('[D14] is renewed with all others of its owner, unless it was lost', async () => {
+    it('[D14] is renewed together with all others of its owner, unless it was lost', async () => {
       await take('a', 0);
       const others = ['account:b', 'account:c'];
       for (const name of others) await store.leases.acquire(name, 'b', 100);
@@ -146,14 +146,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await left(60)).toEqual([100, 40, 40]);
     });
 
-    it('[D13] of a process that died is free after its length, however far the clock was set back', async () => {
+    it('[D13] of a dead process expires after its length, however far the clock was set back', async () => {
       await take('dead', 3_600_000);
       expect(await acquire('b', 0)).toEqual({ kind: 'busy', owner: 'dead', retryInMs: 100 });
       expect(await acquire('b', 99)).toMatchObject({ kind: 'busy', retryInMs: 1 });
       expect(await acquire('b', 100)).toMatchObject({ kind: 'held' });
     });
 
-    it('[D13] ends its length from now once it is renewed after the clock was set back', async () => {
+    it('[D13] runs for its length from now when it is renewed after the clock was set back', async () => {
       const lease = await take('a', 3_600_000);
       database.setTime(0);
       await store.leases.renew(lease, 100);
@@ -164,7 +164,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.leases.renewAll('a', [NAME], 100)).toMatchObject([{ leftMs: 100 }]);
     });
 
-    it('[D14] that ends later than its length is shortened for those who wait; others are not', async () => {
+    it('[D14] is shortened for waiting processes if it ends later than its length; others are not', async () => {
       await take('dead', 3_600_000);
       database.setTime(0);
       await store.leases.acquire('account:b', 'b', 80);
@@ -181,7 +181,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await acquire('next', 1)).toMatchObject({ kind: 'held', lease: { epoch: 2 } });
     });
 
-    it('of one name has nothing to do with that of another', async () => {
+    it('is independent of leases with other names', async () => {
       await take('a', 0);
       expect(await store.leases.acquire('workspace:main', 'b', 100)).toMatchObject({
         kind: 'held',
@@ -198,7 +198,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 }
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`what adapters remember on ${database.name}`, () => {
+  describe.runIf(database.available)(`adapter state on ${database.name}`, () => {
     let store: Store;
     let values: AdapterValues;
     beforeEach(async () => {
@@ -207,7 +207,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('is there after a restart, and only what was asked for is told', async () => {
+    it('survives a restart, and only the requested values are returned', async () => {
       await values.set([
         { kind: 'session', id: 'a', value: '1' },
         { kind: 'session', id: 'b', value: '2' },
@@ -220,7 +220,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect([...found]).toEqual([['a', '1']]);
     });
 
-    it('[D09] is written only while the lease is held, and the next holder reads all that was written', async () => {
+    it('[D09] is written only while the lease is held, and the next holder reads all of it', async () => {
       const take = async (owner: string, now: number) => {
         database.setTime(now);
         const acquired = await store.leases.acquire('account:whatsapp/default', owner, 10);
@@ -238,7 +238,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect([...(await old.get('k', ['a']))]).toEqual([['a', 'next']]);
     });
 
-    it('changes, removes and adds in one go, the last of two changes counting', async () => {
+    it('changes, removes and adds values in one step, and the last of two changes counts', async () => {
       await values.set([
         { kind: 'k', id: 'gone', value: 'old' },
         { kind: 'k', id: 'new', value: 'old' },
@@ -251,7 +251,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect([...(await values.get('k', ['gone', 'new']))]).toEqual([['new', 'last']]);
     });
 
-    it('takes a thousand values at once', async () => {
+    it('accepts a thousand values at once', async () => {
       const ids = Array.from({ length: 1_000 }, (_, at) => `pre-key-${at}`);
       await values.set(ids.map((id) => ({ kind: 'pre-key', id, value: id })));
       expect((await values.get('pre-key', ids)).size).toBe(1_000);

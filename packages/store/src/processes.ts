@@ -14,27 +14,30 @@ import type { StoreState } from './store-state.ts';
 /** The role of a process: channels and web server, turns, or both. */
 export type ProcessRole = 'all' | 'gateway' | 'worker';
 
-/** Each process renews its row every few seconds; one that was not renewed for this long is gone. In ms. */
+/**
+ * Each process renews its row every few seconds. One whose row is older than this is considered
+ * gone. In ms.
+ */
 const PROCESS_GONE_AFTER_MS = 15_000;
 
-/** The facts that must be alike in all processes of a deployment. */
+/** Facts that must agree in all processes of a deployment. */
 export const ProcessFacts = z.object({
   agent: z.string(),
-  /** Id in the folder itself; null where it cannot be read. */
+  /** The id stored in the workspace folder; null if it cannot be read. */
   workspace: z.string().nullable(),
-  /** A hash for each section of the settings, without secrets and what is a machine's own. */
+  /** A hash per section of the settings, without secrets and machine-specific values. */
   settings: z.record(z.string(), z.string()),
-  /** The lead of its clock over the database's, in ms. */
+  /** How far its clock is ahead of the database's, in ms. */
   clockAheadMs: z.number(),
 });
 
 export type ProcessFacts = Readonly<z.infer<typeof ProcessFacts>>;
 
-/** A process of the deployment as the others see it. */
+/** A process of the deployment as seen by the others. */
 export interface RunningProcess {
   readonly id: string;
   readonly role: ProcessRole;
-  /** Name of its machine, and its number there. */
+  /** The name of its machine, and its process id there. */
   readonly host: string;
   readonly pid: number;
   /** The address of its web server, for example `http://127.0.0.1:7411`. */
@@ -45,12 +48,15 @@ export interface RunningProcess {
   readonly facts?: ProcessFacts;
 }
 
-/** The outcome of a heartbeat of a process. */
+/** The outcome of a process's heartbeat. */
 type HeartbeatResult =
   | { readonly kind: 'noted'; readonly time: number }
   | { readonly kind: 'outdated'; readonly newer: string };
 
-/** The processes that share this database. For people and for finding a gateway; nothing else relies on it. */
+/**
+ * The processes that share this database, for people and for finding a gateway; nothing else
+ * depends on it.
+ */
 export function processRepository(
   database: Database,
   newerParley: (sql: Sql) => Promise<string | null>,
@@ -58,14 +64,15 @@ export function processRepository(
   state: StoreState,
 ) {
   return {
-    /** The time on the database's clock, in ms since 1970; on SQLite it is this machine's. */
+    /** The time on the database's clock, in ms since 1970; on SQLite, the clock of this machine. */
     async time(): Promise<number> {
       return (await database.read((sql) => sql.get(TIME)))?.time ?? 0;
     },
 
     /**
-     * Records that a process runs; rows that were not renewed for a day are removed. Resolves with the time on the
-     * database's clock; or, with nothing written, with the version of a newer Parley that has changed the schema.
+     * Records that a process is running, and removes rows that were not renewed for a day. Resolves
+     * with the time on the database's clock. If a newer Parley has changed the schema, resolves
+     * with its version instead and writes nothing.
      */
     async heartbeat({
       facts,
@@ -86,12 +93,12 @@ export function processRepository(
       return result;
     },
 
-    /** The process ends. */
+    /** Removes the row of a process that is ending. */
     async leave(id: string): Promise<void> {
       await database.change('process', LEAVE, { id });
     },
 
-    /** Processes whose row was renewed a moment ago, the oldest first. */
+    /** The processes whose row was renewed recently, oldest first. */
     async list(): Promise<readonly RunningProcess[]> {
       const rows = await database.read((sql) => sql.all(LIST, { moment: sharedClock() }));
       return rows.map(({ facts, ...about }) => ({
@@ -128,7 +135,8 @@ const FORGET = statement(
 
 const LEAVE = statement('delete from process where id = :id');
 
-// A row from the future is of a process that has not renewed it since the clock was set back.
+// A row dated in the future belongs to a process that has not renewed it since the clock was set
+// back.
 const LIST = statement(`
   select id, role, host, pid, address, version, started_at as "startedAt", facts from process
   where seen_at between ${SHARED_NOW} - ${PROCESS_GONE_AFTER_MS} and ${SHARED_NOW} + ${PROCESS_GONE_AFTER_MS}
@@ -136,21 +144,24 @@ const LIST = statement(`
   Omit<RunningProcess, 'facts'> & { readonly facts: string | null }
 >();
 
-/** The right to do one thing that only one process may do at a time. */
+/** The right to do something that only one process may do at a time. */
 export interface NamedLease {
   /** For example `account:telegram/default`. */
   readonly name: string;
-  /** Fencing token: grows with every acquisition. */
+  /** Fencing token; grows with every acquisition. */
   readonly epoch: number;
 }
 
-/** A row of the table: a lease that is held, or was. */
+/** A row of the table: a current or former lease. */
 export interface LeaseRow {
   readonly name: string;
   readonly epoch: number;
   /** Null once it was released. */
   readonly owner: string | null;
-  /** After how many ms it ends, 0 or less: it has; without an owner: how long it is reserved for a successor. */
+  /**
+   * In how many ms it ends; 0 or less if it has ended. Without an owner: how long it is reserved
+   * for a successor.
+   */
   readonly leftMs: number | null;
 }
 
@@ -158,35 +169,36 @@ export interface LeaseRow {
 interface HeldLease {
   readonly name: string;
   readonly owner: string;
-  /** After how many ms it ends unless it is renewed. */
+  /** In how many ms it ends unless it is renewed. */
   readonly leftMs: number;
 }
 
-/** `busy`: who holds it, also when that is the asker, and how long (ms) it still runs. */
+/** `busy`: who holds it, even if that is the caller, and for how many more ms. */
 type Acquired =
   | { readonly kind: 'held'; readonly lease: NamedLease }
   | { readonly kind: 'busy'; readonly owner: string; readonly retryInMs: number };
 
 /**
- * Leases by name: a dead process loses them after a while. All of them count on the clock that the processes share,
- * never on that of a caller.
+ * Leases by name, which a dead process loses after a while. All of them are based on the clock that
+ * the processes share, never on a caller's clock.
  */
 export type LeaseRepository = ReturnType<typeof leaseRepository>;
 
 /**
- * The table `lease`. None of it must survive a power cut: then no process is left that could hold an
- * older epoch.
+ * The table `lease`. None of it has to survive a power cut, because afterwards no process is left
+ * that could hold an older epoch.
  */
 export function leaseRepository(database: Database, sharedClock: SharedClock, state: StoreState) {
   return {
     /**
-     * Takes the lease if it is free or has run out; a reservation is for the caller to respect. One that ends later
-     * than `leaseMs` from now was taken before the clock was set back: it ends after `leaseMs` then.
+     * Takes the lease if it is free or has expired; respecting a reservation is up to the caller. A
+     * lease that ends later than `leaseMs` from now was taken before the clock was set back, and is
+     * shortened to `leaseMs`.
      */
     acquire: (name: string, owner: string, leaseMs: number): Promise<Acquired> =>
       database.writePriority(async (sql) => {
         const moment = sharedClock();
-        // One statement takes it or does not, so two who ask at once cannot both have it.
+        // A single statement decides, so two simultaneous callers cannot both get the lease.
         const taken = await sql.get(ACQUIRE, { name, owner, moment, leaseMs });
         if (taken !== undefined) return { kind: 'held', lease: { name, epoch: taken.epoch } };
         const holder = await sql.get(HOLDER, { name, moment });
@@ -196,15 +208,19 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
         return { kind: 'busy', owner: holder?.owner ?? '', retryInMs };
       }),
 
-    /** Renews the lease, which ends `leaseMs` from now then, also if it would have lasted longer; false: it was lost. */
+    /**
+     * Renews the lease, so that it ends `leaseMs` from now, even if it would have lasted longer;
+     * false if it was lost.
+     */
     renew: (lease: NamedLease, leaseMs: number): Promise<boolean> =>
       database.writePriority(
         async (sql) => (await sql.run(RENEW, { ...lease, leaseMs, moment: sharedClock() })) > 0,
       ),
 
     /**
-     * Renews leases of one owner, those that were lost excepted, and returns the whole table as it is then. Rejects
-     * where the database has gone back and what that makes doubtful could not be held back.
+     * Renews the leases of one owner except those that were lost, and returns the whole table
+     * afterwards. Rejects if the database has gone back in time and the affected work could not be
+     * held.
      */
     async renewAll(
       owner: string,
@@ -223,23 +239,26 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
       return rows;
     },
 
-    /** Lets leases end, or their reservations, within `leaseMs`: the clock was set back since they were taken. */
+    /**
+     * Shortens leases or reservations to `leaseMs`, because the clock was set back since they were
+     * taken.
+     */
     shorten: (names: readonly string[], leaseMs: number): Promise<number> =>
       database.writePriority((sql) =>
         sql.run(SHORTEN, { names: toJson(names), leaseMs, moment: sharedClock() }),
       ),
 
-    /** Releases it, to a successor alone for `reservedMs`; harmless when it was lost. */
+    /** Releases the lease, reserved for a successor for `reservedMs`. Harmless if it was lost. */
     async release(lease: NamedLease, reservedMs: number | null = null): Promise<void> {
       await database.change('process', RELEASE, { ...lease, reservedMs, moment: sharedClock() });
     },
 
-    /** Ends every lease; only for a process that has the data folder to itself, at its start. */
+    /** Ends every lease. Only for a process that has the data folder to itself, at startup. */
     async releaseAll(): Promise<void> {
       await database.change('process', RELEASE_ALL);
     },
 
-    /** The leases that are held now, by name. */
+    /** The leases that are currently held, by name. */
     held: (): Promise<readonly HeldLease[]> =>
       database.read((sql) => sql.all(HELD, { moment: sharedClock() })),
   };
@@ -287,7 +306,7 @@ const HELD = statement(`
   where lease_until > ${SHARED_NOW} and owner is not null order by name`).rows<HeldLease>();
 
 /**
- * The values of one account on SQL. Under a lease that another process has taken over they are only read:
+ * The values of one account. Once another process has taken over the lease, they are read-only:
  * `set` and `clear` throw StoreError `store-fenced`.
  */
 export function adapterValues(
@@ -311,7 +330,8 @@ export function adapterValues(
     async set(changes) {
       const [{ kind, id, value } = NO_CHANGE, ...others] = changes;
       if (value !== null && others.length === 0) {
-        // One statement: no pause of this process can lie between its look at the lease and its commit.
+        // A single statement, so that this process cannot pause between checking the lease and
+        // committing.
         const params = { ...place, ...fence, kind, id, value };
         if ((await database.change('power-cut', SET_VALUE, params)) === 0) throw fencedError(lease);
       } else if (changes.length > 0) {
@@ -331,19 +351,19 @@ export function adapterValues(
 const NO_CHANGE = { kind: '', id: '', value: null };
 
 function fencedError(lease: NamedLease | null): StoreError {
-  return new StoreError('store-fenced', `${lease?.name} is held by another process now.`);
+  return new StoreError('store-fenced', `${lease?.name} is now held by another process.`);
 }
 
 interface AdapterStateKey {
   readonly channel: string;
   readonly account: string;
-  /** The lease of the account; null where no other gateway can serve it. */
+  /** The lease of the account; null if no other gateway can serve it. */
   readonly lease: NamedLease | null;
 }
 
 const OF_ACCOUNT = 'channel = :channel and account = :account';
 
-/** Condition of a statement: the lease is held, or `:lease` is null because none is needed. */
+/** SQL condition: the lease is held, or `:lease` is null because none is needed. */
 export const HAS_LEASE = `(exists (select 1 from lease
   where lease.name = :lease and lease.epoch = :epoch and lease.owner is not null) or :lease is null)`;
 

@@ -12,31 +12,34 @@ import {
 import type { StepAside } from './asides.ts';
 import { fromCheckedJson, toJson } from './database.ts';
 
-/** The facts of a prompt without its texts. Sizes are those of the whole request; tokens are estimates. */
+/**
+ * The facts of a prompt without its texts. Sizes are those of the whole request; token counts are
+ * estimates.
+ */
 export interface PromptSummary {
   readonly turnId: string;
   readonly conversationId: string;
   readonly at: number;
   readonly layout: string;
-  /** `provider/model` as it was known before the call. */
+  /** `provider/model` as known before the call. */
   readonly model: string;
   readonly characters: number;
   readonly tokens: number;
   readonly place: PromptTarget;
   /** The platform's ids of the messages that the turn answered. */
   readonly messageIds: readonly string[];
-  /** For several agents: the one that answers and the rule (F14), as text. */
+  /** With several agents: the agent that answers and the routing rule (F14), as text. */
   readonly answeredBy?: string;
 }
 
-/** The whole prompt of a turn. */
+/** The complete prompt of a turn. */
 export interface StoredPrompt extends PromptSummary, SentRequest {
   readonly messages: readonly PromptMessage[];
-  /** The model's text besides its answer, by steps of the turn. */
+  /** The model's text besides its answer, by step of the turn. */
   readonly asides: readonly StepAside[];
 }
 
-/** The record of a turn's prompt; totals and hashes are made here. */
+/** The record of a turn's prompt, from which totals and hashes are computed. */
 export interface NewPrompt
   extends Omit<PromptSummary, 'characters' | 'tokens' | 'answeredBy'>,
     SentPrompt,
@@ -44,21 +47,24 @@ export interface NewPrompt
   readonly messages: readonly (Omit<MessageSize, 'characters'> & { readonly content: string })[];
 }
 
-/** A text and what it is known by; `content` is JSON, in which every character survives. */
+/** A text and its hash. `content` is JSON, which preserves every character. */
 export interface HashedText {
   readonly hash: string;
   readonly content: string;
 }
 
-/** Texts whose hash is remembered, in characters of all together. */
+/** The total length of the texts whose hash is remembered, in characters. */
 const REMEMBERED = 600_000;
 
-/** Makes the function that puts a text under its hash; most texts are in many prompts. */
+/**
+ * Creates a function that hashes texts and remembers the results, because most texts occur in many
+ * prompts.
+ */
 export function textHashes() {
   return rememberTexts(hashText, REMEMBERED);
 }
 
-/** A text under its hash. */
+/** Hashes a text. */
 export function hashText(text: string): HashedText {
   const content = toJson(text);
   return { hash: hash('sha256', content, 'base64url'), content };
@@ -66,13 +72,16 @@ export function hashText(text: string): HashedText {
 
 type Part = NewPrompt['parts'][number];
 
-/** Makes the function that writes a part without its text; most parts are the same object in many prompts. */
+/**
+ * Creates a function that serializes parts without their text and remembers the results, because
+ * most parts are the same object in many prompts.
+ */
 export function partsJson(hashOf: (text: string) => HashedText) {
   const known = new WeakMap<Part, string>();
   return (part: Part): string => {
     const json =
       known.get(part) ??
-      // JSON leaves out what is undefined.
+      // JSON leaves out undefined values.
       toJson({ ...part, text: undefined, hash: hashOf(part.text).hash });
     known.set(part, json);
     return json;
@@ -109,10 +118,16 @@ export function toPromptRow(
   };
 }
 
-/** Characters of a message's hash, 128 bits: it says whether two are the same, no text is found by it. */
+/**
+ * The length of a message's hash in characters, about 128 bits. It only tells whether two messages
+ * are equal; no text is looked up by it.
+ */
 const MESSAGE_HASH = 22;
 
-/** As text at once, since it is the longest list of the row: neither a role nor a hash needs escaping. */
+/**
+ * Builds the text directly, because it is the longest list of the row and neither a role nor a hash
+ * needs escaping.
+ */
 function messagesJson(
   messages: NewPrompt['messages'],
   hashOf: (text: string) => HashedText,
@@ -126,7 +141,7 @@ function messagesJson(
   return `[${json}]`;
 }
 
-/** The columns that make a `SummaryRow`. */
+/** The columns of a `SummaryRow`. */
 export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "conversationId",
   created_at as at, layout, model, characters, tokens, place, message_ids as "messageIds",
   (select reason from inbox where inbox.turn_id = turn_prompt.turn_id order by seq desc limit 1) as reason`;
@@ -135,11 +150,13 @@ export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "convers
 export interface SummaryRow extends Omit<PromptSummary, 'place' | 'messageIds' | 'answeredBy'> {
   readonly place: string;
   readonly messageIds: string;
-  /** The reason for the newest message: access, activation and, for several agents, the chosen one. */
+  /**
+   * The reason for the newest message: access, activation and, with several agents, the chosen one.
+   */
   readonly reason?: string | null;
 }
 
-/** The prompt of a turn; the columns of this type are JSON, the parts refer to texts by hash. */
+/** The prompt of a turn. These columns are JSON; the parts refer to texts by hash. */
 export interface PromptRow extends SummaryRow {
   readonly parts: string;
   readonly unsent: string;
@@ -147,7 +164,7 @@ export interface PromptRow extends SummaryRow {
   readonly messages: string;
 }
 
-/** The facts of a prompt without its texts. Throws StoreError `store-damaged`. */
+/** Converts a row to the facts of a prompt. Throws StoreError `store-damaged`. */
 export function toPromptSummary({ reason, ...row }: SummaryRow): PromptSummary {
   const agent = reason?.split('; ')[2];
   return {
@@ -158,13 +175,16 @@ export function toPromptSummary({ reason, ...row }: SummaryRow): PromptSummary {
   };
 }
 
-/** The hashes of a row's parts, each once. Throws StoreError `store-damaged`. */
+/** The distinct hashes of a row's parts. Throws StoreError `store-damaged`. */
 export function hashesOf(row: Pick<PromptRow, 'parts'>): readonly string[] {
   const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
   return [...new Set(parts.map(({ hash }) => hash))];
 }
 
-/** The whole prompt of a row. `textOf` gives the text of a hash. Throws StoreError `store-damaged`. */
+/**
+ * Converts a row to the complete prompt. `textOf` returns the text of a hash. Throws StoreError
+ * `store-damaged`.
+ */
 export function toStoredPrompt(
   row: PromptRow,
   textOf: (hash: string) => string,

@@ -62,7 +62,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const listed = async (search: Partial<Parameters<Store['prompts']['list']>[0]> = {}) =>
       (await store.prompts.list({ limit: 50, ...search })).map(({ turnId }) => turnId);
 
-    it('[P17] come back word for word, with sizes, audiences and what was left out', async () => {
+    it('[P17] are returned word for word, with sizes, audiences and what was left out', async () => {
       const hostile = 'NUL \u0000, half a parrot \ud83e, “quotes” and 中文\n'.repeat(3);
       const recorded = prompt('t1', [], {
         parts: [
@@ -92,7 +92,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.prompts.ofTurn('t2')).toBeNull();
     });
 
-    it('[P17] share the texts that they have in common', async () => {
+    it('[P17] share their common texts', async () => {
       await store.prompts.record(prompt('t1', ['same', 'same', 'one']));
       await store.prompts.record(prompt('t2', ['same', 'two']));
       expect(await textsIn(database)).toEqual(['one', 'same', 'two']);
@@ -102,7 +102,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[P17] are written at the same moment by two turns that share texts', async () => {
+    it('[P17] can be written at the same moment by two turns that share texts', async () => {
       const texts = Array.from({ length: 30 }, (_, index) => `text ${index}`);
       await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
@@ -113,7 +113,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await textsIn(database)).toHaveLength(30);
     });
 
-    it('[P17] are those of the last run, where a turn was run again', async () => {
+    it('[P17] are those of the last run if a turn ran again', async () => {
       await store.prompts.record(prompt('t1', ['before']));
       await store.prompts.record(prompt('t1', ['after'], { layout: 'zeus' }));
       expect(await store.prompts.ofTurn('t1')).toMatchObject({
@@ -123,7 +123,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await listed()).toEqual(['t1']);
     });
 
-    it('[P17] are listed newest first, in pages, also when some are of the same moment', async () => {
+    it('[P17] are listed newest first, in pages, even if some have the same time', async () => {
       const ages = [1, 2, 2, 2, 3];
       for (const [index, at] of ages.entries()) {
         await store.prompts.record(prompt(`t${index}`, ['x'], { at }));
@@ -133,7 +133,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await listed({ limit: 2, before: { at: 2, turnId: 't1' } })).toEqual(['t0']);
     });
 
-    it('[P17] are found by conversation, chat and message, taken literally', async () => {
+    it('[P17] are found by conversation, chat and message, matched literally', async () => {
       await store.prompts.record(prompt('t1', ['x'], { messageIds: ['10%', 'a"b'] }));
       const elsewhere = { ...prompt('t2', ['x']).place, chatId: 'g2' };
       await store.prompts.record(
@@ -147,7 +147,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await listed({ messageId: '100', chat: 'g1' })).toEqual([]);
     });
 
-    /** A round of retention that drops what was recorded before. */
+    /** Runs retention to drop what was recorded before. */
     const forget = (before: number) => {
       const now = 100 * DAY;
       const forever = Number.POSITIVE_INFINITY;
@@ -159,9 +159,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       );
     };
 
-    it('[P17] are dropped when they are old, and texts once nobody needs them', async () => {
+    it('[P17] are dropped when they are old, and texts once no prompt needs them', async () => {
       await store.prompts.record(prompt('old', ['same', 'gone'], { at: DAY }));
-      // The same text within the hour: it is known, and its row is not touched again.
+      // The same text within the hour is already known, so its row is not touched again.
       await store.prompts.record(prompt('late', ['same'], { at: DAY + 30 * 60_000 }));
       await store.prompts.record(prompt('new', ['new'], { at: 5 * DAY }));
       await forget(DAY + 1);
@@ -198,7 +198,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   });
 }
 
-it('[P17] a prompt that an older version recorded without tokens of messages is read', () => {
+it('[P17] of an older version without token counts of messages can be read', () => {
   const row = toPromptRow(prompt('t1', []), hashText, partsJson(hashText));
   const old = { ...row, messages: JSON.stringify([['user', 5, 'hash']]) };
   expect(toStoredPrompt(old, () => '').messages).toEqual([
@@ -206,7 +206,7 @@ it('[P17] a prompt that an older version recorded without tokens of messages is 
   ]);
 });
 
-/** The texts that lie in the database, in alphabetical order. */
+/** The texts stored in the database, in alphabetical order. */
 async function textsIn(database: TestDatabase): Promise<readonly unknown[]> {
   const address = parseStoreUrl(database.url());
   const look = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
@@ -222,7 +222,7 @@ async function textsIn(database: TestDatabase): Promise<readonly unknown[]> {
 const postgresUrl = inject('postgresUrl');
 
 describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
-  it('[P17] [D09] are whole although another one has removed parts of a text they share', async () => {
+  it('[P17] [D09] are complete although another process removed phrases from a shared text', async () => {
     const databases = bothDatabases(postgresUrl).filter(({ name }) => name === 'PostgreSQL');
     for (const database of databases) {
       const here = await database.openEmpty();
@@ -243,8 +243,8 @@ describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
   });
 });
 
-describe('hashes that are known', () => {
-  it('[P17] are known for an hour, so that the rows of used texts stay young', () => {
+describe('known hashes', () => {
+  it('[P17] stay known for an hour, so that the rows of used texts stay young', () => {
     const known = knownHashes();
     known.add(['a'], 0);
     expect(known.has('a', TEXT_KNOWN_MS - 1)).toBe(true);
@@ -252,7 +252,7 @@ describe('hashes that are known', () => {
     expect(known.has('b', 0)).toBe(false);
   });
 
-  it('[P17] are bounded: the oldest are forgotten', () => {
+  it('[P17] are bounded: the oldest are evicted', () => {
     const known = knownHashes();
     known.add(['first', 'again'], 0);
     known.add(['again'], 1);

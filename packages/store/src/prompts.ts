@@ -23,18 +23,18 @@ import {
   toStoredPrompt,
 } from './prompt-rows.ts';
 
-/** Which prompts to list; all that is given must hold. */
+/** Which prompts to list. All given conditions must hold. */
 export interface PromptSearch {
   /** A conversation, or the platform's id of a chat. */
   readonly chat?: string | undefined;
   /** The platform's id of a message that the turn answered. */
   readonly messageId?: string | undefined;
-  /** Older than this one, for the next page. */
+  /** The last prompt of the previous page; older ones follow. */
   readonly before?: { readonly at: number; readonly turnId: string } | undefined;
   readonly limit: number;
 }
 
-/** A prompt as it is written. */
+/** A prompt ready to be written. */
 interface PreparedPrompt {
   readonly at: number;
   readonly texts: readonly HashedText[];
@@ -42,17 +42,17 @@ interface PreparedPrompt {
   readonly row: ReturnType<typeof toPromptRow>;
 }
 
-/** Keeps prompts within transactions of others. */
+/** Writes prompts inside other transactions. */
 export interface PromptWriter {
   prepare(prompt: NewPrompt): PreparedPrompt;
   write(sql: Sql, prompt: PreparedPrompt): Promise<void>;
-  /** To be called once the transaction is committed. */
+  /** Call this once the transaction is committed. */
   written(prompt: PreparedPrompt): void;
 }
 
 /**
- * The prompts of the last days (P17): the tables `turn_prompt` and `prompt_text`. Turns write them; the prompt
- * inspector and `parley prompt` read them.
+ * The prompts of the last days (P17): the tables `turn_prompt` and `prompt_text`. Turns write them;
+ * the prompt inspector and `parley prompt` read them.
  */
 export type PromptRepository = ReturnType<typeof promptRepository>;
 
@@ -83,8 +83,8 @@ export function promptRepository(database: Database) {
   return {
     ...writer,
     /**
-     * Keeps the prompt of a turn; a turn that is run again replaces its own. Texts that are known are
-     * not written again. A power cut may take the last ones: they explain, nothing depends on them.
+     * Stores the prompt of a turn; if the turn runs again, its prompt is replaced. Known texts are
+     * not written again. A power cut may lose the latest ones, because nothing depends on them.
      */
     async record(prompt: NewPrompt): Promise<void> {
       const prepared = writer.prepare(prompt);
@@ -92,7 +92,7 @@ export function promptRepository(database: Database) {
       writer.written(prepared);
     },
 
-    /** Null when the turn is not known, or too old. */
+    /** Null if the turn is unknown or too old. */
     ofTurn: (turnId: string): Promise<StoredPrompt | null> =>
       database.read(async (sql) => {
         const row = await sql.get(OF_TURN, { turnId });
@@ -123,7 +123,7 @@ export function promptRepository(database: Database) {
       return rows.map(toPromptSummary);
     },
 
-    // Another writer of texts reports: a text that was stored once may be gone.
+    // Called by another writer of texts, after which a stored text may be gone.
     textsChanged() {
       known.clear();
       hashOf.clear();
@@ -131,18 +131,22 @@ export function promptRepository(database: Database) {
   };
 }
 
-/** Two of one hash are one object, unless the memory of hashes turned over between them. */
+/**
+ * Removes duplicates. Equal hashes are usually the same object, unless the memory of hashes was
+ * evicted in between.
+ */
 function distinct(texts: readonly HashedText[]): HashedText[] {
   const found = new Set<string>();
   return texts.filter(({ hash }) => !found.has(hash) && found.add(hash));
 }
 
-/** In one order for all, so that two turns that share texts never wait for each other in a ring. */
+/** The same order for all turns, so that two turns that share texts never deadlock. */
 const byHash = (a: HashedText, b: HashedText): number => (a.hash < b.hash ? -1 : 1);
 
 /**
- * Which of these texts are not in the database, whatever this process remembers: another one may have
- * removed text from them (P17). SQLite belongs to one process, which gets a call.
+ * Which of these texts are missing in the database, whatever this process remembers, because
+ * another one may have removed phrases from them (P17). On SQLite there is only one process, which
+ * is notified.
  */
 async function takenAway(
   { dialect }: Database,
@@ -202,6 +206,6 @@ const TEXTS = statement(`
 function throwMissingText(turnId: string): never {
   throw new StoreError(
     'store-damaged',
-    `A text of the prompt of turn ${turnId} is gone. Only this record is affected: answers never depend on it.`,
+    `A text in the prompt of turn ${turnId} is missing. Only this record is affected; answers never depend on it.`,
   );
 }

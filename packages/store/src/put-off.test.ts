@@ -5,7 +5,7 @@ import { idsOf, message } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const UNTIL = 10_000;
-/** A turn is never put off for longer. */
+/** The longest time a turn is put off. */
 const HOUR_MS = 3_600_000;
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
@@ -34,7 +34,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return begun;
     }
 
-    /** Starts the turn, puts it off and leaves the lane. */
+    /** Starts the turn, puts it off and releases the lane. */
     async function putOff(turnId: string, now: number, until = UNTIL) {
       const { lease, turn } = await started(turnId, now);
       const result = await store.lanes.putOff(lease, { turnId, until, reason: 'away' }, now);
@@ -43,7 +43,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return turn;
     }
 
-    it('is neither claimed nor found by the sweep before its time, and the same turn then', async () => {
+    it('is neither claimed nor found by the sweep before its time, and is the same turn then', async () => {
       await putOff('t1', 100);
       expect(await workAt(UNTIL - 1)).toEqual([]);
       expect((await begin('t2', UNTIL - 1)).kind).toBe('none');
@@ -53,7 +53,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(idsOf(turn)).toEqual(['m1']);
     });
 
-    it('keeps when it was put off first, and none of its starts counts against it', async () => {
+    it('keeps the time it was first put off, and counts none of its starts as attempts', async () => {
       let now = 100;
       for (let nth = 0; nth < 8; nth += 1) {
         const turn = await putOff('t1', now, now + 1_000);
@@ -64,7 +64,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it.each(['collect', 'followup'] as const)(
-      'gives its messages back, before those that a person has written since (%s)',
+      'returns its messages before those that a person has written since (%s)',
       async (busy) => {
         await putOff('t1', 100);
         await store.inbox.accept(message('m2', 'c1', { at: 200 }));
@@ -75,7 +75,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       },
     );
 
-    it('is stopped by /new no more than a running turn is: its own session is answered', async () => {
+    it('survives /new like a running turn: its own session is answered', async () => {
       await putOff('t1', 100);
       const command = { ...message('n', 'c1', { at: 200 }) };
       await store.inbox.command(command, (command) => command.startSession());
@@ -84,7 +84,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await started('t3', UNTIL)).turn.turnId).toBe('t1');
     });
 
-    it('is not put off by a worker that has lost the lane, nor once it is over', async () => {
+    it('cannot be put off by a worker that lost the lane, nor once it is over', async () => {
       const { lease } = await started('t1', 100);
       const off = { turnId: 't1', until: UNTIL, reason: 'away' };
       database.setTime(5_000);
@@ -97,7 +97,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.putOff(again.lease, off, 7_000)).toBe('fenced');
     });
 
-    it('does not wait for a moment that was computed before the clock was set back', async () => {
+    it('does not wait for a time that was computed before the clock was set back', async () => {
       await putOff('t1', UNTIL + HOUR_MS, UNTIL + HOUR_MS + 5_000);
       expect(await workAt(1_000)).toEqual([LANE]);
       expect((await started('t2', 1_000)).turn.turnId).toBe('t1');

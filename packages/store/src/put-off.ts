@@ -1,21 +1,21 @@
 import { type Sql, statement } from './database.ts';
 import { releaseGroupContext } from './group-context.ts';
 
-/** A turn that cannot be answered now, and when it is tried again (ms). */
+/** A turn that cannot be answered now, and when to try it again (ms). */
 export interface PutOff {
   readonly turnId: string;
   readonly until: number;
-  /** Why, for people. */
+  /** The reason, for people. */
   readonly reason: string;
 }
 
 /**
- * The longest time until the next attempt, in ms. A moment that is further away was computed before the
- * clock was set back, and does not count.
+ * The longest delay until the next attempt, in ms. A time further away was computed before the
+ * clock was set back, and is ignored.
  */
 const MAX_PUT_OFF_MS = 3_600_000;
 
-/** `isPutOff` as the condition of a statement on the table `turn`; `moment` is now. */
+/** `isPutOff` as an SQL condition on the table `turn`; `moment` is the current time. */
 export function isPutOffAt<const Moment extends string>(moment: Moment) {
   return `turn.put_off_until > ${moment}
   and turn.put_off_until <= cast(${moment} as bigint) + ${MAX_PUT_OFF_MS}` as const;
@@ -25,7 +25,10 @@ export function isPutOff(until: number | null, now: number): boolean {
   return until !== null && until > now && until <= now + MAX_PUT_OFF_MS;
 }
 
-/** Puts a running turn off; this start of it does not count, as it has shown that it harms no worker. */
+/**
+ * Puts a running turn off. This start does not count as an attempt, because it did not crash its
+ * worker.
+ */
 export async function putOffTurn(
   sql: Sql,
   conversationId: string,
@@ -40,7 +43,7 @@ const PUT_OFF = statement(`
     reason = :reason, attempts = attempts - 1
   where id = :turnId and conversation_id = :conversationId and state = 'running'`);
 
-/** Ends a running turn, and lets its messages wait again, before whatever was written since. */
+/** Ends a running turn and returns its messages to the queue, before anything written since. */
 export function returnMessages(
   sql: Sql,
   conversationId: string,

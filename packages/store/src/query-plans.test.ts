@@ -18,9 +18,9 @@ import { timedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /**
- * Indexes that hold only what is still to be done, or that a sum has to go through; the newest few of
- * the last days' prompts; memories that were of use; and all conversations, once at the start of a
- * process that has the data folder to itself.
+ * Indexes that contain only unfinished work or that a sum has to scan, the newest prompts of the
+ * last days, used memories, and all conversations, which are scanned once at the start of a process
+ * that has the data folder to itself.
  */
 const MAY_BE_READ_WHOLE =
   /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_(pending|kept|view_once)|turn USING (COVERING )?INDEX turn_running|approval USING INDEX approval_due|outbox USING (COVERING INDEX outbox_state|INDEX outbox_unfinished)|dead_letter USING (COVERING )?INDEX dead_letter_(open|subject)|turn_prompt USING (COVERING )?INDEX turn_prompt_age|conversation|memory_entry USING COVERING INDEX memory_entry_used)$/;
@@ -53,7 +53,7 @@ describe('the plan of every query', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('goes by an index: a long history makes no lookup slower', () => {
+  it('uses an index, so that a long history makes no lookup slower', () => {
     const tables = new Set([
       'inbox',
       'attachment',
@@ -87,12 +87,12 @@ describe('the plan of every query', () => {
     expect(queries.size).toBeGreaterThan(25);
   });
 
-  it('[D05] finds what is to be sent in a chat without going through what was sent', () => {
+  it('[D05] finds what has to be sent in a chat without scanning what was sent', () => {
     const [first] = [...queries].filter((text) => text.includes('as goes_on'));
     expect(planOf(look, first ?? '')[0]).toMatch(/^SEARCH outbox USING INDEX outbox_unfinished/);
   });
 
-  it('[U08] lists chats by steps from one to the next, not by their messages', () => {
+  it('[U08] lists chats by stepping from one to the next, not by their messages', () => {
     const [chats] = [...queries].filter((text) => text.includes('with recursive chat'));
     const steps = planOf(look, chats ?? '').filter((detail) => /(in|out)box/.test(detail));
     expect(steps.length).toBeGreaterThan(4);
@@ -106,7 +106,7 @@ const [, postgres] = bothDatabases(inject('postgresUrl'));
 describe.runIf(postgres?.available)('on PostgreSQL', () => {
   afterAll(() => postgres?.dispose());
 
-  it('[U08] the list of chats reads a few rows of each chat, however much was said there', async () => {
+  it('[U08] reads a few rows per chat to list chats, however much was said there', async () => {
     const store = await postgres?.openEmpty();
     await store?.inbox.accept(message('m1'));
     await store?.inbox.accept(message('m2', 'c2'));
@@ -131,9 +131,9 @@ describe.runIf(postgres?.available)('on PostgreSQL', () => {
   });
 });
 
-/** Rows lie in the order that is asked for, by their number or by an index: this ends at its limit. */
+/** Rows are stored in the requested order, by number or by index, so reading stops at the limit. */
 function isFirstFew(database: DatabaseSync, text: string): boolean {
-  // The last row of each table, one after the other.
+  // The last row of each table, one after another.
   if (text.includes('as newest_of_each')) return true;
   const isCut = !text.includes(' where ') && /order by [\w", ]+ limit (\?|\+\?1)$/.test(text);
   return isCut && !planOf(database, text).some((detail) => detail.includes('B-TREE FOR ORDER BY'));

@@ -16,7 +16,7 @@ export type AnswerVerdict =
   | { readonly kind: 'answered' | 'closed'; readonly question: Approval }
   | { readonly kind: 'others' | 'elsewhere' | 'unknown' };
 
-/** An answer as it was pressed or typed; `text` null: skipped. */
+/** An answer as pressed or typed; `text` is null if it was skipped. */
 export interface Answer {
   readonly code: string;
   /** `telegram:42`. */
@@ -25,8 +25,8 @@ export interface Answer {
 }
 
 /**
- * Answers a question of `ask_user` (table `approval`) with a command, once, in the conversation where
- * it was asked and only by the person who was asked.
+ * Answers a question of `ask_user` (table `approval`) with a command: once, in the conversation
+ * where it was asked, and only by the person who was asked.
  */
 export async function answerQuestion(
   sql: Sql,
@@ -46,15 +46,15 @@ export async function answerQuestion(
   return { kind: 'answered', question: readApprovalRow(answered) };
 }
 
-/** The open question for which a turn waits; null where it waits for an approval. */
+/** The open question that a turn waits for; null if it waits for an approval. */
 export async function openQuestion(sql: Sql, code: string, now: number): Promise<Approval | null> {
   const row = await sql.get(OPEN, { code, now });
   return row === undefined ? null : readApprovalRow(row);
 }
 
 /**
- * Whether a message that waits answers a question: the person who was asked wrote it since, and not behind a command, as
- * in `/new plan a picnic`.
+ * Whether a waiting message answers a question: the person who was asked wrote it afterwards, and
+ * it is not a command or its text, as in `/new plan a picnic`.
  */
 export function answersQuestion(
   { askedBy, askedAt }: Pick<Approval, 'askedBy' | 'askedAt'>,
@@ -70,8 +70,8 @@ export function answersQuestion(
 }
 
 /**
- * Answers a question with what its person wrote: the messages join the turn (D03). One with files
- * has a turn of its own after this one, and the answer says so.
+ * Answers a question with messages that its person wrote; the messages join the turn (D03). If they
+ * contain files, they get their own turn afterwards, and the answer says so.
  */
 export async function answerWithMessages(
   sql: Sql,
@@ -91,16 +91,16 @@ export async function answerWithMessages(
   await storeStep(sql, turnId, joinedStep((last?.index ?? -1) + 1, rows), now);
 }
 
-/** The answer of a person who sent files instead of words. */
+/** The answer when a person sent files instead of words. */
 export const SENT_FILES = '(They sent files, which are answered after this.)';
 
-/** The step of a journal that says which messages joined a turn after all earlier steps. */
+/** The journal step that records which messages joined a turn after all earlier steps. */
 export function joinedStep(index: number, rows: readonly Pick<InboxRow, 'seq'>[]) {
   const content = { kind: 'joined' as const, messages: rows.map(({ seq }) => seq) };
   return { index, content } satisfies JournalStep;
 }
 
-/** The choice that a text means; else the text. Null: skipped. */
+/** The choice that a text means, or else the text itself. Null if it was skipped. */
 function chosen(text: string, choices: readonly string[]): string | null {
   const typed = text.trim();
   if (/^["'“„(]?\/?skip["'”“)]?[.!]?$/i.test(typed)) return null;

@@ -8,7 +8,7 @@ const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 const PLACE = { ...CHAT, conversationId: 'web:c1' };
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`reactions to messages, on ${database.name}`, () => {
+  describe.runIf(database.available)(`reactions to messages on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
@@ -18,7 +18,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const react = (text: string, sentAt: number, messageId = 'm1', senderId = 'u2') =>
       store.reactions.keep(PLACE, { messageId, senderId, senderName: 'Bo', text, sentAt }, 0);
     const heardBy = (turn: ClaimedTurn) => turn.groupContext.map(({ text }) => text);
-    /** The context that the next turn of the direct chat gets; `answered` ends it. */
+    /** Returns the context of the direct chat's next turn; `answered` ends that turn. */
     const nextTurn = async (id: string) => {
       await store.inbox.accept(message(id));
       const lease = await hold(store);
@@ -27,7 +27,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return { heard: heardBy(turn), answered };
     };
 
-    it('[F06] are given to the next turn of a direct chat, once, the last of each person to a message', async () => {
+    it('[F06] are given once to the next turn of a direct chat, only the last one per person and message', async () => {
       await react('up', 1);
       await react('other message', 1, 'm2');
       await react('other person', 1, 'm1', 'u3');
@@ -38,7 +38,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await nextTurn('q2')).heard).toEqual([]);
     });
 
-    it('[F06] that change while a turn has the former one are there for the next', async () => {
+    it('[F06] are given to the next turn if they change while a turn has the earlier one', async () => {
       await react('up', 1);
       const first = await nextTurn('q1');
       await react('up', 1);
@@ -50,7 +50,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await nextTurn('q2')).heard).toEqual(['down']);
     });
 
-    it('[F06] wait for a person where Parley itself writes to a direct chat', async () => {
+    it('[F06] wait for a person when Parley itself writes to a direct chat', async () => {
       await react('up', 1);
       const own = message('beat');
       await store.inbox.accept({ ...own, message: { ...own.message, trigger: 'heartbeat' } });
@@ -60,7 +60,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await nextTurn('q1')).heard).toEqual(['up']);
     });
 
-    it('[F06] are to messages that are known by the id of the platform', async () => {
+    it('[F06] refer to messages known by their platform id', async () => {
       await store.inbox.accept(message('asked', 'c1', { threadId: 't' }));
       const said = { messageId: 'heard', senderId: 'u9', senderName: 'Cy', text: 'pizza' };
       await store.groupContext.keep(PLACE, said, 0);

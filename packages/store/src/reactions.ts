@@ -7,13 +7,13 @@ import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
 import { REACTION_PREFIX } from './tables/messages.ts';
 
-/** A message of a chat, said by the agent or a person. Names and texts of persons are untrusted. */
+/** A message in a chat, by the agent or a person. Names and texts of people are untrusted. */
 export type StoredMessage =
   | {
       readonly by: 'agent';
       readonly text: string;
       readonly threadId?: string | undefined;
-      /** The conversation of the turn that said it, which may be a lane; absent where none did. */
+      /** The conversation of the turn that wrote it, which may be a lane; absent if no turn did. */
       readonly conversationId?: string | undefined;
     }
   | {
@@ -21,26 +21,29 @@ export type StoredMessage =
       readonly senderId: string;
       readonly senderName: string;
       readonly text: string;
-      /** The one in which it was said. */
+      /** The conversation in which it was said. */
       readonly conversationId: string;
     };
 
-/** The reactions of a person to a message, as a line of context. */
+/** A person's reactions to a message, as a line of context. */
 export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
   readonly messageId: string;
-  /** When the platform says it was, in ms. */
+  /** When it happened according to the platform, in ms. */
   readonly sentAt: number;
 }
 
-/** Reactions to messages, as lines of the table `group_context`. */
+/** Reactions to messages, stored as lines in the table `group_context`. */
 export function reactionRepository(database: Database) {
   return {
-    /** Finds a message by the platform's id, an own one among the newest 1,000 of the chat; null: it is not known. */
+    /**
+     * Finds a message by its platform id; Parley's own messages only among the newest 1,000 of the
+     * chat. Null if it is unknown.
+     */
     message: (key: MessageKey) => database.read((sql) => findMessage(sql, key)),
 
     /**
-     * Keeps a line for the next turn of the conversation; it takes the place of the one about the same message and
-     * person, unless a turn has that. The same event is kept once.
+     * Stores a line for the next turn of the conversation. It replaces the line about the same
+     * message and person, unless a turn has taken that. A duplicate event is stored once.
      */
     keep: (
       place: ContextKey,

@@ -11,7 +11,7 @@ import {
 import { OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
-// Served by `dead_letter_open`.
+// Uses the index `dead_letter_open`.
 const OPEN = 'from dead_letter where settled is null';
 
 const OPEN_DEAD_LETTERS = statement(
@@ -30,7 +30,7 @@ const OPEN_IDS = statement(`
   select seq ${OPEN} and kind in (select value from json_each(:kinds)) and seq > :after
   order by seq limit :limit`).rows<Pick<DeadLetterRow, 'seq'>>();
 
-/** The oldest numbers of some kinds. */
+/** The numbers of the oldest open dead letters of some kinds. */
 export async function openIds(
   sql: Sql,
   kinds: readonly DeadLetter['kind'][],
@@ -52,14 +52,14 @@ const COUNTS = statement(`select kind, count(*) as count ${OPEN} group by kind`)
   readonly count: number;
 }>();
 
-/** Open ones by kind. */
+/** The number of open dead letters by kind. */
 export async function countOpen(sql: Sql): Promise<Readonly<Record<DeadLetter['kind'], number>>> {
   const counts = { refused: 0, uncertain: 0, unanswered: 0 };
   for (const { kind, count } of await sql.all(COUNTS)) counts[kind] = count;
   return counts;
 }
 
-/** Rows with what they are about, in their order. */
+/** Adds to each row the part or turn it is about, keeping their order. */
 async function withSubjects(
   sql: Sql,
   rows: readonly DeadLetterRow[],

@@ -1,29 +1,30 @@
 import type { TranscriptEntry } from './rows.ts';
 
-/** A line of the history, and why not all of it reached its chat, if so (D05). */
+/** A line of the history, and the reason if it did not completely reach its chat (D05). */
 export interface RememberedEntry extends TranscriptEntry {
   readonly undelivered?: string;
 }
 
-/** A line of the history with its place in it. */
+/** A line of the history and its number. */
 export interface NumberedEntry extends RememberedEntry {
   readonly seq: number;
   /** When it was stored, in ms. */
   readonly at: number;
 }
 
-/** The newest entries of a session behind its summary. */
+/** The newest entries of a session after its summary. */
 export interface RememberedSession {
   readonly entries: readonly NumberedEntry[];
-  /** `seq` of the last entry that is in the summary; 0 without one. */
+  /** The `seq` of the last entry covered by the summary; 0 without one. */
   readonly reaches: number;
-  /** About so long is the JSON of the entries. */
+  /** The approximate length of the entries as JSON. */
   readonly characters: number;
 }
 
 /**
- * The history read of sessions, so that a turn reads and parses only what came since the last one. It holds for one
- * version of the history and at most `characters` of it: what was not asked for longest goes.
+ * The history of recently read sessions, so that a turn reads and parses only what is new. It is
+ * valid for one version of the history and holds at most `characters` of it; the least recently
+ * used sessions are evicted.
  */
 export class RememberedHistory {
   readonly #characters: number;

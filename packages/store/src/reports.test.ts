@@ -4,14 +4,14 @@ import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`what is not done yet on ${database.name}`, () => {
+  describe.runIf(database.available)(`the backlog on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
     });
     afterAll(() => database.dispose());
 
-    it('[U03] is nothing where nothing was ever done', async () => {
+    it('[U03] is empty if nothing was ever done', async () => {
       expect(await store.backlog.read(5)).toEqual({
         messages: 0,
         conversations: 0,
@@ -22,7 +22,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[U03] is told by conversation, turn and account, the oldest first', async () => {
+    it('[U03] is listed by conversation, turn and account, the oldest first', async () => {
       await store.inbox.accept(message('m1', 'c1', { at: 1 }));
       database.setTime(2);
       const lease = await hold(store, 'web:c1', 'worker 1', 2);
@@ -67,14 +67,14 @@ const call = (name: string, path: string) => ({
 });
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`what the audit asks ${database.name}`, () => {
+  describe.runIf(database.available)(`the audit on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
     });
     afterAll(() => database.dispose());
 
-    /** A turn that calls `write` twice, the second time in vain, and `read`. */
+    /** Runs a turn that calls `write` twice, the second time without success, and `read`. */
     const turnThatWrites = async () => {
       await store.inbox.accept(message('m1'));
       const lease = await hold(store);
@@ -92,7 +92,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return lease;
     };
 
-    it('[U05] which files an agent wrote, in which conversation, and who approved it', async () => {
+    it('[U05] shows which files an agent wrote, in which conversation, and who approved it', async () => {
       const lease = await turnThatWrites();
       const approval = { code: 'A', turnId: 't1', callKey: 't1.0.0', tool: 'write', shown: '' };
       const who = { askedBy: 'web:u1', askedIn: 'web:c9', place: 'web', approvers: [] };
@@ -114,7 +114,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.audit.writes(['write'], 11)).toEqual([]);
     });
 
-    it('[U05] who was allowed or linked, and when they last used the model', async () => {
+    it('[U05] shows who was allowed or linked, and when they last used the model', async () => {
       const stranger = { ...routeTo('a'), senderId: 'a', senderName: 'Eve', route: routeTo('a') };
       await store.pairing.request(stranger, 'C1', [], 0);
       await store.pairing.approve('C1', () => [], 7);

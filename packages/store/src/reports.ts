@@ -1,7 +1,7 @@
 import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { Row } from './tables.ts';
 
-/** A conversation in which messages wait for a turn. */
+/** A conversation with messages waiting for a turn. */
 interface WaitingConversation {
   readonly conversationId: string;
   readonly messages: number;
@@ -9,17 +9,17 @@ interface WaitingConversation {
   readonly oldestAt: number;
 }
 
-/** A turn that is under way. Times in ms. */
+/** A running turn. Times in ms. */
 interface RunningTurn {
   readonly turnId: string;
   readonly conversationId: string;
   readonly startedAt: number;
   /** The number of times it was started. */
   readonly attempts: number;
-  /** The worker that runs it; null: none. */
+  /** The worker that runs it; null if none does. */
   readonly owner: string | null;
   readonly leaseUntil: number | null;
-  /** It waits for an approval. */
+  /** Whether it waits for an approval. */
   readonly isSuspended: boolean;
 }
 
@@ -34,7 +34,7 @@ interface OwedByAccount {
   readonly oldestAt: number;
 }
 
-/** The work that waits, runs and is to be sent; each list begins with the oldest and is cut at the limit. */
+/** Waiting, running and outgoing work. Each list starts with the oldest and is cut at the limit. */
 export interface Backlog {
   readonly messages: number;
   readonly conversations: number;
@@ -44,13 +44,18 @@ export interface Backlog {
   readonly outgoing: readonly OwedByAccount[];
 }
 
-/** The oldest of what waits, for readiness. Times in ms since 1970; null: nothing waits. */
+/**
+ * The oldest waiting work, for the readiness check. Times in ms since 1970; null if nothing waits.
+ */
 export interface OldestWork {
-  /** The oldest message that a worker could take now; none of a conversation in which a turn runs or that a person leads. */
+  /**
+   * The oldest message that a worker could take now. Conversations with a running turn, or led by a
+   * person, do not count.
+   */
   readonly message: { readonly seq: number; readonly at: number } | null;
-  /** When a turn last started or ended, of any conversation; null: never. */
+  /** When a turn of any conversation last started or ended; null if never. */
   readonly lastTurnAt: number | null;
-  /** For each account the oldest part that could be sent now, the first one of its chat. */
+  /** For each account, the oldest part that could be sent now, being the first of its chat. */
   readonly parts: readonly OldestPart[];
 }
 
@@ -62,8 +67,8 @@ interface OldestPart {
 }
 
 /**
- * The work that is not done yet; it has no table of its own and writes nothing. Status and page read it. Each query
- * goes by an index that holds nothing else.
+ * Unfinished work. It has no table of its own and writes nothing; status and the page read it. Each
+ * query uses an index that contains only unfinished work.
  */
 export function backlogRepository(database: Database) {
   return {
@@ -101,7 +106,8 @@ const LAST_TURN = statement(`
     union all select max(finished_at) from turn
   ) moments`).rows<{ readonly at: number | null }>();
 
-// A part that was never tried counts whatever its moment says: a clock that was set back has moved only that.
+// A part that was never tried counts whatever its time says, because only a clock that was set back
+// can have moved that.
 const OLDEST_PARTS = statement(`
   select part.channel, part.account, part.seq,
     case when part.attempts = 0 then part.created_at else part.not_before end as at
@@ -152,35 +158,35 @@ interface KnownPerson {
   /** `channel:userId`. */
   readonly personId: string;
   readonly since: number;
-  /** The last day on which they used the model (`2026-11-21`); null: none is known. */
+  /** The last day on which they used the model (`2026-11-21`); null if unknown. */
   readonly lastDay: string | null;
 }
 
-/** A tool call of a turn that has ended, as its journal has it. */
+/** A tool call of a finished turn, from its journal. */
 interface JournalledWrite {
   readonly tool: string;
-  /** The arguments as the model wrote them: JSON, unchecked. */
+  /** The arguments as the model wrote them: unchecked JSON. */
   readonly input: string;
   readonly conversationId: string;
   readonly at: number;
-  /** The person who approved it; null where none was asked. */
+  /** The person who approved it; null if nobody was asked. */
   readonly approvedBy: string | null;
 }
 
-/** Bounds the look into journals: the newest turns are what matters. */
+/** Limits the number of journals that are read; the newest turns matter most. */
 const MAX_TURNS = 1_000;
 
-/** The queries of `parley audit`. They only read, and nothing on the message path uses them. */
+/** The queries of `parley audit`. They are read-only, and nothing on the message path uses them. */
 export function auditRepository(database: Database) {
   return {
-    /** Everyone whom an owner allowed by a code. */
+    /** Everyone whom an owner allowed with a code. */
     allowedPeople: (): Promise<readonly KnownPerson[]> =>
       database.read((sql) => sql.all(ALLOWED, { colon: ':' })),
 
-    /** All accounts that are linked. */
+    /** All linked accounts. */
     linked: (): Promise<readonly KnownPerson[]> => database.read((sql) => sql.all(LINKED)),
 
-    /** Successful calls of these tools in turns that ended since then, newest first. */
+    /** Successful calls of these tools in turns that have ended since then, newest first. */
     writes: (tools: readonly string[], since: number) =>
       database.read((sql) => writesSince(sql, tools, since)),
   };

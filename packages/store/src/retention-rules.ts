@@ -3,13 +3,13 @@ import { primaryKeyColumns, referencesTo, TABLE_LIST } from './tables.ts';
 
 export type { RetentionAges } from './tables/table.ts';
 
-/** A table of which old rows are removed. */
+/** A table whose old rows are removed. */
 export interface RetentionRule extends AgeRule {
   readonly table: string;
   readonly by: readonly string[];
 }
 
-/** Rows that refer to others come before them. */
+/** Referring tables come before those they refer to. */
 export const RETENTION_RULES: readonly RetentionRule[] = TABLE_LIST.toReversed().flatMap(
   ([table, described]) =>
     typeof described.kept === 'string'
@@ -32,20 +32,20 @@ function neededIn(table: string, { needed }: AgeRule): string {
   return [...(needed === undefined ? [] : [needed]), ...references].join(' or ');
 }
 
-/** Rows of this rule are old when they are older than this. */
+/** Rows of this rule are old if they are older than this. */
 export function oldBefore({ keeps }: RetentionRule, ages: RetentionAges, now: number): number {
   const age = Math.max(...keeps.map((name) => ages[name]));
   return age === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - age);
 }
 
-/** Condition: the rows that are older than `:bound` and no longer needed. */
+/** SQL condition: the rows older than `:bound` that are no longer needed. */
 export function isOld({ at, needed }: RetentionRule): string {
   return `${at} < :bound${needed === '' ? '' : ` and not (${needed})`}`;
 }
 
 export const boundOf = ({ isDay }: RetentionRule, at: number) => (isDay === true ? utcDay(at) : at);
 
-/** The day in UTC: a bound of many days does not depend on the time zone. */
+/** The day in UTC, because limits of many days do not depend on the time zone. */
 export function utcDay(at: number): string {
   return new Date(Math.min(Math.max(at, 0), 8.64e15)).toISOString().slice(0, 10);
 }

@@ -59,7 +59,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const { tables } = await store.retention.use(AGES, now);
       return Object.fromEntries(tables.map((table) => [table.table, table.rows]));
     };
-    /** As many messages on each of these days, each in a chat of its own. */
+    /** Writes the same number of messages on each of these days, each in its own chat. */
     const live = async (days: number, perDay: number) => {
       for (let day = 1; day <= days; day += 1) {
         const at = day * DAY;
@@ -72,7 +72,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
     };
 
-    it('[D15] are removed in all tables at their ages, and no younger ones', async () => {
+    it('[D15] are removed from all tables at their ages, and no younger ones', async () => {
       await live(20, 2);
       const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: DAY } as const;
       await store.decisions.record({ ...routeTo('c0'), messageId: 'r', ...refused });
@@ -96,7 +96,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.retention.last()).toMatchObject({ endedAt: now, cutoff: null });
     });
 
-    it('[D15] stay while they are needed: what waits, is open or is to be answered', async () => {
+    it('[D15] stay while they are needed: waiting, open or unanswered', async () => {
       await store.inbox.accept(message('waiting', 'c1'));
       await store.outbox.enqueue([part('unsent', 'c2')], 0);
       await store.inbox.accept(message('asked', 'c3'));
@@ -148,13 +148,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         kind: 'replayed',
       });
       expect(await store.inbox.waiting('web:c3')).toBe(1);
-      // The letter is settled, the question waits: only that is still needed.
+      // The dead letter is settled and the question still waits, so only the question is needed.
       now += 61 * DAY;
       await round();
       expect(await rows()).toMatchObject({ inbox: 4, turn: 1, turn_step: 1, dead_letter: 0 });
     });
 
-    it('[D15] go the oldest first while the database is too large, but never those of three days', async () => {
+    it('[D15] are removed oldest first while the database is too large, but never those of the last three days', async () => {
       await live(12, 2);
       const forever = { messages: FOREVER, history: FOREVER, prompts: FOREVER };
       const { tables } = await store.retention.use(AGES, now);
@@ -176,7 +176,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.inbox.accept(message('m10-1', 'c1'))).toBe('duplicate');
     });
 
-    it('[D15] go in steps, between which other work is done; a round that was ended continues later', async () => {
+    it('[D15] are removed in steps, between which other work runs; an interrupted round continues later', async () => {
       await live(2, 30);
       now = 300 * DAY;
       const ended = await round({}, { pause: async () => false });
@@ -188,7 +188,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await rows()).toMatchObject({ inbox: 0, outbox: 0, turn: 0, transcript: 0 });
     });
 
-    it('[D15] are counted for every table, with the ages or the reason that bound it', async () => {
+    it('[D15] are counted for every table, with the ages or the reason that bounds it', async () => {
       const { tables } = await store.retention.use(AGES, now);
       expect(tables.map(({ table }) => table).sort()).toEqual(Object.keys(TABLES).sort());
       expect(tables.filter(({ bound }) => bound.length === 0)).toEqual([]);
@@ -215,13 +215,13 @@ const [sqlite, postgres] = bothDatabases(inject('postgresUrl'));
 
 describe.each([
   { database: sqlite, days: 365, ages: AGES },
-  // Shorter, and all ages with it.
+  // Shorter than on SQLite, and all ages with it.
   { database: postgres, days: 40, ages: { ...AGES, messages: 5 * DAY, history: 8 * DAY } },
-])('a long time of a busy installation', ({ database, days, ages }) => {
+])('a long run of a busy installation', ({ database, days, ages }) => {
   if (database === undefined) throw new Error('There are two databases.');
   afterAll(() => database.dispose());
 
-  /** The size of the file, or of all tables of a server whose vacuum has run. */
+  /** The size of the file, or of all tables on a vacuumed server. */
   const sizeOf = async (store: Store): Promise<number> => {
     if (database.name === 'SQLite') return statSync(pathOf(database)).size;
     const client = new Client({ connectionString: database.url() });
@@ -232,7 +232,7 @@ describe.each([
   };
 
   it.runIf(database.available)(
-    `[D15] makes ${database.name} no larger once rows have reached their age`,
+    `[D15] does not make ${database.name} grow once rows reach their age`,
     async () => {
       await database.openBare();
       let now = 0;
@@ -272,7 +272,7 @@ describe('removing rows', () => {
   const database = sqliteForTests();
   afterAll(() => database.dispose());
 
-  it('[D15] gives the disk back what is free beyond some megabytes and a quarter of the file', async () => {
+  it('[D15] returns free space to the disk beyond some megabytes and a quarter of the file', async () => {
     await database.openBare();
     const store = await openStore({ url: database.url(), clock: () => 0 });
     for (let nth = 0; nth < 8; nth += 1) {
@@ -286,7 +286,7 @@ describe('removing rows', () => {
     expect(statSync(pathOf(database)).size).toBeLessThan(5_000_000);
   });
 
-  it('[D15] keeps an old row to which a younger one refers', async () => {
+  it('[D15] keeps an old row that a younger one refers to', async () => {
     await database.openBare();
     const store = await openStore({ url: database.url(), clock: () => 0 });
     const look = new DatabaseSync(pathOf(database));
@@ -304,7 +304,7 @@ describe('removing rows', () => {
     await store.close();
   });
 
-  it('[D15] makes no removal slower: rows that refer to another one are found by an index', async () => {
+  it('[D15] finds referring rows by an index, so that removing a row is never slow', async () => {
     await (await database.openEmpty()).close();
     const look = new DatabaseSync(pathOf(database));
     const removed = new Set<string>(RETENTION_RULES.map(({ table }) => table));

@@ -14,58 +14,66 @@ import type { StorageUse } from './storage.ts';
 
 export type { RetentionAges } from './retention-rules.ts';
 
-/** Bounds of a database. */
+/** The limits of a database. */
 export interface RetentionBounds {
   readonly ages: RetentionAges;
-  /** The size of all rows that are in use; beyond it the oldest go first, whatever their age. Infinity: none. */
+  /**
+   * The total size of used rows in bytes; beyond it, the oldest rows are removed whatever their
+   * age. Infinity for no limit.
+   */
   readonly bytes: number;
 }
 
-/** One round of removing what is old. */
+/** One round of removing old rows. */
 export interface RetentionRun {
   readonly endedAt: number;
   readonly tookMs: number;
-  /** Rows, without those that went along with others. */
+  /** The number of removed rows, not counting those removed by cascade. */
   readonly removed: number;
-  /** Everything older than this had to go because of the size; null: the ages were enough. */
+  /**
+   * Everything older than this had to be removed because of the size; null if the ages were enough.
+   */
   readonly cutoff: number | null;
-  /** The moment to which ages are counted now. */
+  /** The time up to which ages are now counted. */
   readonly countedTo: number;
 }
 
-/** The witnesses in the database of how much time has passed. */
+/** What the database knows about how much time has passed. */
 export type StoreWitnesses = Required<Pick<AgeWitnesses, 'database' | 'newest'>>;
 
-/** The pace of a round beside other work. */
+/** How a round shares its time with other work. */
 export interface RetentionPace {
-  /** The moment from which ages are counted, as `decideAging` says. */
+  /** The time from which ages are counted, as `decideAging` determines. */
   readonly countFrom: number;
-  /** Noted at the end of a whole round; `countFrom` where it is absent. */
+  /** Recorded at the end of a complete round; `countFrom` when absent. */
   readonly countedTo?: number;
   readonly clock: () => number;
-  /** Between steps, each of which took so many ms; false ends the round. */
+  /** Called between steps with the duration of the last one; false ends the round. */
   readonly pause: (tookMs: number) => Promise<boolean>;
 }
 
-/** Removing what is old, and what the database takes; loaded with the first use. */
+/** Removes old rows and measures the size of the database. Loaded on first use. */
 export interface RetentionRepository {
-  /** The result of the last whole round; null before the first. */
+  /** The result of the last complete round; null before the first. */
   last(): Promise<RetentionRun | null>;
   /** The time of the database, and that of its newest row. */
   witnesses(): Promise<StoreWitnesses>;
-  /** A round, in steps of some ms. Harmless when two do it at once. */
+  /** Runs a round in steps of a few ms. Harmless if two run at once. */
   run(bounds: RetentionBounds, pace: RetentionPace): Promise<RetentionRun>;
-  /** Reads the whole database: not for a process that answers. */
+  /** Reads the whole database, so it is not for a process that answers messages. */
   use(ages: RetentionAges, now: number): Promise<StorageUse>;
 }
 
-/** A step is at most 500 rows, and as few as take about 8 ms: nothing else is done on SQLite meanwhile. */
+/**
+ * A step is at most 500 rows, and as few as take about 8 ms, because on SQLite nothing else runs
+ * meanwhile.
+ */
 const MAX_ROWS = 500;
 const FIRST_ROWS = 50;
 const STEP_MS = 8;
-/** Younger rows are kept whatever the size: platforms deliver again what they delivered lately. */
+/** Younger rows are kept whatever the size, because platforms redeliver recent messages. */
 const YOUNGEST_MS = 3 * 24 * 60 * 60_000;
-/** By how much more than needed the size is brought down. */
+/** The size is reduced to this fraction of the limit. */
 const HEADROOM = 0.95;
 
 /** The result of the last round; null before the first. */
@@ -73,7 +81,7 @@ export async function lastRetention(database: Database): Promise<RetentionRun | 
   return (await database.read((sql) => sql.get(LAST_RUN))) ?? null;
 }
 
-// One row, so that all processes and `parley storage` know.
+// A single row, so that all processes and `parley storage` can read it.
 const LAST_RUN = statement(`
   select ended_at as "endedAt", took_ms as "tookMs", removed, cutoff, counted_to as "countedTo"
   from retention_run`).rows<RetentionRun>();
@@ -92,8 +100,8 @@ export async function storeWitnesses(
   return row ?? { database: 0, newest: null };
 }
 
-// A heartbeat writes in its time where no person does. The last row by `seq`, not the latest by time: one that was
-// written while a clock was ahead must not speak for ever.
+// A heartbeat writes rows even when no person does. Uses the last row by `seq`, not the latest by
+// time, because a row written while a clock was ahead must not count forever.
 const WITNESSES = statement(`
   select ${SHARED_NOW} as database, (select max(at) from (
     select at from (select received_at as at from inbox order by seq desc limit 1) as i
@@ -103,8 +111,8 @@ const WITNESSES = statement(`
     union all select max(last_at) as at from heartbeat) as newest_of_each) as newest`).rows<StoreWitnesses>();
 
 /**
- * Removes what is older than its age, and more of the oldest while the database is too large (D15). In steps
- * of some ms; ended at any of them, the next round goes on. Two at once do no harm.
+ * Removes rows past their age, and more of the oldest while the database is too large (D15). Works
+ * in steps of a few ms; if it ends early, the next round continues. Two rounds at once do no harm.
  */
 export async function retain(
   database: Database,
@@ -139,7 +147,7 @@ export async function retain(
     goesOn = await pause(tookMs);
   }
   const run = { endedAt: clock(), tookMs: clock() - startedAt, removed, cutoff, countedTo };
-  // A round that was ended early was none: the next one looks at everything.
+  // A round that ended early does not count: the next one checks everything.
   if (goesOn)
     await database.change('process', KEEP_RUN, { ...run, tookMs: Math.round(run.tookMs) });
   return run;
@@ -205,20 +213,22 @@ async function* removeOld(
   }
 }
 
-/** The columns in whose order rows are read, and when the row was written. */
+/** The columns that determine the reading order, and the time at which the row was written. */
 type Row = Readonly<Record<string, string | number | null>>;
 
-/** The position of a row in that order, as parameters: `to0`, `to1`, … */
+/** A row's position in that order, as parameters: `to0`, `to1`, … */
 function cellsOf(name: string, { by }: RetentionRule, row: Row): Record<string, SqlValue> {
   return Object.fromEntries(by.map((column, nth) => [`${name}${nth}`, row[column] ?? 0]));
 }
 
-/** In pages: what is free beyond this, and beyond a quarter of the file, is released to the disk. */
+/** Free pages beyond this number, and beyond a quarter of the file, are returned to the disk. */
 const MAX_FREE_PAGES = 1_024;
 const PAGES_OF_STEP = 64;
 const INCREMENTAL = 2;
 
-/** A step of making a file of SQLite smaller; how long it took, null where there is nothing to do. */
+/**
+ * One step of shrinking a SQLite file. Returns how long it took, or null if there is nothing to do.
+ */
 async function shrink(database: Database): Promise<number | null> {
   if (database.dialect !== 'sqlite') return null;
   const found = await database.read((sql) => sql.get(PAGES));
@@ -226,7 +236,8 @@ async function shrink(database: Database): Promise<number | null> {
   if (mode !== INCREMENTAL || free < Math.max(MAX_FREE_PAGES, pages / 4)) return null;
   return database.write(async (sql) => {
     const began = systemTime.monotonic();
-    // It has no columns, so it is run and not read, and stops at its first page.
+    // The pragma returns no columns, so it is run instead of queried, and each run stops at its
+    // first page.
     for (let nth = 0; nth < PAGES_OF_STEP; nth += 1) await sql.run(FREE_PAGE);
     return systemTime.monotonic() - began;
   }, 'process');
@@ -243,8 +254,8 @@ const PAGES = statement(`
 const FREE_PAGE = statement('pragma incremental_vacuum(1)');
 
 /**
- * The time before which rows have to go so that the rest has room; null when there is room. As if all times had
- * written as much; the next round looks again.
+ * The time before which rows must be removed so that the rest fits; null if there is room. Assumes
+ * that every period wrote the same amount; the next round corrects it.
  */
 async function cutoffOf(
   database: Database,
@@ -255,16 +266,16 @@ async function cutoffOf(
   const { bytesUsed } = await import('./storage.ts');
   const used = await bytesUsed(database, most);
   if (used <= most) return null;
-  // Before the last cutoff only rows are left that are still needed.
+  // Before the last cutoff, only rows that are still needed are left.
   const oldest = Math.max(await oldestOf(database, now), last?.cutoff ?? 0);
   const wanted = oldest + (now - oldest) * (1 - (most * HEADROOM) / used);
   return Math.floor(Math.min(wanted, now - YOUNGEST_MS));
 }
 
-/** The tables that hold most of it. */
+/** The tables that hold most of the data. */
 const LARGE: ReadonlySet<string> = new Set(['transcript', 'inbox', 'outbox', 'turn_prompt']);
 
-/** When the oldest row was written; it may be one that is still needed, and stays. */
+/** When the oldest row was written; that row may still be needed and stay. */
 async function oldestOf(database: Database, now: number): Promise<number> {
   let oldest = now;
   for (const rule of RETENTION_RULES.filter(({ table }) => LARGE.has(table))) {

@@ -11,81 +11,93 @@ import type { NewPrompt } from './prompt-rows.ts';
 import type { SpendAccount, TurnUsage } from './spend.ts';
 import type { Row } from './tables.ts';
 
-/** The freedom of the agent in a conversation (G04). Outlives `/new` and restarts. */
+/** How freely the agent acts in a conversation (G04). Survives `/new` and restarts. */
 export type ConversationMode = 'agent' | 'ask' | 'plan';
 
-/** An accepted inbound message, with the lane it belongs to and the route of its answer. */
+/** An accepted inbound message, with its lane and the route of its answer. */
 export interface AdmittedMessage {
   readonly conversationId: string;
   readonly message: InboundMessage;
   readonly route: ReplyRoute;
   readonly receivedAt: number;
-  /** An owner wrote it in a direct chat: decided by ingress, once and for good. */
+  /** Whether an owner wrote it in a direct chat; decided once, by ingress. */
   readonly fromOwner?: boolean;
-  /** Why ingress took it, for `/why`. */
+  /** Why ingress accepted it, for `/why`. */
   readonly reason?: string;
-  /** More of it may be on the way until then (ms): no turn takes it before (F08). */
+  /** Until this time (ms), more of it may be on the way, so no turn takes it before (F08). */
   readonly settlesAt?: number;
-  /** The trace it belongs to, in the form of `traceparent`; absent where traces are off. */
+  /** Its trace in the form of `traceparent`; absent if tracing is off. */
   readonly trace?: string | undefined;
-  /** The bytes of its attachments, in their order, where they came with it; else they are fetched later. */
+  /**
+   * The bytes of its attachments in order, if they came with it; otherwise they are fetched later.
+   */
   readonly files?: readonly Uint8Array[];
 }
 
-/** A stored inbound message. `seq` grows in the order of storing and is the order of the lane. */
+/**
+ * A stored inbound message. `seq` grows in the order of storing and defines the order of the lane.
+ */
 export interface InboxRow extends AdmittedMessage {
   readonly seq: number;
 }
 
-/** Bytes that are stored outside of the rows, all `size` of them. */
+/** Bytes stored outside of the rows, all `size` of them. */
 export interface FileRef {
   readonly id: string;
   readonly size: number;
 }
 
-/** A part of an answer before it has a row; ids and keys are given by the store. */
+/** A part of an answer before it has a row; the store assigns its id and key. */
 export interface NewPart extends PartExtras {
   readonly route: ReplyRoute;
   readonly body: RenderedPart;
-  /** The stored bytes of `file`. They are stored before the transaction: see `PartWithBytes`. */
+  /** The stored bytes of `file`. They are stored before the transaction; see `PartWithBytes`. */
   readonly stored?: FileRef;
   readonly bytes?: never;
-  /** It shows a notice of Parley itself: the next turn of this conversation knows it, as nobody's words (P18). */
+  /**
+   * Set if the part shows a notice of Parley itself: the next turn of this conversation sees it as
+   * nobody's words (P18).
+   */
   readonly notice?: { readonly conversationId: string; readonly text: string };
 }
 
 /** A part whose file is not stored yet. */
 export interface PartWithBytes extends Omit<NewPart, 'bytes' | 'stored'> {
-  /** Of `file`. */
+  /** The bytes of `file`. */
   readonly bytes?: Uint8Array;
 }
 
-/** The right to work on one lane: every write of a turn is refused once the epoch has moved on. */
+/** The right to work on one lane. Every write of a turn is refused once the epoch has advanced. */
 export interface Lease {
   readonly conversationId: string;
-  /** Fencing token; grows with every acquisition and with every `/stop`. */
+  /** Fencing token; grows with every acquisition and every `/stop`. */
   readonly epoch: number;
 }
 
-/** One line of the model's history. `content` is the message as the model port defines it. */
+/** One entry of the model's history. `content` is the message as the model port defines it. */
 export interface TranscriptEntry {
   readonly role: 'user' | 'assistant' | 'tool' | 'system';
   readonly content: unknown;
 }
 
-/** One finished step of a turn, kept so that a second run goes on after it (G16). */
+/** One finished step of a turn, stored so that a second run continues after it (G16). */
 export interface JournalStep {
   readonly index: number;
   readonly content: unknown;
-  /** The call whose result this is: the record of its approval, if there is one, gets it, too. */
+  /** Set if this step is a call's result: the record of its approval, if any, gets it too. */
   readonly settles?: { readonly callKey: string; readonly failed: boolean };
-  /** Its usage, and the account that it counts on: counted with the step, whatever becomes of the turn (G17). */
+  /**
+   * Its usage and the account to charge; counted with the step, whatever happens to the turn (G17).
+   */
   readonly spends?: { readonly account: SpendAccount; readonly usage: TurnUsage };
   /** When it was started, in ms, and its facts for `/why`. */
   readonly timing?: { readonly startedAt: number; readonly facts: StepFacts };
 }
 
-/** A message of a group that did not address the bot, or one of Parley itself (`isOwnMessage`). `text` and `senderName` are untrusted. */
+/**
+ * A group message that did not address the bot, or one of Parley itself (`isOwnMessage`). `text`
+ * and `senderName` are untrusted.
+ */
 export interface GroupContextMessage {
   readonly messageId: string;
   readonly senderId: string;
@@ -93,58 +105,75 @@ export interface GroupContextMessage {
   readonly text: string;
 }
 
-/** The messages one turn answers. A resumed turn keeps its id, its messages and its finished steps. */
+/**
+ * The messages that one turn answers. A resumed turn keeps its id, its messages and its finished
+ * steps.
+ */
 export interface ClaimedTurn {
   readonly turnId: string;
   readonly conversationId: string;
-  /** Grows with `/new`; history of earlier sessions is not shown to the model. */
+  /** Grows with `/new`; the model does not see the history of earlier sessions. */
   readonly session: number;
   readonly resumed: boolean;
-  /** The number of times this turn was started before; a turn that kills its worker must not run for ever. */
+  /**
+   * How often this turn was started before, because a turn that kills its worker must not run
+   * forever.
+   */
   readonly attempts: number;
-  /** The number of these that made the process stand still; absent: none. */
+  /** How many of these starts hung the process; absent if none did. */
   readonly hangs?: number;
-  /** When its model was first away, in ms; absent: it never was. */
+  /** When its model first became unavailable, in ms; absent if it never did. */
   readonly putOffSince?: number;
   readonly messages: readonly InboxRow[];
-  /** The group's messages since its last turn, oldest first; the same whenever the turn is resumed. */
+  /**
+   * The group's messages since its last turn, oldest first; the same each time the turn is resumed.
+   */
   readonly groupContext: readonly GroupContextMessage[];
   readonly steps: readonly JournalStep[];
-  /** The present mode of the conversation; `agent` when absent. A turn that is resumed may find another one. */
+  /**
+   * The current mode of the conversation; `agent` when absent. It may differ when a turn is
+   * resumed.
+   */
   readonly mode?: ConversationMode;
-  /** The same of the model; null or absent: that of the settings. */
+  /**
+   * The current model; null or absent for the model of the settings. It may differ when a turn is
+   * resumed.
+   */
   readonly model?: string | null;
 }
 
-/** The end of a turn; `silent` has no parts, `failed` has a notice for the person. */
+/** The end of a turn. `silent` has no parts; `failed` has a notice for the person. */
 export interface TurnCommit {
   readonly turnId: string;
   readonly outcome: 'answered' | 'silent' | 'failed';
-  /** Why, for `failed` and `silent`. */
+  /** The reason, for `failed` and `silent`. */
   readonly reason?: string;
   readonly entries: readonly TranscriptEntry[];
   readonly parts: readonly NewPart[];
-  /** The answer is a plan: it may be run, once, until something newer is said (G04). */
+  /** Set if the answer is a plan, which may be run once until something newer is said (G04). */
   readonly isPlan?: boolean;
   readonly usage: TurnUsage | null;
-  /** On whose account the usage is (G17), as far as its steps have not been counted. */
+  /** The account to charge for usage that its steps have not counted yet (G17). */
   readonly account?: SpendAccount;
   /** The trace of the turn, for its parts. */
   readonly trace?: string | undefined;
-  /** The last step of its journal: the answer, which nothing has to come back to once it is committed. */
+  /**
+   * The last step of its journal: the answer, which nothing needs to resume from once it is
+   * committed.
+   */
   readonly step?: JournalStep | undefined;
-  /** The prompt of the model, for people (P17). */
+  /** The model's prompt, recorded for people (P17). */
   readonly prompt?: NewPrompt | undefined;
-  /** The turn has no group context: nothing to delete. */
+  /** Set if the turn has no group context, so there is nothing to delete. */
   readonly hadNoGroupContext?: boolean;
   /** Releases the lane in the same transaction if nothing waits in it. */
   readonly leaves?: boolean;
 }
 
-/** `fenced`: the lease was lost; nothing was written and the work must be thrown away. */
+/** `fenced`: the lease was lost, nothing was written, and the work must be discarded. */
 export type CommitResult = 'committed' | 'fenced';
 
-/** The columns that make an `InboxRow`. */
+/** The columns of an `InboxRow`. */
 export const INBOX_COLUMNS =
   'inbox.seq, inbox.conversation_id, message, route, received_at, from_owner, settles_at, inbox.trace';
 
@@ -155,7 +184,10 @@ export type MessageRow = Row<
   | ('received_at' | 'from_owner' | 'settles_at' | 'trace')
 >;
 
-/** A stored message as the other packages know it. Throws StoreError `store-damaged`. */
+/**
+ * Converts a stored message to the type used outside of the store. Throws StoreError
+ * `store-damaged`.
+ */
 export function readInboxRow(row: MessageRow): InboxRow {
   return {
     seq: row.seq,
@@ -169,7 +201,7 @@ export function readInboxRow(row: MessageRow): InboxRow {
   };
 }
 
-/** The row of a message that just came in. */
+/** The row of a message that has just arrived. */
 export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done') {
   const { message } = admitted;
   return {
@@ -199,17 +231,21 @@ export const INSERT_MESSAGE = `
 
 const ADD = statement(INSERT_MESSAGE);
 
-/** Puts a message that Parley itself writes into a lane. */
+/** Adds a message that Parley itself writes to a lane. */
 export function addMessage(sql: Sql, message: AdmittedMessage): void {
   sql.send(ADD, newInboxRow(message, 'waiting'));
 }
 
 /**
- * The outcome of a message: by its turn, by `/stop`, by its author, because it was a command, or by a later message.
+ * The outcome of a message: that of its turn, or what `/stop`, its author, its being a command, or
+ * a later message caused.
  */
 export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'withdrawn' | 'command' | 'replaced';
 
-/** The row of an attachment has what it takes to fetch it; the message itself is kept longer than a view-once file. */
+/**
+ * Removes the keys needed to fetch attachments, which the attachment rows have. The message is kept
+ * longer than a view-once file.
+ */
 export function withoutKeys(message: InboundMessage): InboundMessage {
   if (message.attachments?.some(({ viewOnce }) => viewOnce) !== true) return message;
   const attachments = message.attachments.map((one) =>

@@ -18,13 +18,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const state = () => databaseState({ url: `sqlite:${path}` });
 const open = () => openStore({ url: `sqlite:${path}`, clock: Date.now });
 
-describe('a look at a database', () => {
+describe('databaseState', () => {
   it('[U02] makes none', async () => {
     expect(await state()).toMatchObject({ kind: 'absent', dialect: 'sqlite', name: path });
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('[U02] works beside a process that has it open, and after that', async () => {
+  it('[U02] works while a process has the database open, and afterwards', async () => {
     const store = await open();
     expect(await state()).toMatchObject({ kind: 'current' });
     await store.close();
@@ -34,7 +34,7 @@ describe('a look at a database', () => {
     expect(readdirSync(folder)).toEqual(['parley.db']);
   });
 
-  it('[U02] leaves a schema alone that opening would change', async () => {
+  it('[U02] leaves a schema unchanged that opening would migrate', async () => {
     await (await open()).close();
     const sqlite = new DatabaseSync(path);
     sqlite.exec('delete from parley_migration');
@@ -44,7 +44,7 @@ describe('a look at a database', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it('[U02] refuses one of a newer Parley, and a damaged one', async () => {
+  it('[U02] rejects a database of a newer Parley, and a damaged one', async () => {
     await (await open()).close();
     const sqlite = new DatabaseSync(path);
     sqlite.exec("insert into parley_migration values (9999, 'x', '99.0.0', 0)");
@@ -65,8 +65,8 @@ describe('a look at a database', () => {
 
 const [, postgres] = bothDatabases(inject('postgresUrl'));
 
-describe.runIf(postgres?.available)('a look at a database on PostgreSQL', () => {
-  it('[U02] makes no tables', async () => {
+describe.runIf(postgres?.available)('databaseState on PostgreSQL', () => {
+  it('[U02] creates no tables', async () => {
     if (postgres === undefined) return;
     onTestFinished(() => postgres.dispose());
     await postgres.openBare();
@@ -78,8 +78,8 @@ describe.runIf(postgres?.available)('a look at a database on PostgreSQL', () => 
   });
 });
 
-describe('a look at a server that is not there', () => {
-  it('[U02] says so without the password', async () => {
+describe('databaseState of an unreachable server', () => {
+  it('[U02] reports it without the password', async () => {
     const url = 'postgres://ann:secret-word@127.0.0.1:9/parley';
     const thrown = await databaseState({ url }).catch((error: unknown) => error);
     expect(thrown).toMatchObject({ code: 'store-unreachable' });

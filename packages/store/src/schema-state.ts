@@ -6,22 +6,23 @@ import { isUpToDate, MIGRATIONS, readAppliedSteps, refuseUnknown } from './migra
 import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
-/** `absent`: there is no database yet. `behind`: opening it would change its schema. */
+/** `absent`: no database exists yet. `behind`: opening it would migrate its schema. */
 export interface DatabaseState {
   readonly kind: 'absent' | 'behind' | 'current';
   readonly dialect: StoreAddress['dialect'];
-  /** Its address; holds no password. */
+  /** Its address, without a password. */
   readonly name: string;
-  /** The size of a file, without its log; null for a server. */
+  /** The size of a file without its log; null for a server. */
   readonly bytes: number | null;
 }
 
-/** A larger file takes longer than a person waits for its check; its damage shows when it is used. */
+/** Checking a larger file takes longer than a person waits; damage in it shows in use. */
 const LARGEST_CHECKED_BYTES = 256 * 1024 * 1024;
 
 /**
- * Looks at a database as it is and changes nothing, not even its schema: `openStore` would. Throws StoreError:
- * `store-newer`, `store-older`, `store-damaged`, `store-unreachable`, `store-refused`.
+ * Inspects a database without changing anything, not even its schema, which `openStore` would
+ * migrate. Throws StoreError: `store-newer`, `store-older`, `store-damaged`, `store-unreachable`,
+ * `store-refused`.
  */
 export async function databaseState({
   url,
@@ -52,10 +53,11 @@ function fileState({
   return { kind: (steps ?? []).length < MIGRATIONS.length ? 'behind' : 'current', bytes };
 }
 
-/** SQLite's own check of the file, on a connection that cannot write. */
+/** Runs SQLite's own check of the file, on a read-only connection. */
 function refuseDamaged(path: string, name: string): void {
   try {
-    // Without a log no process has it open; as immutable SQLite leaves no side files behind.
+    // Without a log, no process has it open. Opened as immutable, SQLite leaves no side files
+    // behind.
     const hasLog = existsSync(`${path}-wal`);
     const url = pathToFileURL(path);
     url.searchParams.set('immutable', '1');

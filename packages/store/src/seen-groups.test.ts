@@ -17,7 +17,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       account = 'default',
     ) => store.seenGroups.note({ channel: 'telegram', account, chatId, title, seenAt });
 
-    it('[F05] knows a group once, by its last title, the last seen first', async () => {
+    it('[F05] lists a group once, with its last title, the most recently seen first', async () => {
       await see('-1', 10, 'Family');
       await see('-2', 20, '🦜'.repeat(200));
       await see('-1', 30);
@@ -39,7 +39,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(groups.filter(({ account }) => account === 'default').at(-1)?.seenAt).toBe(11);
     });
 
-    it('remembers who paused an account first, until it is resumed', async () => {
+    it('remembers who first paused an account, until it is resumed', async () => {
       const pause = (by: string, since: number) =>
         store.accountPauses.pause({ channel: 'telegram', account: 'default', by, since });
       await pause('the console', 1);

@@ -5,7 +5,7 @@ import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, message } from './testing/messages.ts';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`what is fixed for a session on ${database.name}`, () => {
+  describe.runIf(database.available)(`session snapshots on ${database.name}`, () => {
     let store: Store;
     const place = (session: number, chat = 'a') => ({ conversationId: `web:${chat}`, session });
     beforeEach(async () => {
@@ -15,21 +15,21 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[S07] stays what it was at first', async () => {
+    it('[S07] keep their first value', async () => {
       expect(await store.pins.fix(place(0), 'skills', { names: ['a'] }, 1)).toEqual({
         names: ['a'],
       });
       expect(await store.pins.fix(place(0), 'skills', { names: [] }, 2)).toEqual({ names: ['a'] });
     });
 
-    it('[S07] is decided by one of two turns that come at the same moment', async () => {
+    it('[S07] are decided by one of two turns that come at the same moment', async () => {
       const [one, two] = await Promise.all(
         ['x', 'y'].map((value) => store.pins.fix(place(0), 'persona', value, 1)),
       );
       expect(one).toBe(two);
     });
 
-    it('is another thing for another key, session or conversation', async () => {
+    it('are separate for each key, session and conversation', async () => {
       await store.pins.fix(place(0), 'skills', 'first', 1);
       expect(await store.pins.fix(place(0), 'persona', 'second', 1)).toBe('second');
       expect(await store.pins.fix(place(0, 'b'), 'skills', 'third', 1)).toBe('third');
@@ -51,12 +51,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[G11] are written once, by one of two who come at the same moment', async () => {
+    it('[G11] are written once, by one of two claimants at the same moment', async () => {
       const both = ['one', 'two'].map((by) => store.summaries.claim(task, { ...claimed, by }));
       expect((await Promise.all(both)).toSorted()).toEqual([false, true]);
     });
 
-    it('[G11] are taken over when a claim has run out, and the first claimant stores nothing then', async () => {
+    it('[G11] can be claimed by another process after a claim expired, and the first claimant then stores nothing', async () => {
       await store.summaries.claim(task, claimed);
       expect(await store.summaries.latest(place)).toBeNull();
       const later = { ...claimed, by: 'two', now: 10 };
@@ -71,7 +71,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.summaries.claim(task, { ...later, impatient: true })).toBe(false);
     });
 
-    it('[G11] that failed are tried again later, or at once where a person asks', async () => {
+    it('[G11] are retried later after a failure, or at once when a person asks', async () => {
       await store.summaries.claim(task, claimed);
       const impatient = { ...claimed, by: 'two', impatient: true };
       expect(await store.summaries.claim(task, impatient)).toBe(false);
@@ -81,14 +81,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.summaries.claim(task, impatient)).toBe(true);
     });
 
-    it('[G11] are free where the clock was set back by more than any claim lasts', async () => {
+    it('[G11] are free if the clock was set back by more than any claim lasts', async () => {
       database.setTime(60 * 60_000);
       await store.summaries.claim(task, claimed);
       database.setTime(0);
       expect(await store.summaries.claim(task, { ...claimed, by: 'two' })).toBe(true);
     });
 
-    it('[G11] [G16] are free again when nobody else is at work', async () => {
+    it('[G11] [G16] are free again if no other process is at work', async () => {
       await store.summaries.claim(task, claimed);
       await store.summaries.releaseAll();
       const later = { ...claimed, by: 'two', now: 1 };
@@ -149,7 +149,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[G12] are what was written last, in that conversation alone', async () => {
+    it('[G12] are the last ones written, in that conversation only', async () => {
       await store.todos.replace(place(0), [item('one'), item('two')], 1);
       await store.todos.replace(place(0), [{ text: 'two', state: 'done' }], 2);
       await store.todos.replace(place(0, 'b'), [item('three')], 3);
@@ -157,7 +157,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.todos.of(place(0, 'b'))).toEqual([item('three')]);
     });
 
-    it('[G12] are those of the session that the conversation is in', async () => {
+    it("[G12] are those of the conversation's current session", async () => {
       await store.todos.replace(place(0), [item('old')], 1);
       expect(await store.todos.now('web:a')).toEqual([item('old')]);
       expect(await store.todos.now('web:b')).toEqual([]);
@@ -165,7 +165,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.todos.now('web:a')).toEqual([]);
     });
 
-    it('[G12] end with the session, and a late turn of it does not bring them back', async () => {
+    it('[G12] end with the session, and a late turn does not bring them back', async () => {
       await store.todos.replace(place(0), [item('old')], 1);
       expect(await store.todos.of(place(1))).toEqual([]);
       await store.todos.replace(place(1), [item('new')], 2);

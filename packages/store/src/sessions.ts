@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { type Database, fromCheckedJson, fromJson, statement, toJson } from './database.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 
-/** The place of a pin: one session of one conversation. */
+/** Identifies a session of a conversation. */
 export interface SnapshotKey {
   readonly conversationId: string;
   readonly session: number;
 }
 
 /**
- * Values that stay what they were for the rest of a session (S07): the table `session_snapshot`, written by turns alone.
- * Nearly every call finds its pin, so reading comes first and takes no write lock.
+ * Values that stay fixed for the rest of a session (S07): the table `session_snapshot`, which only
+ * turns write. Nearly every call finds its value, so reading comes first and takes no write lock.
  */
 export function pinRepository(database: Database) {
   return {
     /**
-     * The value under `key`: what was pinned first, or `content` if nothing was. `content` must survive
-     * JSON. Pins of earlier sessions of the conversation are removed on the way.
+     * The value under `key`: the first one stored, or `content` if there is none yet. `content`
+     * must survive JSON. Values of earlier sessions of the conversation are removed along the way.
      */
     async fix(place: SnapshotKey, key: string, content: unknown, now: number): Promise<unknown> {
       const pinned = await database.read((sql) => sql.get(PINNED, { ...place, key }));
@@ -46,67 +46,69 @@ const PIN = statement(`
   values (:conversationId, :session, :key, :content, :now)
   on conflict (conversation_id, session, snapshot_key) do nothing`);
 
-/** The people of summaries: owners and other people have separate ones. */
+/**
+ * A session and the kind of people who read it: owners and other people have separate summaries.
+ */
 export interface SummaryKey extends SnapshotKey {
-  /** Kind of the reader. */
+  /** The kind of reader. */
   readonly reader: string;
 }
 
-/** One summary that is to be written, or was. */
+/** A summary to be written, or already written. */
 export interface SummaryTask extends SummaryKey {
-  /** `history`: of a session from its beginning. `day`: of one day of it. */
+  /** `history`: of a session from its start. `day`: of one day of it. */
   readonly kind: 'history' | 'day';
-  /** The mark that makes it unique: where the one before ends, or the date. */
+  /** Makes the summary unique: where the previous one ends, or the date. */
   readonly mark: string;
 }
 
-/** A summary that was written; `content` is for its writer to understand. */
+/** A written summary. Only its writer interprets `content`. */
 export interface StoredSummary {
   readonly content: unknown;
-  /** `seq` of the last transcript entry that is in it. */
+  /** The `seq` of the last transcript entry that it covers. */
   readonly reaches: number;
 }
 
-/** The exclusive right to write a summary, and for how long. */
+/** A request for the exclusive right to write a summary, and for how long. */
 interface SummaryClaim {
   readonly by: string;
   /** Stored with the summary (ms since 1970). */
   readonly now: number;
   readonly claimMs: number;
-  /** Also one that failed a short while ago. */
+  /** Also claims a summary that failed a short while ago. */
   readonly impatient: boolean;
 }
 
 /**
- * Summaries of what was said. Each is written once and never changed, but where a person wants something
- * forgotten; a longer one is a further row. The unique key of the table `summary` decides who writes one; no look
- * beforehand does.
+ * Summaries of conversations. Each is written once and never changed, except to forget something; a
+ * longer summary is another row. The unique key of the table `summary` decides who writes one, not
+ * a query beforehand.
  */
 export function summaryRepository(database: Database, sharedClock: SharedClock) {
   return {
-    /** The summary of a session that reaches furthest, null when there is none. */
+    /** The furthest-reaching summary of a session; null if there is none. */
     async latest(place: SummaryKey): Promise<StoredSummary | null> {
       return toStoredSummary(await database.read((sql) => sql.get(LATEST, place)));
     },
-    /** The summary of one day, null when there is none. */
+    /** The summary of one day; null if there is none. */
     async ofDay(place: SummaryKey, day: string): Promise<StoredSummary | null> {
       return toStoredSummary(await database.read((sql) => sql.get(OF_DAY, { ...place, day })));
     },
     /**
-     * Takes the writing of a summary; true for one caller, until its claim runs out. False when it is
-     * written already.
+     * Claims the right to write a summary. True for one caller until its claim expires; false if
+     * the summary is already written.
      */
     async claim(task: SummaryTask, claim: SummaryClaim): Promise<boolean> {
       const impatient = claim.impatient ? 1 : 0;
       const params = { ...task, ...claim, impatient, moment: sharedClock() };
       return (await database.change('power-cut', CLAIM, params)) > 0;
     },
-    /** Stores what was claimed; false when the claim was lost, and nothing is stored. */
+    /** Stores a claimed summary; false if the claim was lost, and then nothing is stored. */
     async finish(task: SummaryTask, by: string, summary: StoredSummary): Promise<boolean> {
       const params = { ...task, ...summary, by, content: toJson(summary.content) };
       return (await database.change('power-cut', FINISH, params)) > 0;
     },
-    /** Releases a claim; unless it is impatient, no process tries again within `pauseMs`. */
+    /** Releases a claim. No process tries again within `pauseMs` unless it is impatient. */
     async postpone(task: SummaryTask, by: string, pauseMs: number): Promise<void> {
       await database.change('power-cut', POSTPONE, {
         ...task,
@@ -115,7 +117,7 @@ export function summaryRepository(database: Database, sharedClock: SharedClock) 
         moment: sharedClock(),
       });
     },
-    /** Releases all claims, for a process that knows that no other one runs. */
+    /** Releases all claims, for a process that knows it is the only one. */
     async releaseAll(): Promise<void> {
       await database.change('power-cut', RELEASE_ALL);
     },
@@ -142,7 +144,10 @@ const OF_DAY = statement(`
   select content, last_seq as reaches from summary
   where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<Written>();
 
-/** Claims and pauses are shorter; one that ends later than this from now is from before the clock was set back. */
+/**
+ * Longer than any claim or pause. One that ends later than this from now dates from before the
+ * clock was set back.
+ */
 const MAX_CLAIM_MS = 30 * 60_000;
 
 const CLAIM = statement(`
@@ -168,29 +173,33 @@ const RELEASE_ALL = statement(
   'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
 );
 
-/** One item of a list. */
+/** One item of a to-do list. */
 export type TodoItem = Readonly<z.infer<typeof TodoItem>>;
 
 export const TodoItem = z.object({ text: z.string(), state: z.enum(['open', 'doing', 'done']) });
 
 const Items = z.array(TodoItem);
 
-/** The to-dos of sessions (G12), table `todo_list`; a conversation has one list, that of its newest session. */
+/**
+ * The to-dos of sessions (G12), table `todo_list`. A conversation has one list, that of its newest
+ * session.
+ */
 export type TodoRepository = ReturnType<typeof todoRepository>;
 
-/** The table `todo_list`. */
 export function todoRepository(database: Database) {
   const items = (row: { readonly content: string } | undefined): readonly TodoItem[] =>
     row === undefined ? [] : fromCheckedJson(Items, row.content, 'list of to-dos');
   return {
-    /** Puts `items` in the place of what was there. An earlier session does not replace a later one's. */
+    /**
+     * Replaces the list with `items`. An earlier session never replaces the list of a later one.
+     */
     async replace(place: SnapshotKey, items: readonly TodoItem[], now: number): Promise<void> {
       await database.change('power-cut', REPLACE, { ...place, content: toJson(items), now });
     },
-    /** The list of that session, empty where it has none. */
+    /** The list of that session; empty if it has none. */
     of: async (place: SnapshotKey) =>
       items(await database.read((sql) => sql.get(OF_SESSION, place))),
-    /** That of the session a conversation is in now; empty where it has none. */
+    /** The list of the conversation's current session; empty if it has none. */
     now: async (conversationId: string) =>
       items(await database.read((sql) => sql.get(NOW, { conversationId }))),
   };

@@ -11,33 +11,40 @@ import {
   readPart,
 } from './outbox-parts.ts';
 
-/** An approval that waits in a conversation, and its question as one chat of it was shown it. */
+/** An open approval of a conversation, with its question as shown in one of its chats. */
 export interface ShownQuestion {
   readonly approval: Approval;
-  /** Undefined: the question was not put in this chat and topic, or so long ago that much has been said since. */
+  /**
+   * Undefined if the question was not shown in this chat and topic, or so long ago that much has
+   * been said since.
+   */
   readonly shown: ShownPart | undefined;
 }
 
 /** The part with the buttons of a question. Times in ms. */
 export interface ShownPart {
   readonly state: PartState;
-  /** Null: it was never edited or deleted. */
+  /** Null if it was never edited or deleted. */
   readonly changed: PartChange | null;
-  /** Null: the platform has not confirmed it. */
+  /** Null until the platform has confirmed it. */
   readonly messageId: string | null;
   readonly sendingAt: number | null;
-  /** Nothing that could be answered was said to this chat since; answers to commands ask nothing. */
+  /**
+   * Whether nothing that could be answered was sent to this chat since. Answers to commands do not
+   * count, because they ask nothing.
+   */
   readonly isLast: boolean;
 }
 
 type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat'>;
 
-/** Parts of a chat among which a question is looked for. */
+/** The number of newest parts of a chat that are searched for a question. */
 const RECENT_PARTS = 60;
 
 /**
- * Approvals that wait in a conversation, with what a chat was shown of them (G05): a yes in words counts only for a
- * question that stands there in full. Reads tables `approval` and `outbox`.
+ * The open approvals of a conversation, with what a chat was shown of them (G05). A typed yes
+ * counts only for a question that the chat still shows in full. Reads the tables `approval` and
+ * `outbox`.
  */
 export function shownQuestions(database: Database) {
   return {

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { fromCheckedJson, type Sql, statement } from './database.ts';
 
-/** The origin of a version: the first SOUL.md, the agent, or a person. */
+/** The author of a version: the initial SOUL.md, the agent, or a person. */
 export type SoulAuthor = 'seed' | 'agent' | 'person';
 
 /**
- * `proposed`: not judged yet; `refused` or `passed` by the evaluation; `applied`: in use, one at a time;
- * `replaced`: another is in use in its place, or came before it could be.
+ * `proposed`: not evaluated yet. `refused` or `passed`: by the evaluation. `applied`: in use, one
+ * at a time. `replaced`: another version is in use instead, or came first.
  */
 export type SoulState = 'proposed' | 'refused' | 'passed' | 'applied' | 'vetoed' | 'replaced';
 
-/** A result of the evaluation, for people. */
+/** A finding of the evaluation, for people. */
 export interface SoulFinding {
   readonly rule: string;
-  /** The points that it takes off the score. */
+  /** The points deducted from the score. */
   readonly points: number;
-  /** Whatever the score: a text with such a finding does not pass. */
+  /** Whether a text with this finding fails, whatever its score. */
   readonly blocks: boolean;
   readonly text: string;
 }
@@ -27,39 +27,39 @@ export interface SoulVersion {
   readonly number: number;
   /** Without front matter. */
   readonly text: string;
-  /** The front matter that the file had, with the lines that open and close it; empty: none. */
+  /** The front matter of the file with its delimiter lines; empty if it had none. */
   readonly head: string;
   readonly author: SoulAuthor;
-  /** `telegram:42`, or what else is known of who it was. */
+  /** `telegram:42`, or whatever else is known about the author. */
   readonly by: string | null;
   readonly reason: string;
-  /** The version that it was written against; null of the seed. */
+  /** The version that it was written against; null for the seed. */
   readonly basedOn: number | null;
-  /** Line by line against that version. */
+  /** The line-by-line difference to that version. */
   readonly diff: string;
-  /** From 0 to 100; null until it was judged. */
+  /** From 0 to 100; null until it was evaluated. */
   readonly score: number | null;
   readonly findings: readonly SoulFinding[];
   readonly state: SoulState;
   readonly createdAt: number;
   readonly judgedAt: number | null;
-  /** When it comes into use by itself; null: when a person applies it. */
+  /** When it is applied automatically; null if a person has to apply it. */
   readonly appliesAt: number | null;
-  /** Null: it has never been in use. */
+  /** Null if it was never in use. */
   readonly appliedAt: number | null;
-  /** The person who applied or vetoed it; null where time did. */
+  /** The person who applied or vetoed it; null if it was applied automatically. */
   readonly decidedBy: string | null;
 }
 
 /** A proposed text of SOUL.md. */
 export interface NewSoul
   extends Pick<SoulVersion, 'text' | 'head' | 'by' | 'reason' | 'basedOn' | 'diff'> {
-  /** The call, command or edit that proposes it: the same again finds the version that it made. */
+  /** The call, command or edit that proposes it. The same request finds the version it created. */
   readonly askedBy: string;
   readonly author: 'agent' | 'person';
 }
 
-/** The outcome of a proposal. `full`: too many of the agent’s own are open. */
+/** The outcome of a proposal. `full`: too many proposals of the agent are open. */
 export type SoulProposal =
   | { readonly kind: 'proposed' | 'known'; readonly version: SoulVersion }
   | { readonly kind: 'full' };
@@ -70,14 +70,14 @@ export interface SoulVerdict extends Pick<SoulVersion, 'findings' | 'appliesAt'>
   readonly score: number;
 }
 
-/** The status that a look every few seconds reads. */
+/** The state that is polled every few seconds. */
 export interface SoulStatus {
-  /** Number of the version in use; null before the seed. */
+  /** The number of the version in use; null before the seed. */
   readonly inUse: number | null;
   readonly isBusy: boolean;
 }
 
-/** Going back to an earlier version: its text becomes a new one. */
+/** A return to an earlier version, whose text becomes a new version. */
 export interface SoulRollback
   extends Pick<NewSoul, 'askedBy' | 'by' | 'reason' | 'basedOn' | 'diff'> {
   readonly to: number;
@@ -88,20 +88,20 @@ export interface SoulVersionRow extends Omit<SoulVersion, 'findings'> {
   readonly findings: string;
 }
 
-/** The columns that make a `SoulVersionRow`. */
+/** The columns of a `SoulVersionRow`. */
 export const SOUL_COLUMNS = `agent, number, text, head, author, proposed_by as "by", reason,
   based_on as "basedOn", diff, score, findings, state, created_at as "createdAt",
   judged_at as "judgedAt", applies_at as "appliesAt", applied_at as "appliedAt",
   decided_by as "decidedBy"`;
 
-/** Which version is changed, and when. */
+/** The version to change, and when. */
 export interface SoulChange {
   readonly agent: string;
   readonly number: number;
   readonly now: number;
 }
 
-/** Makes all others who change the versions of this agent wait; how many versions it has. */
+/** Locks the versions of this agent against other writers and returns their number. */
 export async function lockSoul(sql: Sql, agent: string): Promise<number> {
   sql.send(ADD_SOUL, { agent });
   return (await sql.get(LOCK, { agent }))?.next ?? 0;
@@ -116,7 +116,7 @@ const LOCK = statement(`
   readonly next: number;
 }>();
 
-/** Puts a version into use, and what was in use out of it. */
+/** Applies a version and replaces the one in use. */
 export function applyVersion(
   sql: Sql,
   change: SoulChange,
@@ -134,7 +134,7 @@ const USE = statement(`
     unnotified = :unnotified
   where agent = :agent and number = :number`);
 
-/** A statement for whole versions of an agent. */
+/** A statement for complete versions of an agent. */
 export function selectVersions<const Rest extends string>(rest: Rest) {
   return statement(
     `select ${SOUL_COLUMNS} from soul_version where agent = :agent and ${rest}`,
@@ -149,11 +149,11 @@ const ASKED_BY = selectVersions('request_key = :askedBy');
 export const appliedVersion = (sql: Sql, agent: string) =>
   readFoundVersion(sql.get(APPLIED, { agent }));
 
-/** One version; null when there is none of that number. */
+/** One version; null if the number does not exist. */
 export const versionOf = (sql: Sql, agent: string, number: number) =>
   readFoundVersion(sql.get(BY_NUMBER, { agent, number }));
 
-/** The version that this call, command or edit has made. */
+/** The version that this call, command or edit has created. */
 export const versionByRequest = (sql: Sql, agent: string, askedBy: string) =>
   readFoundVersion(sql.get(ASKED_BY, { agent, askedBy }));
 
@@ -168,7 +168,10 @@ const Findings = z.array(
   z.object({ rule: z.string(), points: z.number(), blocks: z.boolean(), text: z.string() }),
 );
 
-/** A stored version as the other packages know it. Throws StoreError `store-damaged`. */
+/**
+ * Converts a stored version to the type used outside of the store. Throws StoreError
+ * `store-damaged`.
+ */
 export function readSoulVersion(row: SoulVersionRow): SoulVersion {
   const findings = fromCheckedJson(Findings, row.findings, `findings of version ${row.number}`);
   return { ...row, findings };

@@ -21,30 +21,34 @@ import {
 } from './soul-versions.ts';
 
 /**
- * The versions of SOUL.md (W06), tables `soul` and `soul_version`: the truth, of which the file is a copy. The
- * evolution service writes them, the prompt reads the one in use. Every change compares the state
- * that it begins from and sets the next one in one transaction, so of two at once one happens.
+ * The versions of SOUL.md (W06), tables `soul` and `soul_version`. They are the truth; the file is
+ * a copy. The evolution service writes them, and the prompt reads the one in use. Every change
+ * checks the state it starts from and sets the next one in one transaction, so only one of two
+ * simultaneous changes happens.
  */
 export type SoulRepository = ReturnType<typeof soulRepository>;
 
 export function soulRepository(database: Database) {
   return {
     ...soulLookups(database),
-    /** Makes version 0 of it; false when there is a version already. */
+    /** Creates version 0; false if there is a version already. */
     seed: (agent: string, soul: Pick<SoulVersion, 'text' | 'head' | 'by'>, now: number) =>
       database.write((sql) => seedSoul(sql, agent, soul, now)),
-    /** `most`: of the agent’s proposals that are open at a time; a person’s oldest makes room. */
+    /**
+     * `most` limits how many of the agent’s proposals are open at a time; a person’s oldest one is
+     * dropped to make room.
+     */
     propose: (agent: string, soul: NewSoul, most: number, now: number) =>
       database.write((sql) => proposeSoul(sql, agent, { soul, most, now })),
-    /** proposed → passed or refused; false when it was judged or vetoed meanwhile. */
+    /** proposed → passed or refused; false if it was evaluated or vetoed meanwhile. */
     judge: (agent: string, number: number, verdict: SoulVerdict, now: number) =>
       database.write(async (sql) => {
         const findings = toJson(verdict.findings);
         return (await sql.run(JUDGE, { ...verdict, agent, number, now, findings })) > 0;
       }),
     /**
-     * passed → applied, and what was in use → replaced. False when it did not pass, or when `inUse` is not
-     * in use any more. `by` null: its time has come.
+     * passed → applied, and the version in use → replaced. False if it did not pass, or if `inUse`
+     * is no longer in use. `by` is null if it is applied automatically.
      */
     apply: (agent: string, number: number, by: string | null, inUse: number | null, now: number) =>
       database.write((sql) => applySoul(sql, { agent, number, now }, by, inUse)),
@@ -56,14 +60,17 @@ export function soulRepository(database: Database) {
       by: string | null,
       now: number,
     ) => database.write((sql) => closeSoul(sql, { agent, number, now }, state, by)),
-    /** A new version with the text of one that was in use; null when `basedOn` is not in use any more. */
+    /**
+     * Adds and applies a version with the text of the earlier one `to`. Null if `basedOn` is no
+     * longer in use, or if `to` never was.
+     */
     rollback: (agent: string, order: SoulRollback, now: number) =>
       database.write((sql) => rollbackSoul(sql, agent, order, now)),
-    /** The front matter of the file has changed; the text is the same. */
+    /** Stores new front matter of the file; the text is unchanged. */
     keepHead: async (agent: string, number: number, head: string): Promise<void> => {
       await database.change('power-cut', KEEP_HEAD, { agent, number, head });
     },
-    /** The owner was notified; unless its state has changed meanwhile. */
+    /** Records that the owner was notified, unless the state has changed meanwhile. */
     notified: async (agent: string, number: number, state: SoulState): Promise<void> => {
       await database.change('power-cut', SET_NOTIFIED, { agent, number, state });
     },
@@ -77,43 +84,47 @@ const KEEP_HEAD = statement(
 const SET_NOTIFIED = statement(`
   update soul_version set unnotified = 0 where agent = :agent and number = :number and state = :state`);
 
-/** The reads of the repository. */
+/** The queries of the repository. */
 function soulLookups(database: Database) {
   return {
-    /** The one in use; null before the seed. */
+    /** The version in use; null before the seed. */
     applied: (agent: string): Promise<SoulVersion | null> =>
       database.read((sql) => appliedVersion(sql, agent)),
     get: (agent: string, number: number): Promise<SoulVersion | null> =>
       database.read((sql) => versionOf(sql, agent, number)),
-    /** The newest first. */
+    /** Newest first. */
     list: (agent: string, limit: number): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(NEWEST, { agent, limit })).map(readSoulVersion)),
-    /** Whether this text was in use at some time. */
+    /** Whether this text was ever in use. */
     wasApplied: (agent: string, text: string): Promise<boolean> =>
       database.read(async (sql) => (await sql.get(ONCE_APPLIED, { agent, text })) !== undefined),
-    /** Whether a proposal of the agent was in use at some time. */
+    /** Whether a proposal of the agent was ever in use. */
     hasAgentChange: (agent: string): Promise<boolean> =>
       database.read(async (sql) => (await sql.get(AGENT_CHANGE, { agent })) !== undefined),
-    /** The versions that wait for the evaluation, oldest first. */
+    /** The versions waiting for evaluation, oldest first. */
     unjudged: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(UNJUDGED, { agent })).map(readSoulVersion)),
-    /** Passed ones whose time has come, oldest first. */
+    /** Passed versions whose time has come, oldest first. */
     due: (agent: string, now: number): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(DUE, { agent, now })).map(readSoulVersion)),
     /**
-     * A version that passed in what is now the future, because the clock was set back, gets its veto time again,
-     * counted from now: no version waits for that clock, and none is applied before its owner could object.
+     * If the clock was set back, a version may have passed in what is now the future. Its veto
+     * period is then counted again from now, so no version waits for the old clock and none is
+     * applied before its owner could object.
      */
     async restartVetoTimes(agent: string, now: number): Promise<void> {
       await database.change('power-cut', RESTART_VETO_TIME, { agent, now });
     },
-    /** In one look: which version is in use, and whether any waits for an evaluation, its time or its notice. */
+    /**
+     * In one query: which version is in use, and whether any waits for evaluation, its time or its
+     * notice.
+     */
     status: (agent: string, now: number): Promise<SoulStatus> =>
       database.read(async (sql) => {
         const row = await sql.get(STATUS, { agent, now });
         return { inUse: row?.inUse ?? null, isBusy: row?.busy === 1 };
       }),
-    /** Versions of whose state the owner was not notified yet, oldest first. */
+    /** Versions whose state the owner was not notified of yet, oldest first. */
     unnotified: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(UNNOTIFIED, { agent })).map(readSoulVersion)),
   };
@@ -157,7 +168,7 @@ async function seedSoul(
   return true;
 }
 
-/** Stores a proposal, once for each call that makes it. */
+/** Stores a proposal, once per request. */
 async function proposeSoul(
   sql: Sql,
   agent: string,
@@ -178,7 +189,7 @@ async function proposeSoul(
 const REPLACE = statement(`
   update soul_version set state = 'replaced', unnotified = 0 where agent = :agent and number = :number`);
 
-/** Stores a text under the next number, as a proposal. The caller has locked the agent’s soul. */
+/** Stores a text as a proposal under the next number. The caller has locked the agent’s soul. */
 async function addVersion(
   sql: Sql,
   agent: string,
@@ -204,7 +215,7 @@ const ADD = statement(`
     :diff, 'proposed', :now)
   returning ${SOUL_COLUMNS}`).rows<SoulVersionRow>();
 
-/** Proposals that are not decided, oldest first. */
+/** Undecided proposals, oldest first. */
 const OPEN = selectVersions("author = :author and state in ('proposed', 'passed') order by number");
 
 const JUDGE = statement(`
@@ -240,7 +251,7 @@ const CLOSE = statement(`
   update soul_version set state = :state, decided_by = :by, applies_at = null, unnotified = 0
   where agent = :agent and number = :number and state in ('proposed', 'passed')`);
 
-/** Puts the text of an earlier version into use again, as a new one. */
+/** Applies the text of an earlier version again, as a new version. */
 async function rollbackSoul(
   sql: Sql,
   agent: string,
@@ -254,7 +265,8 @@ async function rollbackSoul(
   const earlier = await versionOf(sql, agent, to);
   if (inUse === null || inUse.number !== order.basedOn) return null;
   if (earlier === null || earlier.appliedAt === null) return null;
-  // The front matter is the file’s own: going back to an older text must not open what was closed since.
+  // The current front matter is kept, because returning to an older text must not loosen
+  // restrictions added since.
   const soul = { ...order, text: earlier.text, head: inUse.head, author: 'person' } as const;
   const { number } = await addVersion(sql, agent, soul, now);
   const verdict = { score: earlier.score, findings: toJson(earlier.findings) };

@@ -9,7 +9,7 @@ const IN_GROUP = { ...ADA, groupId: 'web:default:g1' };
 const BO = { ...ADA, personId: 'web:bo' };
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`what is spent, on ${database.name}`, () => {
+  describe.runIf(database.available)(`spending on ${database.name}`, () => {
     let store: Store;
     let made = 0;
     beforeEach(async () => {
@@ -18,7 +18,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** Runs a turn on an account that uses 7 + 2 tokens. */
+    /** Runs a turn that charges 7 + 2 tokens to an account. */
     const spend = async (
       account: SpendAccount,
       more: { costUsd?: number; outcome?: 'failed' | 'silent' } = {},
@@ -34,7 +34,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     };
     const spent = async (...all: Parameters<typeof spend>) => (await spend(...all)).commit();
 
-    it('[G17] adds up by person, by group and by day, whatever became of the turn', async () => {
+    it('[G17] is added up by person, group and day, whatever the outcome of the turn', async () => {
       await spent(ADA, { costUsd: 0.5 });
       await spent(ADA, { costUsd: 0.25 });
       await spent(IN_GROUP, { costUsd: 0.25, outcome: 'failed' });
@@ -56,7 +56,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[G17] counts input from the cache at its share, of steps and of the rest alike', async () => {
+    it('[G17] counts cached input at its share, for steps and for the rest alike', async () => {
       await store.inbox.accept(message('m1'));
       const lease = await hold(store, 'web:c1', 'w1', 1);
       await claim(store, lease, 't1');
@@ -69,11 +69,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.spend.of(ADA)).person.tokens).toBe(200 + 80 + 10);
       const usage = { ...step, inputTokens: 3_000, outputTokens: 30, cachedInputTokens: 2_800 };
       await store.lanes.commit(lease, { ...answer('t1', []), usage, account: ADA }, 2);
-      // 2,000 more, all of them from the cache, and 20 of output.
+      // 2,000 more, all of them cached, and 20 of output.
       expect((await store.spend.of(ADA)).person.tokens).toBe(290 + 200 + 20);
     });
 
-    it('[G17] [F14] is known of one agent and of all together', async () => {
+    it('[G17] [F14] is known per agent and for all agents together', async () => {
       const usage = { inputTokens: 7, outputTokens: 2, costUsd: null };
       await store.spend.add(ADA, usage);
       await store.spend.add({ ...ADA, agent: 'support' }, usage);
@@ -84,7 +84,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.spend.of(ADA)).ofAgent.total.tokens).toBe(9);
     });
 
-    it('[G17] is counted with each step, once, and the commit counts the rest', async () => {
+    it('[G17] is counted once with each step, and the commit counts the rest', async () => {
       const { commit, lease } = await spend(ADA, { costUsd: 0.5 });
       const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: 0.25 };
       const step = { index: 0, content: {}, spends: { account: ADA, usage } };
@@ -95,7 +95,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.turns.totals(0)).toMatchObject({ inputTokens: 7, outputTokens: 2 });
     });
 
-    it('[G17] of a turn that is stopped is what its steps have used', async () => {
+    it('[G17] of a stopped turn is what its steps have used', async () => {
       const { commit, lease } = await spend(ADA);
       const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: null };
       const step = { index: 0, content: {}, spends: { account: ADA, usage } };
@@ -108,7 +108,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.turns.totals(0)).toMatchObject({ stopped: 1, inputTokens: 4 });
     });
 
-    it('[G17] that nobody asked for counts in the total, and is nobody', async () => {
+    it('[G17] of work that nobody asked for counts in the total, but for no person', async () => {
       await spent(ADA);
       await store.spend.add(
         { day: ADA.day, personId: '', groupId: null },
@@ -118,14 +118,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.spend.day(ADA.day)).toMatchObject({ tokens: 13, people: 1 });
     });
 
-    it('[G17] is nothing on a day without turns', async () => {
+    it('[G17] is zero on a day without turns', async () => {
       const nothing = { tokens: 0, costUsd: 0 };
       const none = { person: nothing, group: nothing, total: nothing };
       expect(await store.spend.of(IN_GROUP)).toEqual({ ...none, ofAgent: none });
       expect(await store.spend.day('1999-01-01')).toEqual({ ...nothing, people: 0, groups: 0 });
     });
 
-    it('[G17] counts a turn once, when it is committed again or by a worker that lost its lane', async () => {
+    it('[G17] counts a turn once, even if it is committed again or by a worker that lost its lane', async () => {
       const { commit } = await spend(ADA);
       expect(await commit()).toBe('committed');
       expect(await commit()).toBe('fenced');

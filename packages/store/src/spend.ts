@@ -1,40 +1,49 @@
 import { type Database, type Sql, statement } from './database.ts';
 
-/** The usage of a turn's model call, for `/status` and spending. */
+/** The usage of a turn's model calls, for `/status` and spending. */
 export interface TurnUsage {
   readonly model: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Those of `inputTokens` that the provider had in its cache. */
+  /** How many of `inputTokens` came from the provider's cache. */
   readonly cachedInputTokens?: number | undefined;
-  /** The share of a token that each of these counts against caps (G17), by its price; a whole one when absent. */
+  /**
+   * How much of a token each cached one counts against caps (G17), according to its price; 1 when
+   * absent.
+   */
   readonly cachedShare?: number | undefined;
-  /** US dollars, null when the price of the model is not known. */
+  /** In US dollars; null if the price of the model is unknown. */
   readonly costUsd: number | null;
 }
 
 /**
- * The usage of models as it counts against caps: tokens in and out together, those from a provider's cache at the
- * share of the price that they cost; US dollars as far as prices are known.
+ * Model usage as it counts against caps: input and output tokens together, with cached tokens at
+ * their share of the price, and US dollars where prices are known.
  */
 export interface Spent {
   readonly tokens: number;
   readonly costUsd: number;
 }
 
-/** On whose account a turn is: a day of the agent's calendar, who asked, and in which group. */
+/**
+ * The account that a turn is charged to: a day of the agent's calendar, the person who asked, and
+ * the group.
+ */
 export interface SpendAccount {
-  /** Such as `2026-11-21`, in the agent's time zone. */
+  /** For example `2026-11-21`, in the agent's time zone. */
   readonly day: string;
-  /** `channel:userId`; empty where no person asked, as for a summary of a long conversation. */
+  /** `channel:userId`; empty if no person asked, as for a summary of a long conversation. */
   readonly personId: string;
   /** `channel:account:chatId`; null in direct chats. */
   readonly groupId: string | null;
-  /** Which agent it is; absent: the default one (F14). */
+  /** The agent; absent for the default one (F14). */
   readonly agent?: string | undefined;
 }
 
-/** The spending of a day by one person, in one group, and by all: of all agents, and of that of the account. */
+/**
+ * The spending of a day by one person, in one group, and in total: for all agents, and in `ofAgent`
+ * for the agent of the account.
+ */
 export interface SpentOfDay extends SpentOnAgents {
   readonly ofAgent: SpentOnAgents;
 }
@@ -52,8 +61,8 @@ type Counted = Pick<
 >;
 
 /**
- * Tokens and money per person, group and day (G17), table `spend`. Steps and commits of turns add to it; the
- * budget before a turn and status read it.
+ * Tokens and money per person, group and day (G17), table `spend`. Steps and commits of turns add
+ * to it; the budget check before a turn and status read it.
  */
 export function spendRepository(database: Database) {
   return {
@@ -66,18 +75,18 @@ export function spendRepository(database: Database) {
       return { ...spentIn(rows, account), ofAgent: spentIn(own, account) };
     },
 
-    /** Its first part alone, found by its key. */
+    /** Only the person's spending, found by key. */
     async ofPerson({ day, personId }: Pick<SpendAccount, 'day' | 'personId'>): Promise<Spent> {
       const row = await database.read((sql) => sql.get(OF_PERSON, { day, personId }));
       return { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 };
     },
 
-    /** Counts what no step of a turn has used, or none that could be stored. */
+    /** Adds usage outside of a turn's steps, or that no step could store. */
     async add(account: SpendAccount, usage: Counted): Promise<void> {
       await database.change('process', ADD, addition(account, usage));
     },
 
-    /** All of a day, and how many people and groups it was for. */
+    /** The total of a day, with the number of people and groups. */
     async day(day: string): Promise<Spent & { readonly people: number; readonly groups: number }> {
       const row = await database.read((sql) => sql.get(OF_DAY, { day }));
       const { tokens, costUsd, people, groups } = row ?? {};
@@ -91,7 +100,7 @@ export function spendRepository(database: Database) {
   };
 }
 
-/** Adds what was used, inside the caller's transaction. */
+/** Adds usage, inside the caller's transaction. */
 export function addSpend(sql: Sql, account: SpendAccount, usage: Counted): void {
   sql.send(ADD, addition(account, usage));
 }
@@ -107,13 +116,13 @@ function spentIn(rows: readonly AccountRow[], { groupId }: SpendAccount): SpentO
   };
 }
 
-/** In the column `agent`. */
+/** The value of the column `agent` for the default agent. */
 const DEFAULT_AGENT = '';
 
-/** A column of a key must not be null: usage without a person belongs to this value. */
+/** The value of the column `group_id` outside of groups, because a key column must not be null. */
 const NO_GROUP = '';
 
-/** The tokens of input that count: whole ones, and of those from the cache their share. */
+/** The input tokens that count: uncached ones in full, and cached ones at their share. */
 export function countedInput({
   inputTokens,
   cachedInputTokens = 0,

@@ -5,17 +5,20 @@ import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
-/** The stopped work. */
+/** The work that was stopped. */
 export interface Stopped {
-  /** A turn that was running, or waited to be resumed. */
+  /** A turn that was running, or waiting to be resumed. */
   readonly stoppedTurn: string | null;
-  /** Messages that waited and were set aside. */
+  /** The number of waiting messages that were set aside. */
   readonly setAside: number;
-  /** The lanes of the sub-agents that ran. */
+  /** The lanes of the sub-agents that were running. */
   readonly stoppedSubAgents: readonly string[];
 }
 
-/** Starts a session with an empty history; its sub-agents are stopped. The caller has locked the conversation. */
+/**
+ * Starts a session with an empty history and stops the sub-agents of the previous one. The caller
+ * has locked the conversation.
+ */
 export async function startSession(
   sql: Sql,
   conversationId: string,
@@ -31,7 +34,10 @@ const NEW_SESSION = statement(
   'update conversation set session = session + 1, plan = null where id = :conversationId',
 );
 
-/** Stops all that a conversation does, by order of a person (`telegram:42`). The caller has locked it. */
+/**
+ * Stops everything a conversation is doing, on behalf of a person (`telegram:42`). The caller has
+ * locked it.
+ */
 export async function stopConversation(
   sql: Sql,
   conversationId: string,
@@ -46,8 +52,8 @@ export async function stopConversation(
 }
 
 /**
- * Stops what runs on a lane and sets aside what waits there. The caller keeps other writers of the
- * lane waiting.
+ * Stops the running turn of a lane and sets its waiting messages aside. The caller has locked the
+ * lane against other writers.
  */
 export async function stopLane(
   sql: Sql,
@@ -64,8 +70,8 @@ export async function stopLane(
 }
 
 /**
- * As `stopLane`, for a person who may not stop others: the running turn only where all its messages
- * are theirs, and of those that wait their own.
+ * Like `stopLane`, for a person who may not stop others: the running turn only if all of its
+ * messages are theirs, and of the waiting messages only their own.
  */
 export async function stopOwn(
   sql: Sql,
@@ -108,10 +114,9 @@ async function stopTurn(
 }
 
 /**
- * Ends all running sub-agents of a conversation with people, and returns the names of their lanes;
- * with `parent` only those that it has started itself.
- * The caller has locked the conversation; lanes nearer to it are written first, so that no process waits
- * for another in a circle.
+ * Ends all running sub-agents of a conversation with people and returns the names of their lanes;
+ * with `parent`, only those that it started itself. The caller has locked the conversation. Lanes
+ * nearer to it are written first, so that processes cannot deadlock.
  */
 export async function stopSubAgents(
   sql: Sql,
@@ -128,7 +133,7 @@ export async function stopSubAgents(
   return running.map(({ conversation_id }) => conversation_id);
 }
 
-// States are written out, because a partial index serves only what names its condition.
+// States are literals, because a partial index is used only if the query contains its condition.
 const UNDONE = statement(`
   select ${INBOX_COLUMNS}, turn.id as turn from inbox left join turn on turn.id = inbox.turn_id
   where inbox.conversation_id = :conversationId
@@ -136,7 +141,7 @@ const UNDONE = statement(`
   MessageRow & { readonly turn: string | null }
 >();
 
-/** From here on the running worker can write nothing more, and the next may begin at once. */
+/** From here on, the running worker can write nothing more, and the next one may start at once. */
 const FENCE = statement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null, plan = null
   where id = :conversationId`);
@@ -172,7 +177,7 @@ const STOP_SUB_AGENT = statement(
   "update sub_agent set state = 'stopped', finished_at = :now where id = :id",
 );
 
-/** Findings of sub-agents that wait in the inbox: a new session did not ask for them. */
+/** Sets waiting results of sub-agents aside, because the new session did not ask for them. */
 const SET_RESULTS_ASIDE = statement(`
   update inbox set state = 'done', outcome = 'stopped'
   where conversation_id = :root and state = 'waiting' and message_id in (

@@ -10,35 +10,38 @@ import {
 } from './retention-rules.ts';
 import { TABLE_LIST } from './tables.ts';
 
-/** The space of a table, its indexes included. */
+/** The space used by a table, including its indexes. */
 export interface TableUse {
   readonly table: string;
   readonly bytes: number;
   readonly rows: number;
-  /** The ages that bound it, or a text about what does. */
+  /** The ages that limit it, or a text that says what does. */
   readonly bound: readonly (keyof RetentionAges)[] | string;
   /** The rows that the next thorough round would remove. */
   readonly old: { readonly rows: number; readonly bytes: number };
 }
 
-/** The space of a database. */
+/** The space used by a database. */
 export interface StorageUse {
-  /** The largest first. */
+  /** Largest first. */
   readonly tables: readonly TableUse[];
-  /** On the disk, without the log of SQLite. */
+  /** Its size on disk, without SQLite's log. */
   readonly bytes: number;
-  /** The part of these that is free for new rows; null where the database does not tell. */
+  /** How much of it is free for new rows; null if the database does not report it. */
   readonly freeBytes: number | null;
-  /** The files of messages in the folder beside the database; null where they are in the table `file_piece`. */
+  /**
+   * The files of messages in the folder beside the database; null if they are in the table
+   * `file_piece`.
+   */
   readonly files: FolderUse | null;
 }
 
-/** Takes as long as it takes. On SQLite a transaction that may write would block answers. */
+/** Reads without a time limit. On SQLite, a transaction that may write would block answers. */
 function readUnlimited<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
   return database.dialect === 'sqlite' ? database.read(work) : database.writeUnlimited(work);
 }
 
-/** Looks through the whole database: for a process that has nothing else to do. */
+/** Reads the whole database, so it is for a process that has nothing else to do. */
 export async function storageUse(
   database: Database,
   folder: string | null,
@@ -103,7 +106,7 @@ async function sqliteSizes(database: Database): Promise<Sizes> {
   const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
   const tables = new Map<string, number>();
   for (const row of rows) {
-    // What FTS5 keeps its index in, as one table.
+    // Counts the internal tables of FTS5 as one table.
     const name = row.name.replace(/^search_entry_\w+$/, 'search_entry');
     tables.set(name, (tables.get(name) ?? 0) + row.bytes);
   }
@@ -122,8 +125,9 @@ async function postgresSizes(database: Database): Promise<Sizes> {
 }
 
 /**
- * The bytes of what is stored, exact enough to be held against `most`. PostgreSQL releases nothing to the
- * disk and does not say how much of a file is free: there it is the number of rows by the size of the newest.
+ * The size of the stored rows in bytes, accurate enough to compare it with `most`. PostgreSQL
+ * returns no space to the disk and does not report how much of a file is free, so there it is the
+ * number of rows times the size of the newest ones.
  */
 export async function bytesUsed(database: Database, most: number): Promise<number> {
   if (database.dialect === 'sqlite') {

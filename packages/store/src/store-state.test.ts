@@ -11,7 +11,7 @@ import { type Setback, StoreState } from './store-state.ts';
 import { bothDatabases, type TestDatabase } from './testing/databases.ts';
 import { answer, claim, hold, message, part } from './testing/messages.ts';
 
-describe('what a process has seen of its database and what it finds', () => {
+describe('judgeMark', () => {
   const seen = { name: 'a', counter: 7 };
   it.each([
     [null, { name: 'a', counter: 1 }, 'first'],
@@ -24,7 +24,7 @@ describe('what a process has seen of its database and what it finds', () => {
   });
 });
 
-it('[D01] [D17] is raised on the disk, so that a power cut does not look like a database that has gone back', async () => {
+it('[D01] [D17] syncs the raised mark to disk, so that a power cut does not look like a database that went back', async () => {
   const database = openSqlite({ path: IN_MEMORY, name: 'the database' });
   await migrate(database, MIGRATIONS, 'the database', () => 0);
   const survived: Durability[] = [];
@@ -72,7 +72,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return one;
     }
 
-    /** A question that was claimed, one that waits, a part that is not sent, and how far an adapter had read. */
+    /** Leaves a claimed message, a waiting one, an unsent part, and an adapter's read position. */
     async function leaveWork() {
       await store.inbox.accept(message('m1'));
       const lease = await hold(store);
@@ -83,7 +83,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return lease;
     }
 
-    it('[D01] [D04] is noticed by the next renewal: what is doubtful becomes dead letters, and turns are fenced', async () => {
+    it('[D01] [D04] is noticed by the next renewal: doubtful work becomes dead letters, and turns are fenced', async () => {
       const lease = await leaveWork();
       await goBack(database, 3);
       await store.leases.renewAll('gateway', [], 1_000);
@@ -95,7 +95,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.adapterValues('web', 'default').get('seen', ['x'])).size).toBe(0);
     });
 
-    it('[D01] is settled once, also where all processes notice it at once', async () => {
+    it('[D01] is settled once, even if all processes notice it at the same time', async () => {
       const others = [await process(), await process()];
       await leaveWork();
       await goBack(database, 6);
@@ -107,7 +107,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
     });
 
-    it('[D01] is settled once, also where the process that notices it first has seen least of what is lost', async () => {
+    it('[D01] is settled once, even if the process that notices it first has seen the least of what is lost', async () => {
       const others = [await process(), await process()];
       for (const one of others)
         for (let round = 0; round < 5; round += 1) await one.state.advance();
@@ -132,14 +132,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(setbacks).toMatchObject([{ count: 1, turns: 2, parts: 1 }]);
     });
 
-    it('[D01] is noticed where it is a copy from before it had a counter', async () => {
+    it('[D01] is noticed in a copy from before the database had a counter', async () => {
       await leaveWork();
       await query(database, 'delete from store_state');
       await store.state.advance();
       expect(setbacks).toMatchObject([{ turns: 2, parts: 1 }]);
     });
 
-    it('[D01] is not what a restore leaves, which has held everything back itself', async () => {
+    it('[D01] is not suspected after a restore, which has already held its unfinished work', async () => {
       await leaveWork();
       await query(database, "update store_state set name = 'restored', counter = 0");
       await store.state.advance();
@@ -147,7 +147,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(store.state.seen).toEqual({ name: 'restored', counter: 1 });
     });
 
-    it('[D16] is looked for without a write of its own where leases are renewed and processes recorded', async () => {
+    it('[D16] is detected without an extra write, while leases are renewed and processes recorded', async () => {
       const counter = () => store.state.seen?.counter ?? 0;
       const before = counter();
       await store.leases.renewAll('gateway', [], 1_000);
@@ -175,7 +175,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     }
 
-    it('[D01] that is empty where there was one before is refused, and left empty', async () => {
+    it('[D01] is refused and left empty if it is empty although a database existed before', async () => {
       const seen = store.state.seen;
       await database.openBare();
       const state = { seen, forget: [], onSetback: () => {} };
@@ -191,7 +191,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   });
 }
 
-/** As if the last rows had never been written. */
+/** Makes the database look as if its last rows had never been written. */
 function goBack(database: TestDatabase, by: number): Promise<void> {
   return query(database, `update store_state set counter = counter - ${by}`);
 }

@@ -3,9 +3,9 @@ import type { ForgottenValues, HeldBack } from './backup/settle-unfinished.ts';
 import { type Database, type Sql, statement, type WriteHere } from './database.ts';
 import { judgeMark, type StoreMark } from './store-mark.ts';
 
-/** The last time that the database was found to have gone back, and what was held back then. */
+/** The last time the database was found to have gone back, and what was held then. */
 export interface Setback {
-  /** The number of times that was found so far. */
+  /** How often this has happened so far. */
   readonly count: number;
   /** In ms since 1970. */
   readonly at: number;
@@ -16,25 +16,30 @@ export interface Setback {
 export interface StateDeps {
   readonly clock: Clock;
   readonly newId: NewId;
-  /** Values of adapters that are dropped when the database has gone back, as after a restore. */
+  /** Adapter values that are dropped when the database has gone back, as after a restore. */
   readonly forget: readonly ForgottenValues[];
-  /** Hears that this process has found the database to have gone back, after all of it was held back. */
+  /**
+   * Called when this process has found the database to have gone back, after all affected work was
+   * held.
+   */
   readonly onSetback: (setback: Setback) => void;
 }
 
 /**
- * The amount by which the counter is raised beyond what the process that settles a setback has seen. Others, Redis
- * and data folders may have seen more of the lost history, and would find the database behind a second time. It is
- * raised a few times a second at most, so this is the work of decades.
+ * How far the counter is raised above what the process that settles a setback has seen. Other
+ * processes, Redis and data folders may have seen more of the lost history and would otherwise find
+ * the database behind a second time. The counter grows by a few per second at most, so this covers
+ * decades.
  */
 const BEYOND_LOST_MARKS = 1_000_000_000;
 
 type Found = StoreMark & { readonly setbacks: number };
 
 /**
- * Notices a database that has gone back in time, by the table `store_state`. The counter is raised with what each
- * process does every few seconds anyway, never with a message, and is compared on each new connection before
- * anything else is asked there: a failover breaks all of them.
+ * Detects a database that has gone back in time, using the table `store_state`. The counter is
+ * raised together with what each process does every few seconds anyway, never with a message. It is
+ * compared on each new connection before anything else is queried there, because a failover breaks
+ * all connections.
  */
 export class StoreState {
   readonly #database: Database;
@@ -48,25 +53,25 @@ export class StoreState {
     this.#deps = deps;
   }
 
-  /** The highest mark that this process knows; to be kept where it survives the process. */
+  /** The highest mark that this process knows; to be stored where it survives the process. */
   get seen(): StoreMark | null {
     return this.#seen;
   }
 
-  /** The number of times this database has gone back, as far as this process knows. */
+  /** How often this database has gone back, as far as this process knows. */
   get setbacks(): number {
     return this.#setbacks;
   }
 
-  /** The marks that other memories have of this database: the data folder, Redis. */
+  /** Takes over a mark remembered elsewhere: in the data folder or in Redis. */
   expect(mark: StoreMark): void {
     if (this.#seen === null || this.#seen.name !== mark.name) this.#seen ??= mark;
     else if (mark.counter > this.#seen.counter) this.#seen = mark;
   }
 
   /**
-   * Raises the counter, in a transaction of its own. It is on the disk before others remember it: a power cut that
-   * undid it would look like a database that has gone back.
+   * Raises the counter in its own transaction. It is synced before others remember it, because a
+   * power cut that undid it would look like a database that has gone back.
    */
   async advance(): Promise<void> {
     const before = this.#seen;
@@ -74,12 +79,15 @@ export class StoreState {
     await this.judge(before, found);
   }
 
-  /** Raises the counter in the transaction of the caller, who calls `judge` after the commit with what was seen before. */
+  /**
+   * Raises the counter in the caller's transaction. After the commit, the caller passes the
+   * previously seen mark to `judge`.
+   */
   async raise(sql: Sql): Promise<Found | null> {
     return (await sql.get(RAISE)) ?? null;
   }
 
-  /** Looks at the database on a new connection, before that is used. */
+  /** Checks the database on a new connection before that is used. */
   async check(write: WriteHere): Promise<void> {
     const before = this.#seen;
     if (before === null) return;
@@ -88,20 +96,20 @@ export class StoreState {
     await this.#settle(before, found.setbacks, write);
   }
 
-  /** The meaning of a raised counter. */
+  /** Decides what a raised counter means, and settles the database if it has gone back. */
   async judge(before: StoreMark | null, found: Found | null): Promise<void> {
     if (found === null) {
       await this.#introduce(before);
       return;
     }
-    // The counter was raised by one since.
+    // The counter has just been raised by one.
     const verdict = judgeMark(before, { ...found, counter: found.counter - 1 });
     this.#setbacks = found.setbacks;
     if (verdict !== 'behind' || before === null) return this.#saw(found);
     await this.#settle(before, found.setbacks, (work) => this.#database.writeUnlimited(work));
   }
 
-  /** Null while it never was. */
+  /** Null if the database never went back. */
   async lastSetback(): Promise<Setback | null> {
     const row = await this.#database.read((sql) => sql.get(LAST_SETBACK));
     return row === undefined || row.at === null ? null : { ...row, at: row.at };
@@ -112,7 +120,10 @@ export class StoreState {
     if (seen?.name !== name || counter > seen.counter) this.#seen = { name, counter };
   }
 
-  /** A database without a name: new, or a copy from before there were names, if this process knows one. */
+  /**
+   * Names a database without a name: a new one, or, if this process knows an earlier mark, a copy
+   * from before databases had names.
+   */
   async #introduce(before: StoreMark | null): Promise<void> {
     const { newId } = this.#deps;
     const mark = { name: before?.name ?? newId('database'), counter: 0 };
@@ -121,7 +132,9 @@ export class StoreState {
     await this.#settle(before, 0, (work) => this.#database.writeUnlimited(work));
   }
 
-  /** Once in a deployment, however many processes notice it at the same moment. */
+  /**
+   * Settles the database once per deployment, however many processes notice it at the same moment.
+   */
   #settle(before: StoreMark, setbacks: number, write: WriteHere): Promise<void> {
     this.#settling ??= this.#holdBack(before, setbacks, write).finally(() => {
       this.#settling = null;
@@ -146,7 +159,7 @@ export class StoreState {
       };
     });
     if (done === null) {
-      // Another process was first, and has raised the counter beyond what this one has seen.
+      // Another process was first and has raised the counter above what this one has seen.
       this.#seen = null;
       return;
     }
@@ -168,7 +181,7 @@ const LOCK = statement(
   `select ${MARK} from store_state where id = 1 /*pg for update*/`,
 ).rows<Found>();
 
-/** The row of a database that starts, or that a restore has filled. */
+/** The row of a new database, or of one that a restore has filled. */
 export const INTRODUCE = statement(`
   insert into store_state (id, name, counter, setbacks) values (1, :name, :counter, 0)
   on conflict (id) do nothing`);

@@ -39,7 +39,10 @@ import { turnRepository } from './turns.ts';
 import type { UsageRepository } from './usage.ts';
 import type { WatchedDatabase } from './watch-database.ts';
 
-/** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
+/**
+ * The version of a newer Parley that has migrated the database since this one opened it; null if
+ * there is none.
+ */
 async function newerParley(sql: Sql): Promise<string | null> {
   const applied = await sql.all(STEPS);
   return newerStep(applied, MIGRATIONS)?.parley_version ?? null;
@@ -59,7 +62,10 @@ interface StoreParts {
   readonly folder?: string | null;
 }
 
-/** The repositories over a database that is open and migrated. `folder`: for files; null: they are in the database. */
+/**
+ * The repositories on an open and migrated database. `folder` is where files are stored; null if
+ * they are in the database.
+ */
 export function storeOn(
   database: WatchedDatabase,
   newId: NewId,
@@ -103,7 +109,7 @@ export function storeOn(
     todos: todoRepository(database),
     prompts,
     ...ofAgent(undefined),
-    /** The same with what an agent has for itself: its memories, and what is forgotten of it (F14). */
+    /** The repositories, plus those of an agent's own data: its memories, and forgetting (F14). */
     ofAgent,
     subAgents: subAgentRepository(database, newId),
     heartbeats: heartbeatRepository(database, newId),
@@ -126,15 +132,18 @@ export function storeOn(
       account: string,
       lease: NamedLease | null = null,
     ): AdapterValues => adapterValues(database, { channel, account, lease }),
-    /** Resolves when the database can be read and written; rejects with a StoreError otherwise. For `/readyz`. */
+    /**
+     * Resolves if the database can be read and written; otherwise rejects with a StoreError. For
+     * `/readyz`.
+     */
     ping: () => database.check(),
-    /** The fault of the database as a whole that queries have found; null: none. Runs no query. */
+    /** The failure of the whole database that queries have found, or null. Runs no query. */
     trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
   };
 }
 
-/** Loaded when it is used: no message needs it. */
+/** Loaded on first use, because no message needs it. */
 function usageRepository(database: WatchedDatabase): UsageRepository {
   return {
     sums: async (query) => (await import('./usage.ts')).usageSums(database, query),

@@ -58,7 +58,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return next.kind === 'turn' ? next.turn.messages : [];
     };
 
-    it('[G07] begin in a lane of their own, while the turn that asked continues and ends', async () => {
+    it('[G07] start in their own lane, while the turn that asked continues and ends', async () => {
       expect(await start('a')).toEqual({ kind: 'started', conversationId: 'sub:a' });
       expect(await store.lanes.withWork(9, 10_000)).toContain('sub:a');
       const { turn } = await begin('a');
@@ -78,12 +78,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         reader: 'owner',
         state: 'running',
       });
-      // Nothing of it is a line of the chat that it works for.
+      // Nothing of it appears in the chat that it works for.
       const chat = { channel: 'web', account: 'default', chatId: 'c1' };
       expect(await store.inbox.recent(chat, 9)).toHaveLength(1);
     });
 
-    it('[F14] [W02] of another agent begin as nobody’s of its owners, and report to the one who asked', async () => {
+    it('[F14] [W02] of another agent start without owner rights there, and report to the asking agent', async () => {
       await start('a', { to: { agent: 'desk' }, reader: 'guest' });
       const own = await hold(store, '@desk/sub:a');
       const { messages } = await claim(store, own, 's1');
@@ -92,7 +92,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await waiting()).toMatchObject([{ conversationId: CHAT, fromOwner: true }]);
     });
 
-    it('[G16] are started once by one call, however often it is run', async () => {
+    it('[G16] are started once per call, however often it is run', async () => {
       await start('a');
       expect(await start('b', { callId: 'call of a' })).toEqual({
         kind: 'started',
@@ -101,7 +101,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.subAgents.of('sub:b')).toBeNull();
     });
 
-    it('[G07] tell their end once, where they were asked', async () => {
+    it('[G07] report their end once, where they were started', async () => {
       await start('a');
       const { lease: own } = await begin('a', 's1');
       expect(await store.subAgents.commit(own, ending('s1'), 6)).toEqual({
@@ -129,7 +129,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[D02] a worker that was thought dead ends nothing and reports nothing', async () => {
+    it('[D02] end and report nothing through a worker that was declared dead', async () => {
       await start('a');
       const { lease: old } = await begin('a', 's1');
       await store.lanes.releaseAll();
@@ -138,13 +138,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await state('a')).toBe('running');
     });
 
-    it('[G07] may hand on once more, and not again', async () => {
+    it('[G07] may delegate once more, and not deeper', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await start('b', { turnId: 's1' })).kind).toBe('started');
       const { lease: two } = await begin('b', 's2');
       expect((await start('c', { turnId: 's2' })).kind).toBe('too-deep');
-      // The first goes on until what it has handed on is done, and hears of it itself.
+      // The first one continues until its own sub-agents are done, and receives their results
+      // itself.
       expect(await store.subAgents.commit(one, ending('s1'), 6)).toEqual({ kind: 'goes-on' });
       expect(await store.subAgents.commit(two, ending('s2'), 7)).toEqual({
         kind: 'over',
@@ -160,7 +161,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await waiting()).map((row) => row.message.messageId)).toEqual(['a.over']);
     });
 
-    it('[G07] one that fails takes along what it has handed on', async () => {
+    it('[G07] stop their own sub-agents when they fail', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       await start('b', { turnId: 's1' });
@@ -169,7 +170,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:b');
     });
 
-    it('[G07] three at a time for one conversation', async () => {
+    it('[G07] run at most three at a time per conversation', async () => {
       const kinds = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => start(id)));
       expect(kinds.filter(({ kind }) => kind === 'started')).toHaveLength(3);
       expect(kinds.filter(({ kind }) => kind === 'too-many')).toHaveLength(2);
@@ -187,7 +188,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await start('c')).kind).toBe('over');
     });
 
-    it('[G07] their result is not reported to a session that was started again', async () => {
+    it('[G07] do not report to a session that was restarted', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');
@@ -196,7 +197,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await waiting()).map((row) => row.message.messageId)).toEqual(['2']);
     });
 
-    it('[G07] those of other conversations go on', async () => {
+    it('[G07] of other conversations continue', async () => {
       await start('a');
       await store.inbox.command(message('9', 'c2'), (command) => command.stop());
       expect(await state('a')).toBe('running');

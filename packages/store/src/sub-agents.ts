@@ -18,28 +18,28 @@ import { stopSubAgents } from './stop.ts';
 import { commitTurn } from './turns.ts';
 
 /**
- * Sub-agents: their tasks and results. The turn that delegates and the turns of the sub-agent
- * write the table `sub_agent`; these are ordinary turns of their own lanes.
+ * Sub-agents: their tasks and results. The turn that delegates and the turns of the sub-agent write
+ * the table `sub_agent`; the latter are ordinary turns in their own lanes.
  */
 export type SubAgentRepository = ReturnType<typeof subAgentRepository>;
 
 export function subAgentRepository(database: Database, newId: NewId) {
   return {
     /**
-     * Starts a run: its row and the message that begins its first turn, in one transaction. `over`: the
-     * asking turn was stopped, or its session has ended.
+     * Starts a run: its row and the message that starts its first turn, in one transaction. `over`:
+     * the asking turn was stopped, or its session has ended.
      */
     start: (order: SubAgentOrder, bounds: SubAgentBounds, now: number) =>
       database.write((sql) => startSubAgent(sql, order, bounds, now)),
 
-    /** The run of a lane; null when it is no sub-agent's. */
+    /** The run of a lane; null if the lane belongs to no sub-agent. */
     of: (conversationId: string): Promise<SubAgentRun | null> =>
       database.read(async (sql) => (await laneRow(sql, conversationId)) ?? null),
 
     /**
-     * Commits a turn of a sub-agent. Unless sub-agents of its own still run (then it goes on when they
-     * are done), its run ends, and its completion waits in the inbox of its parent: all in one fenced
-     * transaction, so it is sent once. `wake`: the lane that has work now.
+     * Commits a turn of a sub-agent. If its own sub-agents are still running, it continues when
+     * they are done. Otherwise its run ends and its completion waits in the inbox of its parent,
+     * all in one fenced transaction, so that it is sent once. `wake`: the lane that now has work.
      */
     commit: (lease: Lease, turn: SubAgentTurn, now: number) =>
       database.write((sql) => commitSubAgent(sql, newId, lease, turn, now)),
@@ -57,7 +57,8 @@ async function commitSubAgent(
 > {
   const run = await laneRow(sql, lease.conversationId);
   if (run === undefined) return { kind: 'fenced' };
-  // From the conversation with people down to the lane itself: the order in which all lock them.
+  // From the conversation with people down to the lane itself, the lock order that all callers
+  // follow.
   await lockConversation(sql, run.rootConversation);
   if (run.parentConversation !== run.rootConversation) {
     await lockConversation(sql, run.parentConversation);
@@ -86,11 +87,11 @@ function laneRow(sql: Sql, lane: string) {
 
 function addUsage(sql: Sql, id: string, { commit: { usage }, steps }: SubAgentTurn): void {
   const [input, output] = [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0];
-  // The sum with something unknown is unknown, in SQL as well.
+  // A null cost makes the sum null: with an unknown part, the total is unknown.
   sql.send(ADD_USAGE, { id, steps, input, output, cost: usage === null ? 0 : usage.costUsd });
 }
 
-/** Its own sub-agents still run, or have just reported. */
+/** Whether its own sub-agents are still running or have just reported. */
 async function hasMoreToDo(
   sql: Sql,
   { conversationId: lane, rootConversation: root }: SubAgentRow,
@@ -105,7 +106,7 @@ async function endSubAgentRun(
   now: number,
 ): Promise<void> {
   sql.send(END, { id: run.id, state, result, now });
-  // The findings of the sub-agents of a failed run would be lost.
+  // The results of a failed run's sub-agents would be lost.
   if (state === 'failed') await stopSubAgents(sql, run.rootConversation, now, run.conversationId);
 }
 
@@ -122,7 +123,7 @@ async function startSubAgent(
   if (asking === undefined) return { kind: 'over' };
   const parentRun = await laneRow(sql, asking.conversation_id);
   const root = parentRun?.rootConversation ?? asking.conversation_id;
-  // A stop locks the conversation, too; two starts at once cannot both take the last place.
+  // A stop locks the conversation too, and two simultaneous starts cannot both take the last place.
   await lockConversation(sql, root);
   const known = await sql.get(OF_CALL, { callId: order.callId });
   if (known !== undefined) return { kind: 'started', conversationId: known.conversation_id };
@@ -151,14 +152,14 @@ async function startSubAgent(
     now,
   });
   const first = { messageId: order.id, text: order.text, chatId: lane, now };
-  // Who owns the agent that asks for it may be a stranger to that of the lane.
+  // An owner of the asking agent may be a stranger to the agent of the lane.
   const isAmongItself = agent === agentOfConversation(root);
   const by = isAmongItself ? origin : { ...origin, fromOwner: 0 };
   addMessage(sql, ownMessage(by, { conversationId: lane, ...first }));
   return { kind: 'started', conversationId: lane };
 }
 
-/** The columns that make a `SubAgentRow`. */
+/** The columns of a `SubAgentRow`. */
 const SUB_AGENT_COLUMNS = `id, conversation_id as "conversationId",
   parent_conversation as "parentConversation", root_conversation as "rootConversation",
   parent_turn as "parentTurn", depth, title, task, reader, state, result, steps,
@@ -206,7 +207,7 @@ const MORE_TO_DO = statement(`
 const MESSAGES = statement(`
   select message as origin, route, from_owner as "fromOwner" from inbox where turn_id = :turnId order by seq`).rows<Origin>();
 
-/** The route to the person for whom all this is done. */
+/** The message and route of the person for whom the work is done. */
 async function findOrigin(
   sql: Sql,
   turnId: string,
@@ -219,93 +220,105 @@ async function findOrigin(
   return { origin, route, fromOwner: rows.every(({ fromOwner }) => fromOwner === 1) ? 1 : 0 };
 }
 
-/** A task on its way to a sub-agent (G07). */
+/** A task for a sub-agent (G07). */
 export interface SubAgentOrder {
-  /** Unique; names the run and its lane. */
+  /** Unique; identifies the run and its lane. */
   readonly id: string;
-  /** The call that asks for it: the same call again finds the run that it started. */
+  /** The call that requests it. The same call finds the run it started. */
   readonly callId: string;
   /** The turn that asks; it must still be running. */
   readonly turnId: string;
   /** A short title for people. */
   readonly title: string;
   readonly task: string;
-  /** Another agent that is to do it (undefined: the default one); absent: the one that asks (F14). */
+  /**
+   * Another agent that should do it (undefined: the default one); absent for the asking agent
+   * (F14).
+   */
   readonly to?: { readonly agent: string | undefined };
-  /** For whom the asking turn runs: its sub-agent never runs with wider rights. */
+  /** The reader of the asking turn; its sub-agent never gets wider rights. */
   readonly reader: SubAgentRun['reader'];
   /** The message of the sub-agent's first turn, besides its task. */
   readonly text: string;
 }
 
-/** The bounds of number and depth. */
+/** Limits of number and depth. */
 export interface SubAgentBounds {
-  /** 1: sub-agents may not delegate. */
+  /** With 1, sub-agents may not delegate. */
   readonly depth: number;
-  /** Running at a time in one conversation with people, all depths together. */
+  /** The number that may run at a time per conversation with people, at all depths together. */
   readonly concurrent: number;
 }
 
-/** One sub-agent, running or over. Times in ms. */
+/** One sub-agent, running or finished. Times in ms. */
 export interface SubAgentRun {
   readonly id: string;
   /** Its lane. */
   readonly conversationId: string;
-  /** The destination of its completion: a conversation with people, or the lane of another sub-agent. */
+  /** Where its completion goes: a conversation with people, or the lane of another sub-agent. */
   readonly parentConversation: string;
-  /** The conversation with people that all this is done for. */
+  /** The conversation with people for which the work is done. */
   readonly rootConversation: string;
   readonly parentTurn: string;
-  /** 1 for those that a turn with people has started. */
+  /** 1 for sub-agents started by a turn with people. */
   readonly depth: number;
   readonly title: string;
   readonly task: string;
   readonly reader: 'owner' | 'guest';
   readonly state: 'running' | 'done' | 'failed' | 'stopped';
-  /** Its result or its failure, as text; null while it runs. */
+  /** Its result or failure as text; null while it is running. */
   readonly result: string | null;
   /** The usage of all its turns together. */
   readonly steps: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** US dollars; null when the price of a step is not known. */
+  /** In US dollars; null if the price of a step is unknown. */
   readonly costUsd: number | null;
   readonly startedAt: number;
   readonly finishedAt: number | null;
 }
 
-/** The end of a sub-agent's turn. It never has parts: nothing is sent from it. */
+/** The end of a sub-agent's turn. It never has parts, because nothing is sent from it. */
 export interface SubAgentTurn {
   readonly commit: TurnCommit;
-  /** Times the model was asked in it. */
+  /** How often the model was called in it. */
   readonly steps: number;
   readonly state: 'done' | 'failed';
   readonly result: string;
-  /** The message to the parent, and its id: once. */
+  /** The message to the parent. The run's id determines its message id, so it arrives once. */
   readonly text: string;
 }
 
 /** A stored run with what its messages need; `origin` and `route` are JSON. */
 interface SubAgentRow extends SubAgentRun, Origin {}
 
-/** The message that a run works for, where it is answered, and whether an owner wrote it (1). */
+/** The message that a run works for, the route of its answer, and whether an owner wrote it (1). */
 interface Origin {
   readonly origin: string;
   readonly route: string;
   readonly fromOwner: number;
 }
 
-/** A message that Parley itself puts into a lane: no person wrote it, and nothing from outside can pass for it. */
+/**
+ * A message that Parley itself puts into a lane. No person wrote it, and nothing from outside can
+ * pass for it.
+ */
 interface OwnMessage {
   readonly conversationId: string;
   readonly messageId: string;
   readonly text: string;
-  /** In place of the chat's, so that a lane without people stays out of what chats wrote. */
+  /**
+   * Replaces the chat's id, so that a lane without people is not mixed up with the messages of
+   * chats.
+   */
   readonly chatId?: string;
   readonly now: number;
 }
 
-/** The message of a run or of its completion: where and by whom the work was asked for, with a new text. */
+/**
+ * Builds the message of a run or its completion: the place and person that asked for the work, with
+ * a new text.
+ */
 function ownMessage(
   run: Origin,
   { conversationId, messageId, text, chatId, now }: OwnMessage,

@@ -8,7 +8,10 @@ import type { Column, Table } from './tables/table.ts';
 import { referencesTo, TABLE_LIST, TABLES_IN_BACKUP, type TableName } from './tables.ts';
 import { bothDatabases } from './testing/databases.ts';
 
-/** The hashes of the statements of each released migration. A released one is never edited: add another migration. */
+/**
+ * The hashes of the statements of each released migration. A released migration is never edited:
+ * add another one.
+ */
 const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly postgres: string }>> = {
   31: {
     sqlite: 'ea71cc0d79673e3cc5c536b9c744176d3fd084e55073adfb3ba07bdcb730fc36',
@@ -53,8 +56,8 @@ const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly post
 };
 
 /**
- * An older process works for some seconds on a database that a newer one has migrated: what it accepts, commits and sends
- * must still be stored then.
+ * An older process works for a few seconds on a database that a newer one has migrated. What it
+ * accepts, commits and sends must still be stored then.
  */
 const NEEDED_BY_OLDER: readonly TableName[] = [
   ...(['parley_migration', 'process', 'lease', 'store_state', 'conversation'] as const),
@@ -78,7 +81,7 @@ describe('the registry of tables', () => {
     describe.runIf(database.available)(`on ${database.name}`, () => {
       afterAll(() => database.dispose());
 
-      it('[D15] [G15] describes every table and every column, so that text is in none unseen', async () => {
+      it('[D15] [G15] describes every table and column, so that no text goes unnoticed', async () => {
         await (await database.openEmpty()).close();
         const address = parseStoreUrl(database.url());
         const { dialect } = address;
@@ -99,12 +102,12 @@ describe('the registry of tables', () => {
     });
   }
 
-  it('[G15] says of each table with words what /forget does with them', () => {
+  it('[G15] defines for each table with words how /forget treats them', () => {
     const silent = TABLE_LIST.filter(([, table]) => hasWords(table) && table.forget === undefined);
     expect(silent.map(([name]) => name)).toEqual([]);
   });
 
-  it('[D15] has a table before those that refer to it', () => {
+  it('[D15] lists a table before those that refer to it', () => {
     const names: readonly string[] = TABLE_LIST.map(([name]) => name);
     const wrong = TABLE_LIST.flatMap(([parent]) =>
       referencesTo(parent).filter(({ table }) => names.indexOf(table) < names.indexOf(parent)),
@@ -113,7 +116,7 @@ describe('the registry of tables', () => {
     expect(referencesTo('turn').length).toBeGreaterThan(5);
   });
 
-  it('[D01] leaves nothing but the state of processes, sign-ins and indexes out of a backup', () => {
+  it('[D01] leaves only processes, sign-ins and indexes out of a backup', () => {
     const left = TABLE_LIST.filter(([name]) => !TABLES_IN_BACKUP.includes(name));
     expect(left.map(([name]) => name).toSorted()).toEqual([
       ...['lease', 'page_session', 'parley_migration', 'process', 'retention_run'],

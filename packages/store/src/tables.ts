@@ -7,9 +7,10 @@ import type { Column, Table } from './tables/table.ts';
 import { TURN_TABLES } from './tables/turns.ts';
 
 /**
- * The registry of all tables: their columns and migrations, how long rows are kept, what `/forget` does with them, and
- * whether a backup holds them. A table to which others refer comes before them: tables are made in this order, and rows
- * are removed in the opposite one, which is also the order of locks (README).
+ * The registry of all tables: their columns and migrations, how long rows are kept, what `/forget`
+ * does with them, and whether a backup contains them. A referenced table comes before those that
+ * refer to it: tables are created in this order, and rows are removed in the opposite order, which
+ * is also the lock order (README).
  */
 export const TABLES = {
   ...INSTALLATION_TABLES,
@@ -23,7 +24,7 @@ export const TABLES = {
 export type TableName = keyof typeof TABLES;
 type ColumnsOf<Name extends TableName> = (typeof TABLES)[Name]['columns'];
 
-/** A row of a table, or these columns of it, as both databases return it. */
+/** A row of a table, or the given columns of it, as both databases return it. */
 export type Row<
   Name extends TableName,
   Of extends keyof ColumnsOf<Name> = keyof ColumnsOf<Name>,
@@ -37,7 +38,7 @@ export const TABLE_LIST = Object.entries<Table>(TABLES) as readonly (readonly [
   table: Table,
 ])[];
 
-/** The name of a table, and the one it had in an older database. */
+/** The names of a table: the current one, and its name in an older database. */
 export function namesOf(name: string, { formerly }: Table): readonly string[] {
   return formerly === undefined ? [name] : [name, formerly.name];
 }
@@ -52,11 +53,11 @@ export function primaryKeyColumns({ key, columns }: Table): readonly string[] {
 interface Reference {
   readonly table: string;
   readonly column: string;
-  /** The column to which it refers. */
+  /** The column it refers to. */
   readonly to: string;
 }
 
-/** The references to a table that keep its rows from being removed. */
+/** The references to a table that prevent its rows from being removed. */
 export function referencesTo(name: string): readonly Reference[] {
   const pattern = new RegExp(String.raw`references ${name} \((\w+)\)(?! on delete cascade)`);
   return TABLE_LIST.flatMap(([table, { columns }]) =>
@@ -67,7 +68,7 @@ export function referencesTo(name: string): readonly Reference[] {
   );
 }
 
-/** The tables whose rows a backup holds, in an order in which they can be put back. */
+/** The tables whose rows a backup contains, in an order in which they can be restored. */
 export const TABLES_IN_BACKUP: readonly TableName[] = TABLE_LIST.flatMap(
   ([name, { notInBackup }]) => (notInBackup === undefined ? [name] : []),
 );

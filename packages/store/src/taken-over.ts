@@ -2,17 +2,20 @@ import { type Sql, statement } from './database.ts';
 import { STATEMENT_NOW } from './shared-clock.ts';
 
 /**
- * The longest takeover of a conversation, in ms. An end that is further away was computed before the clock was set
- * back, and does not count.
+ * The longest takeover of a conversation, in ms. An end further away was computed before the clock
+ * was set back and is ignored.
  */
 export const MAX_TAKEOVER_MS = 24 * 60 * 60_000;
 
-/** Whether a person leads a conversation now; `until` is its `taken_over_until`. */
+/** Whether a person currently leads a conversation; `until` is its `taken_over_until`. */
 export function isTakenOver(until: number | null, now: number): boolean {
   return until !== null && until > now && until <= now + MAX_TAKEOVER_MS;
 }
 
-/** `isTakenOver` as the condition of a statement on the table `conversation`, under whatever name; `moment` is now. */
+/**
+ * `isTakenOver` as an SQL condition on the table `conversation` under any alias; `moment` is the
+ * current time.
+ */
 export function isTakenOverAt<const Moment extends string, const Name extends string>(
   moment: Moment,
   name: Name,
@@ -21,7 +24,7 @@ export function isTakenOverAt<const Moment extends string, const Name extends st
   and ${name}.taken_over_until <= cast(${moment} as bigint) + ${MAX_TAKEOVER_MS}` as const;
 }
 
-/** Now, on the clock that all processes share, in ms. */
+/** The current time on the clock that all processes share, in ms. */
 export async function readMoment(sql: Sql, moment: number | null): Promise<number> {
   return (await sql.get(NOW, { moment }))?.now ?? 0;
 }

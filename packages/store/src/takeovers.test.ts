@@ -17,7 +17,7 @@ describe('a takeover', () => {
     ['at its end', 10, 10, false],
     ['after its end', 10, 11, false],
     ['the longest', 5 + MAX_TAKEOVER_MS, 5, true],
-    ['longer than any: the clock was set back', 6 + MAX_TAKEOVER_MS, 5, false],
+    ['longer than any takeover, because the clock was set back', 6 + MAX_TAKEOVER_MS, 5, false],
   ])('[U12] lasts until its end and no longer: %s', (_case, until, now, lasts) => {
     expect(isTakenOver(until, now)).toBe(lasts);
   });
@@ -59,7 +59,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       (await store.outbox.recent(CHAT, 50)).map((one) => `${one.part.body.text} ${one.state}`);
     const withWork = () => store.lanes.withWork(9, 1_000);
 
-    it('[U12] keeps messages and lets no turn take them until it is handed back', async () => {
+    it('[U12] hold messages and let no turn take them until the conversation is handed back', async () => {
       expect(await takeOver()).toEqual({ until: HOUR });
       await store.inbox.accept(message('m2'));
       expect(await begin()).toEqual({ kind: 'none' });
@@ -70,7 +70,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1', 'm2']);
     });
 
-    it('[U12] a lane that is held already claims nothing more, either', async () => {
+    it('[U12] keep a lane that is already held from claiming more', async () => {
       const lease = await hold(store);
       await takeOver();
       expect(await store.lanes.claim(lease, 'collect', 't1', 0)).toEqual({ kind: 'fenced' });
@@ -78,7 +78,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.claim(another, 'collect', 't1', 0)).toEqual({ kind: 'none' });
     });
 
-    it('[U12] ends by itself, and the sweep finds what waits then', async () => {
+    it('[U12] expire, and the sweep then finds what is waiting', async () => {
       await takeOver(60_000);
       database.setTime(59_999);
       expect([await withWork(), await begin()]).toEqual([[], { kind: 'none' }]);
@@ -90,7 +90,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[U12] another takeover takes its place, and the record names both', async () => {
+    it('[U12] are replaced by another takeover, and the record names both people', async () => {
       await takeOver(60_000);
       database.setTime(10);
       expect(await takeOver(HOUR, 'Ben')).toEqual({ until: HOUR + 10 });
@@ -102,7 +102,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[U12] nothing of the running turn is stored, and the same turn goes on when it is handed back', async () => {
+    it('[U12] store nothing of the running turn, which resumes when the conversation is handed back', async () => {
       const lease: Lease = await hold(store);
       await claim(store, lease, 't1');
       await store.turns.appendStep(lease, 't1', { index: 0, content: { done: 1 } }, 0);
@@ -117,7 +117,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[U12] parts that were committed but not sent are not sent any more', async () => {
+    it('[U12] withhold parts that were committed but not sent', async () => {
       const lease = await hold(store);
       await claim(store, lease, 't1');
       await store.lanes.commit(lease, answer('t1', ['one', 'two']), 1);
@@ -129,7 +129,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(undelivered).toMatch(/took this chat over/);
     });
 
-    it('[U12] a reply answers what waits, which is history before it and gets no turn', async () => {
+    it('[U12] let a reply answer waiting messages, which enter the history before it and get no turn', async () => {
       await takeOver();
       await store.inbox.accept(message('m2'));
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 2 });
@@ -141,7 +141,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await sent()).toEqual(['Hi pending']);
     });
 
-    it('[U12] a reply answers no message that its writer had not seen', async () => {
+    it('[U12] let a reply answer no message that its writer had not seen', async () => {
       await takeOver();
       const [{ newest } = { newest: 0 }] = await store.conversations.list({
         before: null,
@@ -154,7 +154,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m2']);
     });
 
-    it('[U12] a reply ends the unfinished turn whose messages it answers', async () => {
+    it('[U12] let a reply end the unfinished turn whose messages it answers', async () => {
       const lease = await hold(store);
       await claim(store, lease, 't1');
       await takeOver();
@@ -175,7 +175,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     };
     const approvals = async () => (await store.approvals.recent(9)).map(({ state }) => state);
 
-    it('[U12] [G05] a question is decided meanwhile, and its turn goes on when it is handed back', async () => {
+    it('[U12] [G05] allow a question to be decided meanwhile, and its turn continues after handing back', async () => {
       await suspend();
       await takeOver();
       const decision = { verdict: 'approved', by: 'console:Ann' } as const;
@@ -185,7 +185,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin('t2')).toMatchObject({ kind: 'turn', turn: { turnId: 't1' } });
     });
 
-    it('[U12] [G05] a question is withdrawn where a person answers what it was about', async () => {
+    it('[U12] [G05] withdraw a question if a person answers what it was about', async () => {
       await suspend();
       await takeOver();
       expect(await reply('No need')).toMatchObject({ answered: 1 });
@@ -194,7 +194,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin()).toEqual({ kind: 'none' });
     });
 
-    it('[U12] what Parley itself put there waits for the agent, whatever a person answers', async () => {
+    it('[U12] keep Parley’s own messages waiting for the agent, whatever a person answers', async () => {
       const job = message('j1');
       await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });
       await takeOver();
@@ -204,7 +204,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['j1']);
     });
 
-    it('[U12] the same request is stored once, also when it comes twice at the same moment', async () => {
+    it('[U12] store a reply once, even if the request arrives twice at the same moment', async () => {
       await takeOver();
       const both = await Promise.all([reply('Hi', { key: 'k' }), reply('Hi', { key: 'k' })]);
       expect(both.map((one) => one?.kind).toSorted()).toEqual(['known', 'stored']);
@@ -212,14 +212,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await history()).toEqual(['m1', 'Ann: Hi']);
     });
 
-    it('[U12] without a takeover a reply joins the history, and the agent still answers', async () => {
+    it('[U12] are not needed for a reply: it joins the history, and the agent keeps answering', async () => {
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 0 });
       const begun = await begin();
       expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1']);
       expect(await history()).toEqual(['Ann: Hi']);
     });
 
-    it('[U12] no other turn posts to its chat, and posts to another thread of it go out', async () => {
+    it('[U12] stop other turns from posting to the chat, but not to another thread of it', async () => {
       await store.inbox.accept(message('o1', 'c2'));
       await claim(store, await hold(store, 'web:c2'), 't2');
       await takeOver();
@@ -234,14 +234,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await post('c')).kind).toBe('posted');
     });
 
-    it('[U12] is no reason to take a worker for stuck', async () => {
+    it('[U12] do not make a worker look stuck', async () => {
       expect((await store.backlog.oldest(5)).message).not.toBeNull();
       await takeOver();
       expect((await store.backlog.oldest(5)).message).toBeNull();
       expect((await store.backlog.oldest(HOUR)).message).not.toBeNull();
     });
 
-    it('[U12] is shown where the conversation is, while it lasts', async () => {
+    it('[U12] are shown with the conversation while they last', async () => {
       const state = async () => {
         const [one] = await store.conversations.list({ before: null, limit: 9 });
         expect(await store.conversations.details(LANE, 0)).toMatchObject({ ...one });
@@ -254,7 +254,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await state()).toBeNull();
     });
 
-    it('[U12] what a person wrote is shown as theirs, and the agent may not change it', async () => {
+    it('[U12] show a person’s text as theirs, and the agent may not change it', async () => {
       await takeOver();
       await reply('Hi', { as: 'agent' });
       const query = { conversationId: LANE, before: null, until: null, limit: 9 };
@@ -271,7 +271,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ).toEqual([]);
     });
 
-    it('[U12] an empty, an unknown and a finished one change nothing', async () => {
+    it('[U12] change nothing in an empty, unknown or finished conversation', async () => {
       expect(await takeOver(HOUR, 'Ann', 'web:none')).toBeNull();
       expect(await store.takeovers.handBack('web:none', 'Ann')).toBeNull();
       expect(await store.takeovers.handBack(LANE, 'Ann')).toBe(false);

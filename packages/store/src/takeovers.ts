@@ -9,13 +9,13 @@ import { isTakenOver, MAX_TAKEOVER_MS, readMoment } from './taken-over.ts';
 export interface Takeover {
   readonly seq: number;
   readonly conversationId: string;
-  /** The name of a sign-in. */
+  /** The name of the person's sign-in. */
   readonly by: string;
   readonly at: number;
   readonly until: number;
-  /** Null: it lasts. */
+  /** Null while it lasts. */
   readonly endedAt: number | null;
-  /** The person who handed it back, or took it over next; null: it lasts, or ended by itself. */
+  /** The person who handed it back or took it over next; null if it lasts or expired. */
   readonly endedBy: string | null;
 }
 
@@ -27,31 +27,38 @@ export interface TakeoverOrder {
 }
 
 /**
- * Conversations that a person leads instead of the agent (U12): column `taken_over_until` decides before a turn is
- * claimed, table `takeover` records who did it. The page and the command line write it.
+ * Conversations led by a person instead of the agent (U12). The column `taken_over_until` decides
+ * whether a turn may be claimed; the table `takeover` records who did it. The page and the command
+ * line write them.
  */
 export function takeoverRepository(database: Database, newId: NewId, sharedClock: SharedClock) {
   return {
     /**
-     * Takes a conversation over, or extends a takeover. The running turn is fenced and stays unfinished; parts of
-     * answers that delivery has not started are not sent. Null: there is no such conversation.
+     * Takes a conversation over, or extends a takeover. The running turn is fenced and stays
+     * unfinished; parts of answers whose delivery has not started are not sent. Null if the
+     * conversation does not exist.
      */
     takeOver: (order: TakeoverOrder): Promise<{ readonly until: number } | null> =>
       database.write((sql) => takeOver(sql, order, sharedClock())),
 
-    /** Lets the agent answer again. False: no person leads the conversation. Null: there is none. */
+    /**
+     * Returns a conversation to the agent. False if no person leads it; null if it does not exist.
+     */
     handBack: (conversationId: string, by: string): Promise<boolean | null> =>
       database.write((sql) => handBack(sql, conversationId, by, sharedClock())),
 
-    /** Stores what a person writes into a chat, once for each request. Null: there is no such conversation. */
+    /**
+     * Stores what a person writes into a chat, once per request. Null if the conversation does not
+     * exist.
+     */
     reply: (reply: PersonReply) =>
       database.write((sql) => replyAsPerson(sql, reply, { newId, moment: sharedClock() })),
 
-    /** The route of the newest message of a person in a conversation; null: none is stored. */
+    /** The route of the newest message of a person in a conversation; null if none is stored. */
     newestRoute: (conversationId: string): Promise<ReplyRoute | null> =>
       database.read((sql) => readNewestRoute(sql, conversationId)),
 
-    /** Takeovers, and replies of people, each newest first; `before` in ms. */
+    /** Takeovers and people's replies, each newest first; `before` in ms. */
     recent: (limit: number, before?: number) =>
       database.read(async (sql) => {
         const now = await readMoment(sql, sharedClock());
@@ -74,7 +81,7 @@ async function takeOver(
   if ((await lockConversation(sql, id)) === undefined) return null;
   if ((await readNewestRoute(sql, id)) === null) return null;
   const now = await readMoment(sql, moment);
-  // Its worker lives and must not count as one that the turn has killed.
+  // Its worker is alive, so this must not count as a turn that killed its worker.
   sql.send(UNCOUNT, { id, moment });
   const until = now + lastsMs;
   sql.send(TAKE, { id, until });
@@ -98,7 +105,7 @@ export async function handBack(
   if (!isTakenOver(until, now)) return false;
   sql.send(HAND_BACK, { id });
   sql.send(END_RECORD, { id, now, by });
-  // They were held because of the takeover alone.
+  // Releases alerts that were held only because of the takeover.
   sql.send(RELEASE_ALERTS, { id, now, until });
   return true;
 }
@@ -109,7 +116,7 @@ async function readNewestRoute(sql: Sql, id: string): Promise<ReplyRoute | null>
   return fromCheckedJson(ReplyRoute, row.route, `reply route in ${id}`);
 }
 
-/** A takeover that no person has ended ends by itself. */
+/** Adds the end of a takeover that expired without anyone ending it. */
 export function withEnd(row: Takeover, now: number): Takeover {
   if (row.endedAt !== null || isTakenOver(row.until, now)) return row;
   return { ...row, endedAt: row.until };
@@ -124,13 +131,14 @@ const UNCOUNT = statement(`
     and exists (select 1 from conversation
       where conversation.id = :id and lease_owner is not null and lease_until > ${STATEMENT_NOW})`);
 
-/** From here on the running worker can write nothing more. */
+/** From here on, the running worker can write nothing more. */
 const TAKE = statement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null,
     taken_over_until = :until
   where id = :id`);
 
-// The states are written out, because a partial index serves only what names its condition.
+// The states are literals, because a partial index is used only if the query contains its
+// condition.
 const WITHHOLD = statement(`
   update outbox set state = 'failed', error = :error, updated_at = :now
   where state in ('pending', 'sending') and state = 'pending' and part_index is not null
@@ -142,7 +150,7 @@ const HAND_BACK = statement('update conversation set taken_over_until = null whe
 const RECORD = statement(`
   insert into takeover (conversation_id, taken_by, taken_at, until) values (:id, :by, :now, :until)`);
 
-/** One that has ended by itself stays as it is. */
+/** A takeover that has expired stays unchanged. */
 const END_RECORD = statement(`
   update takeover set ended_at = :now, ended_by = :by
   where conversation_id = :id and ended_at is null and until > :now`);
@@ -151,7 +159,8 @@ const RELEASE_ALERTS = statement(`
   update heartbeat_run set held_until = :now
   where state = 'held' and target = :id and held_until = :until`);
 
-// Inside a JSON string the quotes of a trigger would be escaped.
+// Leaves out messages with a trigger, which Parley wrote. Text cannot imitate the pattern, because
+// quotes inside a JSON string are escaped.
 const NEWEST_ROUTE = statement(`
   select route from inbox where conversation_id = :id and message not like :trigger
   order by seq desc limit 1`).rows<{ readonly route: string }>();

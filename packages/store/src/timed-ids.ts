@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, NewId } from '@parley/core';
 
-/** Ids that begin with the time, so that rows made together lie together in an index. */
+/**
+ * Creates ids that start with the time, so that rows created together are close together in an
+ * index.
+ */
 export function timedIds(clock: Clock): NewId {
-  // Asking for random bytes takes longer than anything else about an id.
+  // Random bytes are requested in bulk, because requesting them is the slowest part of creating an
+  // id.
   let pool = randomBytes(0);
   let used = 0;
   return (prefix) => {

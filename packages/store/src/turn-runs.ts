@@ -5,8 +5,8 @@ import { recordDeadTurn } from './dead-letters.ts';
 import { deleteGroupContext } from './group-context.ts';
 
 /**
- * One start of a turn: when, in ms, and by which worker. `hung`: the process stood still while it ran this turn, and
- * was ended for that.
+ * One start of a turn: when, in ms, and by which worker. `hung`: the process hung while it ran this
+ * turn, and was ended for that.
  */
 export const TurnRun = z.object({
   at: z.number(),
@@ -18,22 +18,25 @@ export type TurnRun = z.infer<typeof TurnRun>;
 
 const TurnRuns = z.array(TurnRun);
 
-/** The most runs that are kept: of a turn that is suspended again and again the last ones are enough. */
+/**
+ * The number of runs that are kept; for a turn that is suspended again and again, the last ones are
+ * enough.
+ */
 const KEPT_RUNS = 20;
 
-/** The column `runs` with one more beginning. */
+/** The column `runs` with one more start. */
 export function withRun(before: string | null, run: TurnRun): string {
   return toJson([...readRuns(before), run].slice(-KEPT_RUNS));
 }
 
-/** The number of times a turn was started; undefined where it was not recorded. */
+/** The recorded starts of a turn; empty if none were recorded. */
 export function readRuns(runs: string | null): readonly TurnRun[] {
   if (runs === null) return [];
   const parsed = TurnRuns.safeParse(JSON.parse(runs));
   return parsed.success ? parsed.data : [];
 }
 
-/** The number of times a turn has made its process stand still, by the column `runs`. */
+/** How often a turn has hung its process, according to the column `runs`. */
 export function countHangs(runs: string | null): number {
   return readRuns(runs).filter(({ hung }) => hung === true).length;
 }
@@ -50,7 +53,10 @@ const LOCKED_RUNS = statement(`
 
 const SET_RUNS = statement('update turn set runs = :runs where id = :turnId');
 
-/** Marks the last run of an unfinished turn; a repeated call, after a start that was cut off, changes nothing. */
+/**
+ * Marks the last run of an unfinished turn as hung. Repeating the call, after a start that was cut
+ * off, changes nothing.
+ */
 export async function markHung(sql: Sql, turnId: string): Promise<void> {
   const of = await sql.get(RUNS_OF, { turnId });
   if (of === undefined) return;
@@ -62,8 +68,9 @@ export async function markHung(sql: Sql, turnId: string): Promise<void> {
 }
 
 /**
- * Closes a turn that ended each process which tried to give it up: its messages have no answer and no notice. Reads
- * none of their texts, because one of them may be what ends the process. The caller has locked the lane.
+ * Closes a turn that ended every process that tried to give it up. Its messages get no answer and
+ * no notice. Reads none of their texts, because one of them may be what ends the process. The
+ * caller has locked the lane.
  */
 export function dropTurn(
   sql: Sql,

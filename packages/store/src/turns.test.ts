@@ -13,7 +13,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[G16] stores a step once, and the first telling of it counts', async () => {
+    it('[G16] stores a step once, and the first version counts', async () => {
       const lease = await hold(store);
       await claim(store, lease, 't1');
       const { appendStep } = store.turns;
@@ -22,7 +22,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await claim(store, lease, 't1')).steps).toEqual([{ index: 0, content: 'first' }]);
     });
 
-    it('[U08] lists the tools that turns have called, with how they ended', async () => {
+    it('[U08] lists the tool calls of turns with their outcomes', async () => {
       const lease = await hold(store);
       await claim(store, lease, 't1');
       const calls = [
@@ -55,7 +55,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.turns.calls([])).toEqual([]);
     });
 
-    it('[G16] takes no step from a worker that lost its lane', async () => {
+    it('[G16] rejects a step from a worker that lost its lane', async () => {
       const lost = await hold(store, 'web:c1', 'w1', 0);
       await claim(store, lost, 't1');
       database.setTime(1_000);
@@ -65,7 +65,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await claim(store, lease, 't1')).steps).toEqual([]);
     });
 
-    it('[G16] takes no step for a turn that is over', async () => {
+    it('[G16] rejects a step for a finished turn', async () => {
       const lease = await hold(store);
       await claim(store, lease, 't1');
       await store.lanes.commit(lease, answer('t1', []), 1);
@@ -84,7 +84,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return store.inbox.command(message('stop'), (command) => command.stop());
     };
 
-    it('[U08] keeps what a stopped turn had said, once', async () => {
+    it('[U08] keeps once what a stopped turn had said', async () => {
       expect(await stop()).toMatchObject({ stoppedTurn: 't1' });
       expect(await store.turns.savePartialAnswer(stopped(), 5)).toMatchObject([{ turnId: 't1' }]);
       expect(await store.turns.savePartialAnswer(stopped(), 6)).toBeNull();
@@ -93,7 +93,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.recent(chat, 9)).toHaveLength(1);
     });
 
-    it('[U08] keeps nothing of a turn that no person stopped, of a session that is over, or that was forgotten', async () => {
+    it('[U08] keeps nothing of a turn that no person stopped, that belongs to an ended session, or that was forgotten', async () => {
       await claim(store, await hold(store), 't1');
       expect(await store.turns.savePartialAnswer(stopped(), 5)).toBeNull();
       await store.inbox.command(message('stop'), (command) => command.stop());
@@ -111,7 +111,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await remembered()).toEqual([]);
     });
 
-    it('sums turns that ended in the time asked for, and is zero without any', async () => {
+    it('sums up turns that ended in the given time, and is zero without any', async () => {
       const zero = {
         answered: 0,
         failed: 0,

@@ -9,7 +9,7 @@ import type { TurnUsage } from './spend.ts';
 import { addSpend } from './spend.ts';
 import { markHung } from './turn-runs.ts';
 
-/** The report of `parley status` about recent turns. */
+/** What `parley status` reports about recent turns. */
 interface TurnTotals {
   readonly answered: number;
   readonly failed: number;
@@ -17,11 +17,14 @@ interface TurnTotals {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costUsd: number;
-  /** Turns that used a model whose price is not known. */
+  /** Turns that used a model without a known price. */
   readonly unpriced: number;
 }
 
-/** The turn journal (G16), table `turn_step`: a turn appends its finished steps, and reads them when it resumes. */
+/**
+ * The turn journal (G16), table `turn_step`: a turn appends its finished steps, and reads them when
+ * it resumes.
+ */
 export type TurnRepository = ReturnType<typeof turnRepository>;
 
 export function turnRepository(database: Database, newId: NewId) {
@@ -40,7 +43,9 @@ export function turnRepository(database: Database, newId: NewId) {
         return 'committed';
       }),
 
-    /** Counts what a call had used that a stop has cut off: the turn is over, and has no step for it. */
+    /**
+     * Counts the usage of a call that a stop cut off; the turn is over, so there is no step for it.
+     */
     countCutOff: (turnId: string, spends: Spends): Promise<void> =>
       database.write(async (sql) => {
         sql.send(COUNT_CUT_OFF, used(turnId, spends));
@@ -48,8 +53,9 @@ export function turnRepository(database: Database, newId: NewId) {
       }, 'process'),
 
     /**
-     * Keeps what a turn had said when a person stopped it: in the history, and as parts for its chat. Once; null: no
-     * person stopped it, it is kept already, was forgotten since, or its session has ended.
+     * Keeps what a turn had said when a person stopped it, in the history and as parts for its
+     * chat. Done once. Null if no person stopped it, it was already kept or has been forgotten
+     * since, or its session has ended.
      */
     savePartialAnswer: (
       { conversationId, turnId, entries, parts }: StoppedAnswer,
@@ -68,7 +74,7 @@ export function turnRepository(database: Database, newId: NewId) {
         return insertParts(sql, parts, { turnId, now, newId });
       }),
 
-    /** Counts that a process stood still in the last run of this turn, and was ended for it. */
+    /** Counts that a process hung in the last run of this turn and was ended for it. */
     countHang: (turnId: string): Promise<void> => database.write((sql) => markHung(sql, turnId)),
 
     /** The tools that some turns have called, for people. */
@@ -101,7 +107,10 @@ type StoppedAnswer = Pick<TurnCommit, 'turnId' | 'entries' | 'parts'> & {
   readonly conversationId: string;
 };
 
-/** The `reason` of a turn that a person has stopped, until what it said is kept. Forgetting takes it away. */
+/**
+ * The `reason` of a turn that a person stopped, until its partial answer is kept. Forgetting
+ * removes it.
+ */
 export const BY_STOP = 'by /stop';
 const KEPT_AFTER_STOP = 'by /stop; what it had said is kept';
 
@@ -127,12 +136,12 @@ const TOTALS = statement(`
   readonly unpriced: number | null;
 }>();
 
-// The state is written out, because a partial index serves only what names its condition.
+// The state is a literal, because a partial index is used only if the query contains its condition.
 const UNFINISHED = statement(
   "select id from turn where conversation_id = :conversationId and state = 'running'",
 ).rows<{ readonly id: string }>();
 
-// A repeated step (its first answer got lost) is stored once.
+// A step repeated because its first reply was lost is stored once.
 const APPEND = statement(`
   insert into turn_step (turn_id, step_index, content, created_at, started_at, facts)
   values (:turnId, :index, :content, :now, :startedAt, :facts)
@@ -147,14 +156,14 @@ const COUNT = `
 
 const COUNT_USAGE = statement(COUNT);
 
-// The commit of a running turn would take it for what its steps have charged.
+// Leaves a running turn alone, whose commit would take this for usage already charged by its steps.
 const COUNT_CUT_OFF = statement(`${COUNT} and state <> 'running'`);
 
 const SETTLE = statement(`
   update approval set result = :result
   where turn_id = :turnId and call_key = :callKey and state in ('approved', 'auto')`);
 
-/** Whether this is the unfinished turn of its lane; the caller has locked the lane. */
+/** Whether this is the unfinished turn of its lane. The caller has locked the lane. */
 export async function isUnfinished(
   sql: Sql,
   { conversationId }: Lease,
@@ -163,7 +172,7 @@ export async function isUnfinished(
   return (await sql.get(UNFINISHED, { conversationId }))?.id === turnId;
 }
 
-/** Puts a step into the journal of a turn, with what it has used and the approval that it settles. */
+/** Stores a step in the journal of a turn, with its usage and the approval that it settles. */
 export async function storeStep(
   sql: Sql,
   turnId: string,
@@ -174,14 +183,14 @@ export async function storeStep(
   const step = { index, content: toJson(content), startedAt: timing?.startedAt ?? null, facts };
   const isNew = (await sql.run(APPEND, { turnId, ...step, now })) > 0;
   if (isNew && spends !== undefined) spend(sql, turnId, spends);
-  // The audit says how an approved call ended (G05); most calls had no question.
+  // The audit shows how an approved call ended (G05). Most calls had no question.
   if (settles !== undefined) {
     const { callKey, failed } = settles;
     sql.send(SETTLE, { turnId, callKey, result: failed ? 'failed' : 'done' });
   }
 }
 
-/** The turn keeps how much of its usage is counted already; its commit counts the rest. */
+/** The turn records how much of its usage is already counted; its commit counts the rest. */
 function spend(sql: Sql, turnId: string, spends: Spends): void {
   addSpend(sql, spends.account, spends.usage);
   sql.send(COUNT_USAGE, used(turnId, spends));
@@ -196,7 +205,7 @@ function used(turnId: string, { usage }: Spends) {
   return { turnId, model, input, output, cached, ...cost };
 }
 
-/** At most one turn per conversation is `running`, and the database enforces it. */
+/** At most one turn per conversation is `running`; the database enforces this. */
 export type TurnState = 'running' | 'stopped' | 'interrupted' | TurnCommit['outcome'];
 
 interface Commit {
@@ -206,7 +215,10 @@ interface Commit {
   readonly newId: NewId;
 }
 
-/** Ends a turn: its row, its messages, its history and its parts, which it returns. Null: fenced, nothing was written. */
+/**
+ * Ends a turn: stores its row, messages, history and parts, and returns the parts. Null if it was
+ * fenced and nothing was written.
+ */
 export async function commitTurn(
   sql: Sql,
   { lease, commit, now, newId }: Commit,
@@ -229,9 +241,9 @@ export async function commitTurn(
 }
 
 /**
- * Reads a running turn, its session and what its steps have charged already, and keeps
- * other writers of its lane waiting. Null when the lease is lost, or the turn is over: then this is the
- * same commit again, or the turn of another lane.
+ * Reads a running turn with its session and the usage its steps have charged, and locks its lane
+ * against other writers. Null if the lease is lost or the turn is over; then this is the same
+ * commit again, or the turn of another lane.
  */
 async function lockTurn(sql: Sql, lease: Lease, turnId: string) {
   const { conversationId } = lease;
@@ -258,7 +270,7 @@ const DONE = statement(
   "update inbox set state = 'done', outcome = :outcome where turn_id = :turnId",
 );
 
-// All entries in one statement, numbered in the order of the list; mostly a question and its answer.
+// All entries in one statement, numbered in list order; usually a question and its answer.
 const REMEMBER =
   'insert into transcript (conversation_id, session, turn_id, role, content, created_at)';
 
@@ -275,7 +287,7 @@ const PLAN = statement(
   'update conversation set plan = :turnId, plan_run = 0 where id = :conversationId',
 );
 
-/** Puts entries at the end of the history of a conversation. */
+/** Appends entries to the history of a conversation. */
 export function appendHistory(
   sql: Sql,
   entries: readonly TranscriptEntry[],
@@ -295,7 +307,10 @@ export function appendHistory(
 
 type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'costUsd'>;
 
-/** The usage that no step has charged yet: mostly the last call, whose share of cached input holds. */
+/**
+ * The usage that no step has charged yet: usually that of the last call, whose share of cached
+ * input applies.
+ */
 function unchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: Counted) {
   const cached = (usage.cachedInputTokens ?? 0) - (counted.cachedInputTokens ?? 0);
   return {
@@ -307,7 +322,7 @@ function unchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: Counted) 
   };
 }
 
-/** False when the turn is not running any more. */
+/** False if the turn is no longer running. */
 async function finishTurn(
   sql: Sql,
   lease: Lease,

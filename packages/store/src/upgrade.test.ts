@@ -9,7 +9,10 @@ import { filledRows, fillTables } from './testing/filled-rows.ts';
 
 const clock = () => 100;
 
-/** A step as a later release may have it: a column, an index, a table, and rows taken over into it. */
+/**
+ * A migration as a later release may have it: a column, an index, a table, and rows carried over
+ * into it.
+ */
 const LATER: Migration = {
   number: (MIGRATIONS.at(-1)?.number ?? 0) + 1,
   name: 'reactions',
@@ -103,7 +106,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the data of an older Parley on ${database.name}`, () => {
     afterAll(() => database.dispose());
 
-    it('is all there after the upgrade, in the schema of a new one', async () => {
+    it('is complete after the upgrade, in the schema of a new one', async () => {
       await database.openBare();
       await using fresh = await openRaw(database.url());
       await migrate(fresh.database, [...MIGRATIONS, LATER], 'db', clock);
@@ -129,7 +132,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(rows).toEqual([{ part: 'p3', reactions: 0 }]);
     });
 
-    it('[G05] knows which messages have buttons, and which were edited or deleted', async () => {
+    it('[G05] shows which messages have buttons, and which were edited or deleted', async () => {
       await database.openBare();
       await using old = await openRaw(database.url());
       const before = MIGRATIONS.filter(({ number }) => number < 36);
@@ -165,7 +168,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[D18] is found under the names that tables and columns have now', async () => {
+    it('[D18] is found under the current names of tables and columns', async () => {
       await database.openBare();
       await using old = await openRaw(database.url());
       const before = MIGRATIONS.filter(({ number }) => number < 38);
@@ -205,7 +208,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('from before the first release is refused, with what to do, and nothing is changed', async () => {
+    it('is refused with advice and left unchanged if it is from before the first release', async () => {
       await database.openBare();
       await using old = await openRaw(database.url());
       await old.database.write(async (sql) => {
@@ -217,7 +220,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await expect(openStore({ url: database.url(), clock })).rejects.toMatchObject({
         code: 'store-older',
         retryable: false,
-        message: expect.stringMatching(/before 0\.1\.0.*Nothing was changed\. Use another data/),
+        message: expect.stringMatching(
+          /older than 0\.1\.0.*Nothing was changed\. Use another data/,
+        ),
       });
       expect(await schemaOf(old.database)).toEqual(before);
     });

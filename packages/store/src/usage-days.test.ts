@@ -7,7 +7,7 @@ const dateIn = (timeZone: string, moment: number): string =>
 const at = (text: string): number => Date.parse(text);
 
 describe('the days of a calendar', () => {
-  it('[U07] last from midnight to midnight of their place, oldest first, without a gap', () => {
+  it('[U07] last from midnight to midnight of their time zone, oldest first, without gaps', () => {
     const days = calendarDays({ lastDay: '2026-03-02', days: 3, timeZone: 'Asia/Kolkata' });
     expect(days.map(({ day }) => day)).toEqual(['2026-02-28', '2026-03-01', '2026-03-02']);
     expect(days[0]?.from).toBe(at('2026-02-27T18:30:00Z'));
@@ -18,12 +18,12 @@ describe('the days of a calendar', () => {
     ['Europe/Berlin', '2026-03-29', 23],
     ['Europe/Berlin', '2026-10-25', 25],
     ['Europe/Berlin', '2026-11-23', 24],
-    // Here clocks change at midnight: 0:00 is left out, or comes twice.
+    // Clocks change at midnight here, so 0:00 is skipped or comes twice.
     ['Asia/Beirut', '2026-03-29', 23],
     ['America/Havana', '2026-11-01', 25],
     ['America/Sao_Paulo', '2017-10-15', 23],
     ['Australia/Lord_Howe', '2026-04-05', 24.5],
-  ])('[U07] are as long as the clocks make them: %s, %s', (timeZone, lastDay, hours) => {
+  ])('[U07] are as long as the local clocks make them: %s, %s', (timeZone, lastDay, hours) => {
     const [day] = calendarDays({ lastDay, days: 1, timeZone });
     expect(((day?.to ?? 0) - (day?.from ?? 0)) / HOUR_MS).toBe(hours);
     expect(dateIn(timeZone, day?.from ?? 0)).toBe(lastDay);
@@ -31,7 +31,7 @@ describe('the days of a calendar', () => {
     expect(dateIn(timeZone, (day?.to ?? 0) - 1)).toBe(lastDay);
   });
 
-  it('refuses a place or a day that does not exist', () => {
+  it('reject a time zone or a day that does not exist', () => {
     const nowhere = { lastDay: '2026-11-21', days: 1, timeZone: 'Europe/Atlantis' };
     expect(() => calendarDays(nowhere)).toThrow(RangeError);
     expect(() => calendarDays({ lastDay: '2026-13-41', days: 1, timeZone: 'UTC' })).toThrow(

@@ -11,37 +11,37 @@ const SUMMED = [
 type Sums = Readonly<Record<(typeof SUMMED)[number], number>>;
 
 /**
- * The usage of turns, in which `failed` ones are included. `cachedTokens` are those of `inputTokens` that providers
- * had in their caches. `costUsd` is in US dollars, as far as prices are known; `unpriced` turns used a model whose
- * price is not.
+ * The usage of turns, including `failed` ones. `cachedTokens` are those `inputTokens` that came
+ * from providers' caches. `costUsd` is in US dollars where prices are known; `unpriced` turns used
+ * a model without a known price.
  */
 export interface UsageFigures extends Sums {
-  /** Null where no message of a person was answered. */
+  /** Null if no message of a person was answered. */
   readonly latency: UsageLatency | null;
 }
 
 /**
- * The time that people waited: from the moment at which the first message of a turn was accepted until the answer was
- * committed; neither sending it nor the time for which it waited for a person's approval or answer is included. In ms,
- * rounded to two digits.
+ * How long people waited: from when the first message of a turn was accepted until the answer was
+ * committed, excluding delivery and the time spent waiting for a person's approval or answer. In
+ * ms, rounded to two digits.
  */
 interface UsageLatency {
   readonly p50: number;
   readonly p95: number;
 }
 
-/** The sums: sums over some turns, of which those with a latency (in ms) all took as long. */
+/** Sums over turns with the same latency (in ms). */
 export interface Counted extends Sums {
-  /** -1: they are no answers to people. */
+  /** -1 if these turns did not answer people. */
   readonly latency: number;
-  /** The greatest id of the turns, which is that of the newest. */
+  /** The greatest id of these turns, which is that of the newest. */
   readonly newest: string;
 }
 
 /** Sums that grow. */
 export interface Tally {
   readonly sums: Record<(typeof SUMMED)[number], number>;
-  /** The number of answers that took so many ms. */
+  /** The number of answers by latency in ms. */
   readonly latencies: Map<number, number>;
   newest: string;
 }
@@ -72,13 +72,13 @@ export function figuresOf({ sums, latencies }: Tally): UsageFigures {
   return { ...sums, latency: latencyOf(latencies) };
 }
 
-/** The order of the rows, the largest usage first: money, else tokens, else turns. */
+/** Sorts the largest usage first: by cost, then tokens, then turns. */
 export function compareByUse({ sums: one }: Tally, { sums: other }: Tally): number {
   const tokens = other.inputTokens + other.outputTokens - one.inputTokens - one.outputTokens;
   return other.costUsd - one.costUsd || tokens || other.turns - one.turns;
 }
 
-/** The shortest time within which that share of the answers came. */
+/** The percentiles: the shortest time within which the given share of the answers came. */
 function latencyOf(latencies: Tally['latencies']): UsageLatency | null {
   const sorted = [...latencies].sort(([one], [other]) => one - other);
   const answers = sorted.reduce((sum, [, times]) => sum + times, 0);
@@ -94,18 +94,18 @@ function latencyOf(latencies: Tally['latencies']): UsageLatency | null {
   return { p50: within(0.5), p95: within(0.95) };
 }
 
-/** A day of a calendar: from midnight to midnight there, in ms. */
+/** A day of a calendar, from midnight to midnight local time, in ms. */
 export interface CalendarDay {
-  /** Such as `2026-11-21`. */
+  /** For example `2026-11-21`. */
   readonly day: string;
   readonly from: number;
-  /** Not included. */
+  /** Exclusive. */
   readonly to: number;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Which days: so many, the last one included. */
+/** A number of days, ending with `lastDay`. */
 export interface DayRange {
   readonly lastDay: string;
   readonly days: number;
@@ -114,8 +114,8 @@ export interface DayRange {
 }
 
 /**
- * The days of a range, oldest first, as the clocks of that place show them: some have 23 or 25 hours. Throws
- * RangeError for a day or a time zone that does not exist.
+ * The days of a range, oldest first, according to the clocks of the time zone; some have 23 or 25
+ * hours. Throws RangeError for a day or a time zone that does not exist.
  */
 export function calendarDays({ lastDay, days, timeZone }: DayRange): readonly CalendarDay[] {
   const clock = clockIn(timeZone);
@@ -128,8 +128,9 @@ export function calendarDays({ lastDay, days, timeZone }: DayRange): readonly Ca
 }
 
 /**
- * The first moment of the day whose midnight in UTC is given. Clocks may change at midnight, so the offsets of the
- * day before and of the day after are both tried; where they leave midnight out, only one is right.
+ * The start of a local day, whose midnight in UTC is given. Clocks may change at midnight, so the
+ * offsets of the day before and the day after are both tried; if midnight is skipped, only one of
+ * them is right.
  */
 function localDayStart(utc: number, clock: LocalClock): number {
   const [first = utc, second = utc] = [utc - DAY_MS, utc + DAY_MS]
@@ -138,12 +139,15 @@ function localDayStart(utc: number, clock: LocalClock): number {
   return clock(first) >= utc ? first : second;
 }
 
-/** The wall time of a place at a moment (ms), as if it was UTC; in whole seconds. */
+/** The local wall time at a moment (ms), as if it were UTC; in whole seconds. */
 type LocalClock = (at: number) => number;
 
-/** Made once for many moments: making a formatter costs a hundred times using it. */
+/**
+ * Created once for many moments, because creating a formatter costs a hundred times as much as
+ * using it.
+ */
 function clockIn(timeZone: string): LocalClock {
-  // Swedish dates are written as ISO 8601 writes them.
+  // Swedish dates have the format of ISO 8601.
   const face = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     dateStyle: 'short',

@@ -5,7 +5,7 @@ import { bothDatabases } from './testing/databases.ts';
 import { answer, hold, message } from './testing/messages.ts';
 import type { UsageGrouping, UsageQuery } from './usage.ts';
 
-/** The last of the days that are looked at; in Tokyo it begins at 15:00 UTC of the day before. */
+/** The last day of the queries; in Tokyo it starts at 15:00 UTC of the day before. */
 const TODAY = '2026-11-21';
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const HOUR_MS = 60 * 60_000;
@@ -25,7 +25,7 @@ interface Scripted {
 }
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`usage, on ${database.name}`, () => {
+  describe.runIf(database.available)(`usage on ${database.name}`, () => {
     let store: Store;
     let made = 0;
     beforeEach(async () => {
@@ -53,7 +53,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return { turnId, lease };
     };
 
-    /** A turn of 10 + 2 tokens, 4 of them cached, for a quarter of a dollar. */
+    /** Runs a turn of 10 + 2 tokens, 4 of them cached, for a quarter of a dollar. */
     const turn = async (scripted: Scripted = {}) => {
       const { turnId, lease } = await begin(scripted);
       const { chat = 'c1', at = NOON, took = 1_000, outcome = 'answered' as const } = scripted;
@@ -68,7 +68,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const namesBy = async (by: UsageGrouping) =>
       (await ask(by)).rows.map(({ name, title, turns }) => ({ name, title, turns }));
 
-    it('[U07] sums tokens, cached ones among them, money, turns and failed turns', async () => {
+    it('[U07] sums tokens (with cached ones), money, turns and failed turns', async () => {
       await turn();
       await turn({ outcome: 'failed', usage: { costUsd: null } });
       await turn({ outcome: 'failed', usage: null });
@@ -86,7 +86,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect({ rows, other, outside }).toEqual({ rows: [], other: null, outside: null });
     });
 
-    it('[U07] counts steps of a turn once, also of one that was stopped', async () => {
+    it('[U07] counts the steps of a turn once, even if it was stopped', async () => {
       const usage = { model: 'm', inputTokens: 4, outputTokens: 1, cachedInputTokens: 3 };
       const account = { day: TODAY, personId: 'web:u1', groupId: null };
       const step = { index: 0, content: {}, spends: { account, usage: { ...usage, costUsd: 1 } } };
@@ -119,7 +119,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       },
     );
 
-    it('[U03] has each of the last hours, the oldest first, also those in which nothing happened', async () => {
+    it('[U03] contains each of the last hours, oldest first, including those without turns', async () => {
       await turn({ at: NOON - 3 * HOUR_MS });
       await turn({ at: NOON - HOUR_MS });
       await turn({ at: NOON - HOUR_MS, outcome: 'failed' });
@@ -132,7 +132,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(hours[0]?.latency).toEqual({ p50: 1_000, p95: 1_000 });
     });
 
-    it('[U07] has each day of the range, from midnight to midnight of the time zone', async () => {
+    it('[U07] contains each day of the range, from midnight to midnight of the time zone', async () => {
       await turn({ at: Date.parse('2026-11-20T14:59:00Z'), took: 0 });
       await turn({ at: Date.parse('2026-11-20T15:00:00Z'), took: 0 });
       await turn({ at: Date.parse('2026-11-18T10:00:00Z') });
@@ -147,7 +147,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await turnsOf({ days: 400 })).toHaveLength(400);
     });
 
-    it('[U07] groups by person, chat, model, channel and agent, who used most first', async () => {
+    it('[U07] groups by person, chat, model, channel and agent, the largest first', async () => {
       await turn({ sender: 'bo', chat: 'g1', group: 'Tea' });
       await turn({ sender: 'ada', usage: { model: 'large', costUsd: 2 } });
       await turn({ sender: 'bo', chat: 'g1', group: 'Tea at five' });
@@ -193,7 +193,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await namesBy('channel')).toMatchObject([{ name: 'web', turns: 1 }]);
     });
 
-    it('[U07] reads whole days, the newest first, until there are enough turns, and says so', async () => {
+    it('[U07] reads whole days, newest first, until there are enough turns, and reports this', async () => {
       for (const day of ['19', '20', '20', '21']) {
         await turn({ at: Date.parse(`2026-11-${day}T01:00:00Z`) });
       }
@@ -203,7 +203,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await ask('day')).isWhole).toBe(true);
     });
 
-    it('[U07] shows 50 groups and the rest as one', async () => {
+    it('[U07] lists 50 groups, and the rest as one', async () => {
       for (let nth = 0; nth < 52; nth += 1) {
         await turn({ sender: `u${nth}`, usage: { inputTokens: 100 - nth } });
       }
@@ -214,10 +214,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(total.turns).toBe(52);
     });
 
-    it('[U07] latency is from the message to the commit of its answer, half and 95 % of them', async () => {
+    it('[U07] measures latency from the message to the commit of its answer, as median and 95th percentile', async () => {
       for (let nth = 1; nth <= 19; nth += 1) await turn({ took: nth * 1_000 });
       await turn({ took: 1_234_567 });
-      // Nobody waited for these.
+      // These turns answer nobody, so they have no latency.
       await turn({ took: 9_999_999, outcome: 'failed' });
       await turn({ took: 9_999_999, trigger: 'cron' });
       expect((await ask('day')).total.latency).toEqual({ p50: 10_000, p95: 19_000 });
@@ -228,7 +228,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect([of('web:slow'), of('web:quick')]).toEqual([120_000, 90]);
     });
 
-    it('[U07] counts what was used outside of turns in its day and in the total', async () => {
+    it('[U07] counts usage outside of turns in its day and in the total', async () => {
       await turn();
       const used = { inputTokens: 30, outputTokens: 5, costUsd: 1 };
       await store.spend.add({ day: TODAY, personId: '', groupId: null }, used);
@@ -239,7 +239,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(rows).toHaveLength(1);
     });
 
-    it('[U07] knows the most that one person, and one group, has used on a day', async () => {
+    it('[U07] finds the highest usage of one person, and of one group, on a day', async () => {
       const spend = (personId: string, groupId: string | null, tokens: number) =>
         store.spend.add(
           { day: TODAY, personId, groupId },

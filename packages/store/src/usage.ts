@@ -24,16 +24,19 @@ import {
   type UsageFigures,
 } from './usage-tally.ts';
 
-/** By what usage can be grouped. */
+/** How usage can be grouped. */
 export const UsageGrouping = z.enum(['day', 'person', 'chat', 'model', 'channel', 'agent']);
 export type UsageGrouping = z.infer<typeof UsageGrouping>;
 
-/** The range of the query: so many days up to the last one, in a time zone. */
+/** The range of the query: a number of days up to the last one, in a time zone. */
 export interface UsageQuery extends DayRange {
   readonly by: UsageGrouping;
   /** The name of the agent of this database. */
   readonly agent: string;
-  /** No further day is read once there are so many; 500,000 when absent, which takes some seconds. */
+  /**
+   * Once this many turns are read, no further day is read; 500,000 when absent, which takes some
+   * seconds.
+   */
   readonly mostTurns?: number;
 }
 
@@ -47,51 +50,54 @@ export interface UsageHour extends UsageFigures {
 }
 
 export interface UsageRow extends UsageFigures {
-  /** An id or a model; empty: it is not known, or there is none. */
+  /** An id or a model; empty if unknown or absent. */
   readonly name: string;
-  /** Its title; written by people. */
+  /** Its title, written by people. */
   readonly title: string | null;
 }
 
 export interface UsageSums {
   readonly total: UsageFigures;
-  /** The days that were read, oldest first, also those on which nothing happened. */
+  /** The days that were read, oldest first, including those without turns. */
   readonly days: readonly UsageDay[];
-  /** The groups that used most, at most 50; empty where days are the groups. */
+  /** The groups with the largest usage, at most 50; empty when grouped by day. */
   readonly rows: readonly UsageRow[];
   /** All other groups together. */
   readonly other: (UsageFigures & { readonly groups: number }) | null;
-  /** The part of the total that was used outside of turns, for summaries and trials of SOUL.md. */
+  /** The part of the total used outside of turns, for summaries and evaluations of SOUL.md. */
   readonly outside: UsageFigures | null;
-  /** False: there are so many turns that the oldest days of the range were not read. */
+  /** False if there are so many turns that the oldest days of the range were not read. */
   readonly isWhole: boolean;
 }
 
-/** Tokens and dollars, perhaps not of the same one. */
+/** The highest number of tokens and of dollars, possibly of different people or groups. */
 interface Highest {
   readonly tokens: number;
   readonly costUsd: number;
 }
 
-/** Sums over turns and what they used (U07); loaded with the first use, and nothing on the path of a message uses it. */
+/**
+ * Sums over turns and their usage (U07). Loaded on first use; nothing on the path of a message uses
+ * it.
+ */
 export interface UsageRepository {
   /** Throws RangeError for a day or a time zone that does not exist. */
   sums(query: UsageQuery): Promise<UsageSums>;
-  /** The sums of each of the last `hours` up to a moment in ms, the oldest first. */
+  /** The sums of each of the last `hours` before a time in ms, oldest first. */
   hours(until: number, hours: number): Promise<readonly UsageHour[]>;
-  /** The most that one person, and one group, has used on a day. */
+  /** The highest usage of one person, and of one group, on a day. */
   highest(day: string): Promise<Readonly<Record<'person' | 'group', Highest>>>;
 }
 
-/** Groups that are shown by themselves. */
+/** The number of groups listed separately. */
 const MAX_ROWS = 50;
 
 const MAX_TURNS = 500_000;
-/** On SQLite messages wait while turns are read: about so many at once. */
+/** On SQLite, messages wait while turns are read, so about this many are read at once. */
 const TURNS_AT_ONCE = 1_000;
 const HOUR_MS = 60 * 60_000;
 
-/** Sums over the days of a range, the newest first, in steps between which messages are worked on. */
+/** Sums over the days of a range, newest first, in steps between which messages are processed. */
 export async function usageSums(database: Database, query: UsageQuery): Promise<UsageSums> {
   const tallies: Tallies = { total: createTally(), days: [], groups: new Map() };
   const left = [...calendarDays(query)];
@@ -118,7 +124,7 @@ export async function usageSums(database: Database, query: UsageQuery): Promise<
   return { ...(await database.read((sql) => sumsOf(sql, tallies, query.by))), isWhole };
 }
 
-/** The usage of the last hours up to a moment, the oldest first. */
+/** The usage of the last hours before a given time, oldest first. */
 export async function usageHours(
   database: Database,
   until: number,
@@ -158,7 +164,7 @@ const HIGHEST = statement(`
   { readonly kind: string } & { readonly [Key in keyof Highest]: number | null }
 >();
 
-/** The counts while days are read. */
+/** The running totals while days are read. */
 interface Tallies {
   readonly total: Tally;
   readonly days: { readonly day: string; readonly tally: Tally }[];
@@ -166,7 +172,7 @@ interface Tallies {
   outside?: Tally;
 }
 
-/** Adds what ended in a part of a day; how many turns that are. */
+/** Adds the turns that ended in a part of a day, and returns their number. */
 async function readTurns(
   sql: Sql,
   part: Pick<CalendarDay, 'from' | 'to'>,
@@ -226,11 +232,12 @@ interface SummedRow extends Counted {
 const CHAT = `coalesce((select root_conversation from sub_agent
         where sub_agent.conversation_id = turn.conversation_id), turn.conversation_id)`;
 
-/** The time for which turns were suspended until a person had approved a call or answered a question. */
+/** How long turns were suspended until a person approved a call or answered a question. */
 const WAITED = `coalesce((select cast(sum(decided_at - approval.asked_at) as bigint) from approval
           where approval.turn_id = turn.id and decided_at > approval.asked_at), 0)`;
 
-// Latencies keep two digits, so that a day has few different ones however many turns it had.
+// Latencies are rounded to two digits, so that a day has only a few distinct ones, however many
+// turns it had.
 const turnsBy = (name: string): Statement<{ from: SqlValue; to: SqlValue }, SummedRow> =>
   statement(`
   select name, latency, max(id) as newest, count(*) as turns,
@@ -306,7 +313,7 @@ const MESSAGES = statement(`
   readonly message: string;
 }>();
 
-/** The names of people and chats in the newest turn of each, by its id. */
+/** The names of people and chats from the newest turn of each, by turn id. */
 async function titlesOf(
   sql: Sql,
   groups: readonly (readonly [string, Tally])[],

@@ -11,18 +11,22 @@ import {
 } from './database.ts';
 import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
-/** A database and what is wrong with it now. */
+/** A database that knows its current failure. */
 export interface WatchedDatabase extends Database {
-  /** The fault that stops it from working, and the remedy; null while nothing is known to. */
+  /** The failure that prevents it from working, with the remedy; null if none is known. */
   trouble(): StoreError | null;
-  /** Asks the database now; rejects with what is wrong. */
+  /** Checks the database now; rejects with its failure. */
   check(): Promise<void>;
 }
 
-/** SQLite needs some pages for each commit; a disk with less room than this counts as full. */
+/**
+ * SQLite needs some pages for each commit, so a disk with less free space than this counts as full.
+ */
 const MIN_ROOM_BYTES = 256 * 1024;
 
-/** The events that end each trouble: an answer, a write that succeeds, or nothing but another database. */
+/**
+ * What ends each failure: a successful read, a successful write, or nothing but another database.
+ */
 const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = {
   'store-unreachable': 'read',
   'store-refused': 'read',
@@ -31,7 +35,10 @@ const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = 
   'store-damaged': 'nothing',
 };
 
-/** Whether a database that fails so may work again while this process runs: by itself, or once a person has made room. */
+/**
+ * Whether a database with this failure may work again while this process runs, either by itself or
+ * after a person has freed space.
+ */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof StoreError)) return false;
   const end = ENDED_BY[error.code];
@@ -39,8 +46,9 @@ export function isPassing(error: unknown): boolean {
 }
 
 /**
- * Remembers that the database is away, full, not writable or damaged, from the first query that finds
- * it until it works again, and logs it as one outage. Damage stays: other pages can still be read.
+ * Remembers that the database is unreachable, full, not writable or damaged, from the first query
+ * that finds it until it works again, and logs this as one outage. Damage is remembered
+ * permanently, although other pages may still be readable.
  */
 export function watchDatabase(
   database: Database,
@@ -82,7 +90,7 @@ export function watchDatabase(
     async check() {
       await read((sql) => sql.get(ONE));
       if (address.dialect === 'sqlite') await checkRoom(address);
-      // There may be room again without a write since.
+      // Space may have been freed without a write since.
       if (address.dialect === 'sqlite' && trouble !== null)
         await write((sql) => sql.run(WRITE_NOTHING));
       if (trouble !== null) throw trouble;
@@ -99,7 +107,7 @@ export function watchDatabase(
   };
 }
 
-/** A read succeeds on a full disk, and so may a small write where the log has room. */
+/** A read succeeds on a full disk, and so may a small write if the log has room. */
 async function checkRoom({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
   if (path === IN_MEMORY) return;
   const { bavail, bsize } = await statfs(dirname(path));
@@ -113,6 +121,6 @@ const ONE = statement('select 1');
 const WRITE_NOTHING = statement('pragma user_version = 0');
 
 const LOG_TEXT = {
-  warn: 'the database does not answer; Parley tries again',
-  error: 'the database cannot be used until this is put right',
+  warn: 'the database does not answer; retrying',
+  error: 'the database cannot be used until this is fixed',
 } as const;

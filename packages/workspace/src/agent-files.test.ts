@@ -29,8 +29,8 @@ const printOf = async (name: string) => {
 const settle = async (name: string, decision: 'open' | 'keep', print?: string) =>
   workspace.agentFiles.settle(name, print ?? (await printOf(name)), decision);
 
-describe('[W09] what an agent wrote and no person has opened', () => {
-  it('is listed; files of people, of memory and of templates are not', async () => {
+describe('[W09] files that an agent wrote and no person has released', () => {
+  it('are listed, unlike files of people, memory files and templates', async () => {
     await owner.write('notes/new.md', 'x');
     await owner.write('memory/2026-11-22.md', 'x');
     await writeFile(path('mine.md'), '---\naudience: owner\n---\nx');
@@ -41,7 +41,7 @@ describe('[W09] what an agent wrote and no person has opened', () => {
   });
 
   it.each(['---\ntitle: Tea\n---\nbrew', 'brew'])(
-    'is read by others once it is opened, and keeps the rest of its front matter: %j',
+    'are read by others once released, and keep the rest of their front matter: %j',
     async (text) => {
       await owner.write('notes/new.md', text);
       expect(await group.read('notes/new.md')).toMatchObject({ reason: 'private' });
@@ -52,7 +52,7 @@ describe('[W09] what an agent wrote and no person has opened', () => {
     },
   );
 
-  it('waits no more once it is kept private, and later writes do not ask again', async () => {
+  it('are no longer pending once kept private, and later writes do not ask again', async () => {
     await owner.write('notes/new.md', 'x');
     expect(await settle('notes/new.md', 'keep')).toBeNull();
     expect(await onDisk('notes/new.md')).toBe('---\naudience: owner\n---\n\nx\n');
@@ -61,7 +61,7 @@ describe('[W09] what an agent wrote and no person has opened', () => {
     expect(await group.read('notes/new.md')).toMatchObject({ reason: 'private' });
   });
 
-  it('is opened as it was shown, once, and not with the files of a skill that nobody has seen', async () => {
+  it('are released as shown, once, and never together with unseen files of a skill', async () => {
     await owner.write('notes/new.md', 'x');
     const print = await printOf('notes/new.md');
     await owner.write('notes/new.md', 'canary');

@@ -7,20 +7,23 @@ import type { WorkspaceLock } from './workspace-lock.ts';
 import { readForWrite, writeFileInside } from './write-file.ts';
 import { isUnsettled, settleAudience } from './write-rules.ts';
 
-/** A file that an agent made in a turn that could see private parts; no person has decided about it yet (W09). */
+/**
+ * A file that an agent created in a turn that could see private parts, and about which no person
+ * has decided yet (W09).
+ */
 export interface AgentFile {
   readonly name: string;
   /** In ms. */
   readonly changedAt: number;
-  /** The whole file, with its front matter. */
+  /** The entire file with its front matter. */
   readonly content: string;
-  /** Another one for another content. */
+  /** Changes with the content. */
   readonly print: string;
-  /** False: it is a SKILL.md, and opening it would open all files of its skill unseen. */
+  /** False for a SKILL.md, because releasing it would release all files of its skill unseen. */
   readonly canOpen: boolean;
 }
 
-/** The decision of a person: everyone may read the file, or still the owner alone. */
+/** A person's decision: everyone may read the file, or still only the owner. */
 export type AgentFileDecision = 'open' | 'keep';
 
 interface AgentFilesOptions {
@@ -32,12 +35,12 @@ interface AgentFilesOptions {
   readonly newId: NewId;
 }
 
-/** Files of agents as their owner sees them: guard what shows them. */
+/** Files written by agents, for their owner only: guard whatever shows them. */
 export type AgentFiles = ReturnType<typeof openAgentFiles>;
 
-/** Opens the files of agents of a workspace. */
+/** Opens the agent-written files of a workspace. */
 export function openAgentFiles({ folder, files, names, lock, newId }: AgentFilesOptions) {
-  /** The whole file as it is now, with its front matter; null: there is none that can be read. */
+  /** The entire current file with its front matter; null when there is none that can be read. */
   const content = async (name: string): Promise<string | null> => {
     const path = parseFileName(name);
     const found = path === null ? null : await readForWrite(folder, path);
@@ -45,13 +48,13 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
   };
   return {
     content,
-    /** Those that wait for a person, the last changed first. */
+    /** The files that wait for a person, the last changed first. */
     async list(): Promise<readonly AgentFile[]> {
       const waiting: AgentFile[] = [];
       for (const name of await names()) {
         const path = parseFileName(name);
         const known = path === null ? null : await files.get(path);
-        // Looks into few files: what is known of the others is enough.
+        // Reads few files, because what is known about the others suffices.
         if (path === null || known === null || !('declared' in known)) continue;
         if (known.declared !== 'owner') continue;
         const text = await content(name);
@@ -64,7 +67,10 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
       }
       return waiting.sort((a, b) => b.changedAt - a.changedAt);
     },
-    /** Decides about a file as a person was shown it. Null: done; else why not, for people. */
+    /**
+     * Decides about a file as it was shown to a person. Returns null when done, otherwise the
+     * reason for people.
+     */
     settle(name: string, print: string, decision: AgentFileDecision): Promise<string | null> {
       return lock.hold(async (hold) => {
         const path = parseFileName(name);

@@ -7,7 +7,7 @@ import { parseFileName } from './paths.ts';
 
 const OWNERS = ['telegram:42', 'web:ann'];
 
-describe('for whom a turn runs', () => {
+describe('the reader of a turn', () => {
   it.each<[string, ChatType, readonly string[], 'owner' | 'guest']>([
     ['telegram:42', 'direct', OWNERS, 'owner'],
     ['web:ann', 'direct', OWNERS, 'owner'],
@@ -28,7 +28,7 @@ describe('for whom a turn runs', () => {
     });
   });
 
-  it('[W02] a guest where the answer goes elsewhere, whoever asked', () => {
+  it('[W02] is a guest when the answer goes elsewhere, whoever asked', () => {
     const asked = { user: { id: 'telegram:42' }, chatType: 'direct' } as const;
     const facts = { ...asked, deliversElsewhere: true };
     expect(readerOf(facts, OWNERS, 'c1').kind).toBe('guest');
@@ -37,7 +37,7 @@ describe('for whom a turn runs', () => {
 
 const audienceOf = (file: string) => parseFile('notes.md', file, false).audience.kind;
 
-describe('for whom a file says it is', () => {
+describe('the audience that a file declares', () => {
   it.each([
     ['two spellings that disagree', '---\nAudience: owner\naudience: everyone\n---\n'],
     ['the same the other way round', '---\naudience: everyone\nAUDIENCE: owner\n---\n'],
@@ -82,7 +82,7 @@ describe('for whom a file says it is', () => {
   it.each([
     ...['boot.md', 'Bootstrap.MD', 'ＴＯＯＬＳ.md', 'agents.md', 'AGENTS\u034f.md', 'uſer.md'],
     ...['Skills/tea/SKILL.md', 'ｓｋｉｌｌｓ/x.md', 'SKILLS/x', 'Groups/x.md', 'node_modules/x.md'],
-  ])('[W03] is the owner for %s, a name that no rule names in this spelling', (name) => {
+  ])('[W03] is the owner for %s, a name that no rule spells this way', (name) => {
     const open = parseFile(name, '---\naudience: everyone\n---\nx', false);
     expect(open.audience.kind).toBe('owner');
   });
@@ -96,7 +96,7 @@ describe('for whom a file says it is', () => {
 });
 
 describe('the memory file of a conversation', () => {
-  it('[W04] has a name that people recognise', () => {
+  it('[W04] has a name that people recognize', () => {
     expect(groupMemoryOf('telegram:default:-1001234')).toMatch(
       /^groups\/telegram-default-1001234-[0-9a-f]{24}\.md$/,
     );
@@ -113,14 +113,14 @@ describe('the memory file of a conversation', () => {
     );
   });
 
-  it('[W04] is never that of another conversation, not even for a disk that ignores case', () => {
+  it('[W04] is never that of another conversation, not even on a disk that ignores case', () => {
     const alike = ['a:b:c', 'A:b:c', 'a-b-c', 'a:b:C', 'a%3Ab:c', 'a:b:c:', `${'x'.repeat(99)}1`];
     const names = [...alike, `${'x'.repeat(99)}2`].map((id) => groupMemoryOf(id).toLowerCase());
     expect(new Set(names).size).toBe(names.length);
   });
 
   it.each(['groups', 'groups/a.md', 'Groups/a.md', 'ｇroups/a.md', 'groups/deep/er.md'])(
-    '[W04] lies in groups/: %s',
+    '[W04] is in groups/: %s',
     (name) => {
       expect(isGroupFile(name)).toBe(true);
     },

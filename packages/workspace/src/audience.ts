@@ -6,14 +6,17 @@ import { foldedSegments, foldName, isMarkdown } from './folded-names.ts';
 /** The facts that decide about privacy. */
 export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
   readonly user: Pick<RuntimeFacts['user'], 'id'>;
-  /** Others read the answer than those who asked, as with a job that reports to a group. */
+  /**
+   * Whether people other than those who asked read the answer, as with a job that reports to a
+   * group.
+   */
   readonly deliversElsewhere?: boolean;
 };
 
 /**
- * For whom a turn runs (W02): the owner only when an owner writes in a direct chat and is answered
- * there. Everyone else is a guest: also an owner in a group, and all people when no owner is named.
- * `owners` are Parley's ids of people, such as `telegram:42`; compared exactly.
+ * Decides who reads a turn's answer (W02): the owner only when an owner writes in a direct chat and
+ * is answered there. Everyone else is a guest, including an owner in a group, and all people when
+ * no owner is named. `owners` are Parley's ids of people, such as `telegram:42`, compared exactly.
  */
 export function readerOf(
   facts: ReaderFacts,
@@ -25,7 +28,10 @@ export function readerOf(
   return { kind: isOwner ? 'owner' : 'guest', conversationId };
 }
 
-/** The part of a workspace file's front matter that decides who may read it; other keys are the author's own. */
+/**
+ * The part of a workspace file's front matter that decides who may read it; other keys are the
+ * author's own.
+ */
 export const AudienceFrontMatter = z.preprocess(
   foldAudience,
   z.looseObject({ audience: z.enum(['owner', 'everyone']).optional() }),
@@ -38,10 +44,10 @@ export function isMemory(name: string): boolean {
   return folded === 'memory' || folded.startsWith('memory/') || /(^|\/)memory\.md$/.test(folded);
 }
 
-/** Notes of the owner's own in the root of a workspace: plans, devices, addresses (W03). */
+/** The owner's own notes in the root of a workspace: plans, devices, addresses (W03). */
 const OWNERS_FILES = ['HEARTBEAT.md', 'BOOT.md', 'BOOTSTRAP.md', 'TOOLS.md'];
 
-/** Names in the root of a workspace with a meaning of their own (W01), by their folded form. */
+/** Names in the root of a workspace with a special meaning (W01), by their folded form. */
 const MEANT_NAMES: ReadonlyMap<string, string> = new Map(
   [
     ...['AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'MEMORY.md', ...OWNERS_FILES],
@@ -50,9 +56,9 @@ const MEANT_NAMES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The name that a path only looks like: `Skills/tea.md` begins like `skills`, `ＭＥＭＯＲＹ.md` is no
- * `MEMORY.md`. A disk that compares names less strictly than Parley holds one file under both. Null: it
- * looks like no other.
+ * The protected name that a path merely resembles: `Skills/tea.md` begins like `skills`, and
+ * `ＭＥＭＯＲＹ.md` is not `MEMORY.md`. A disk that compares names less strictly than Parley stores one
+ * file under both. Null when it resembles none.
  */
 export function lookalikeOf(name: string): string | null {
   const [first = ''] = foldedSegments(name);
@@ -61,15 +67,18 @@ export function lookalikeOf(name: string): string | null {
 }
 
 /**
- * True for files that no front matter can open: memory (W02), what package managers install, and names
- * that look like a protected one.
+ * True for files that no front matter can open: memory (W02), what package managers install, and
+ * names that resemble a protected one.
  */
 export function isAlwaysOwners(name: string): boolean {
   const isInstalled = foldedSegments(name).includes('node_modules');
   return isMemory(name) || isInstalled || lookalikeOf(name) !== null;
 }
 
-/** Whether a file without an audience is the owner's (W03): also what is not Markdown, as it has no front matter. */
+/**
+ * Whether a file without an audience is the owner's (W03). This includes files other than Markdown,
+ * which have no front matter.
+ */
 export function isOwnersByDefault(name: string): boolean {
   return (
     isAlwaysOwners(name) ||
@@ -79,9 +88,10 @@ export function isOwnersByDefault(name: string): boolean {
 }
 
 /**
- * The audience of a workspace file by its name and front matter. Some files are the owner's always; any other when
- * its front matter says so (W03), by default, or when the meant audience is unknown. Files below `skills/` also need
- * an open SKILL.md: `fileAudience` decides that.
+ * Decides the audience of a workspace file from its name and front matter. Some files are always
+ * the owner's; any other file is when its front matter says so (W03), by default, or when the
+ * intended audience is unknown. Files below `skills/` also need an open SKILL.md, which
+ * `fileAudience` checks.
  */
 export function audienceOf(
   name: string,
@@ -94,8 +104,8 @@ export function audienceOf(
 }
 
 /**
- * `Audience: owner` must not be public because of a capital letter or an invisible character. Two
- * spellings in one block are an issue: the meant one is unknown.
+ * `Audience: owner` must not become public because of a capital letter or an invisible character.
+ * Two spellings in one block are an error, because the intended one is unknown.
  */
 function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   if (typeof data !== 'object' || data === null) return data;
@@ -110,7 +120,9 @@ function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   return first === undefined ? data : { ...data, audience: first[1] };
 }
 
-/** The front matter itself, and the blocks in `metadata` in which authors of skills put their keys. */
+/**
+ * The front matter itself, and the blocks in `metadata` in which authors of skills put their keys.
+ */
 function blocksOf(data: object): readonly object[] {
   const metadata = 'metadata' in data ? fromJson(data.metadata) : undefined;
   if (!isObject(metadata)) return [data];
@@ -121,7 +133,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Some authors write a block as a line of JSON in quotes; anything else is a word of their own. */
+/** Some authors write a block as a quoted line of JSON; anything else is their own text. */
 function fromJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
@@ -140,18 +152,21 @@ function isAudienceKey(key: string): boolean {
   );
 }
 
-/** Folder of the memory files of single conversations (W04). */
+/** The folder of single conversations' memory files (W04). */
 const GROUPS = 'groups';
 
-/** Characters of a conversation id that are kept readable in the file's name. */
+/** How many characters of a conversation id stay readable in the file's name. */
 const SLUG_LENGTH = 60;
 
-/** Hexadecimal digits of the hash behind the slug: 96 bits keep two conversations apart for good. */
+/**
+ * The number of hexadecimal digits of the hash after the slug: 96 bits, so that two conversations
+ * never collide.
+ */
 const HASH_LENGTH = 24;
 
 /**
  * The memory file of one conversation, such as `groups/telegram-default-1001-3f….md`. People
- * recognise the slug, the hash makes the name unique, also where a file system ignores case.
+ * recognize the slug, and the hash makes the name unique even where a file system ignores case.
  */
 export function groupMemoryOf(conversationId: string): string {
   const slug = readableSlug(conversationId).slice(0, SLUG_LENGTH).replace(/-$/, '');
@@ -159,7 +174,7 @@ export function groupMemoryOf(conversationId: string): string {
   return `${GROUPS}/${slug === '' ? hash : `${slug}-${hash}`}.md`;
 }
 
-/** True for whatever lies in `groups/`: each file there belongs to one conversation and no other. */
+/** True for everything in `groups/`: each file there belongs to a single conversation. */
 export function isGroupFile(name: string): boolean {
   const folded = foldName(name);
   return folded === GROUPS || folded.startsWith(`${GROUPS}/`);

@@ -28,14 +28,14 @@ beforeEach(async () => {
 afterEach(() => rm(base, { recursive: true, force: true }));
 
 describe('the life of BOOTSTRAP.md', () => {
-  it('[W08] begins in a workspace that Parley has made, and continues after a restart', async () => {
+  it('[W08] begins in a workspace that Parley created, and continues after a restart', async () => {
     expect(workspace.created).toContain('BOOTSTRAP.md');
     expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
     await workspace.bootstrap.keep(STARTED);
     expect(await (await open()).bootstrap.mark()).toEqual(STARTED);
   });
 
-  it('[W08] begins also where the first start was cut short', async () => {
+  it('[W08] begins even if the first start was interrupted', async () => {
     for (const name of ['AGENTS.md', 'BOOTSTRAP.md']) await rm(join(folder, name));
     const again = await open();
     expect(again.created).toEqual(['BOOTSTRAP.md', 'AGENTS.md']);
@@ -43,7 +43,7 @@ describe('the life of BOOTSTRAP.md', () => {
   });
 
   it.each(['SOUL.md', 'MEMORY.md', 'agents.md', 'memory'])(
-    '[W08] never begins where there was %s already',
+    '[W08] never begins if there was %s already',
     async (name) => {
       folder = join(base, 'older');
       await mkdir(join(folder, name === 'memory' ? name : ''), { recursive: true });
@@ -67,14 +67,14 @@ describe('the life of BOOTSTRAP.md', () => {
     expect((await open()).created).toEqual([]);
   });
 
-  it('[W08] ends when a person took the file away', async () => {
+  it('[W08] ends when a person removed the file', async () => {
     await rm(join(folder, 'BOOTSTRAP.md'));
     await workspace.bootstrap.retire();
     expect(await workspace.bootstrap.mark()).toBeNull();
     expect(await readdir(folder)).not.toContain('archive');
   });
 
-  it('[W07] puts nothing where a link leads', async () => {
+  it('[W07] writes nothing where a link leads', async () => {
     await mkdir(join(base, 'outside'));
     await symlink(join(base, 'outside'), join(folder, 'archive'));
     await workspace.bootstrap.retire();
@@ -82,7 +82,7 @@ describe('the life of BOOTSTRAP.md', () => {
     expect(await readdir(folder)).toContain('BOOTSTRAP.md');
   });
 
-  it('is over when nobody can say how far it has come', async () => {
+  it('is over when its progress cannot be read', async () => {
     await writeFile(join(folder, '.parley/bootstrap.json'), '{"state":"what"}');
     expect(await workspace.bootstrap.mark()).toBeNull();
   });
@@ -99,14 +99,14 @@ describe('BOOTSTRAP.md in a turn of an owner', () => {
     });
   });
 
-  it('[W08] continues leading it, and counts', () => {
+  it('[W08] continues to lead it, and counts', () => {
     expect(decideBootstrap(LEADING, true, TURN)).toEqual({
       kind: 'lead',
       mark: { ...LEADING, messageId: 'm9', turns: 4 },
     });
   });
 
-  it('[W08] counts a turn that is run again once, also the last one', () => {
+  it('[W08] counts a repeated turn once, including the last one', () => {
     const last: BootstrapMark = { ...LEADING, messageId: 'm9', turns: 20 };
     expect(decideBootstrap(last, true, TURN)).toEqual({ kind: 'lead', mark: last });
   });

@@ -19,7 +19,10 @@ interface BootstrapOptions {
   readonly lock: WorkspaceLock;
 }
 
-/** The life of BOOTSTRAP.md; its mark is kept in the workspace itself so that it survives restarts (W08). */
+/**
+ * The life of BOOTSTRAP.md. Its progress is stored in the workspace itself, so that it survives
+ * restarts (W08).
+ */
 export class Bootstrap {
   readonly #options: BootstrapOptions;
   readonly #laneLock = localLock();
@@ -41,11 +44,12 @@ export class Bootstrap {
     }
   }
 
-  /** Writes the mark; logs when it cannot. */
+  /** Writes the progress; logs a failure. */
   async keep(mark: BootstrapMark): Promise<void> {
     const { folder, newId, lock, log } = this.#options;
     const bytes = Buffer.from(`${JSON.stringify(mark)}\n`);
-    // Once it leads a session only the turns of that conversation count it, and they run one at a time.
+    // Once it leads a session, only the turns of that conversation count, and they run one at a
+    // time.
     const leads = mark.state === 'started' && mark.turns > 1;
     const failed = await (leads ? this.#laneLock : lock)
       .hold((hold) => writeFileInside(folder, MARK, bytes, { newId, hold }))
@@ -53,7 +57,7 @@ export class Bootstrap {
     if (failed !== null) log.warn({ reason: failed }, `${MARK.name} could not be written`);
   }
 
-  /** Moves BOOTSTRAP.md into `archive/`, under a name of its own, and removes the mark. */
+  /** Moves BOOTSTRAP.md into `archive/` under a unique name, and removes its progress. */
   async retire(): Promise<void> {
     const { folder, lock, log } = this.#options;
     try {
@@ -84,9 +88,9 @@ async function archive(folder: string): Promise<string | null> {
 }
 
 /**
- * The progress of a workspace's BOOTSTRAP.md (W08), as it is kept between starts. `new`: Parley made the workspace
- * and no owner has written yet. `started`: it leads this session of this conversation, has led `turns` of it, and
- * `messageId` leads the last of them.
+ * The progress of a workspace's BOOTSTRAP.md (W08), as it is stored between starts. `new`: Parley
+ * created the workspace and no owner has written yet. `started`: it leads this session of this
+ * conversation, has led `turns` of it, and `messageId` starts the last of them.
  */
 export const BootstrapMark = z.discriminatedUnion('state', [
   z.strictObject({ state: z.literal('new') }),
@@ -107,20 +111,20 @@ const BOOTSTRAP_TURNS = 20;
 export interface OwnersTurn {
   readonly conversationId: string;
   readonly session: number;
-  /** The id of the message that leads the turn: a turn that is run again counts once. */
+  /** The id of the message that starts the turn, so that a repeated turn counts once. */
   readonly messageId: string;
 }
 
-/** The decision about BOOTSTRAP.md in this turn; `mark` is kept when it leads. */
+/** The decision about BOOTSTRAP.md in this turn; `mark` is stored when it leads. */
 export type BootstrapStep =
   | { readonly kind: 'leave-out' }
   | { readonly kind: 'lead'; readonly mark: BootstrapMark }
   | { readonly kind: 'retire' };
 
 /**
- * BOOTSTRAP.md leads the first session in which an owner talks with a new workspace, and no other. It
- * is retired with that session (`/new`), after `BOOTSTRAP_TURNS`, or when the file was removed.
- * `mark` is null where Parley did not make the workspace, or BOOTSTRAP.md is retired.
+ * BOOTSTRAP.md leads the first session in which an owner talks with a new workspace, and no other.
+ * It is retired with that session (`/new`), after `BOOTSTRAP_TURNS`, or when the file was removed.
+ * `mark` is null when Parley did not create the workspace, or BOOTSTRAP.md is retired.
  */
 export function decideBootstrap(
   mark: BootstrapMark | null,

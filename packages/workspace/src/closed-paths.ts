@@ -4,14 +4,15 @@ import { removeEmpty } from './command-notes.ts';
 import { WorkspaceError, walkPath } from './paths.ts';
 import type { FilePattern } from './prompt-files.ts';
 
-/** Closed to commands whatever the layers declare. A slash at the end: a folder. */
+/** Closed to commands whatever the layers declare. A trailing slash marks a folder. */
 export const CLOSED_TO_COMMANDS: readonly FilePattern[] = [
   ...['SOUL.md', '.parley/', 'skills/', 'groups/'],
 ];
 
 /**
- * The paths that no command may write or make: those of Parley itself, and the files that become prompt
- * text, as the layers declare them. What lies in a folder of the list is left out; `''` is the workspace.
+ * The paths that no command may write or create: those of Parley itself, and the files that become
+ * prompt text, as the layers declare them. Paths inside a listed folder are omitted; `''` is the
+ * workspace.
  */
 export function closedToCommands(promptFiles: readonly FilePattern[]): readonly FilePattern[] {
   if (promptFiles.includes('/')) return ['', ...CLOSED_TO_COMMANDS];
@@ -20,15 +21,16 @@ export function closedToCommands(promptFiles: readonly FilePattern[]): readonly 
   return all.filter((name) => !folders.some((one) => one !== name && name.startsWith(one)));
 }
 
-/** Other patterns lead nowhere: no view reads a path that could leave the workspace. */
+/** Other patterns match nothing: no view reads a path that could leave the workspace. */
 function isInside(pattern: FilePattern): boolean {
   const segments = pattern.replace(/\/$/, '').split('/');
   return segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
 }
 
 /**
- * The closed paths as they can be covered now, and what has to be made for that: folders on the way
- * first, each folder with a slash at its end. Throws for links, since their target could be exchanged.
+ * The closed paths that exist and can be protected now, and what has to be created for that: parent
+ * folders first, each folder with a trailing slash. Throws for links, because their target could be
+ * exchanged.
  */
 export function planClosed(
   folder: string,
@@ -43,7 +45,7 @@ export function planClosed(
       const name = segments.slice(0, length).join('/');
       const { kind } = walkPath(folder, { segments: segments.slice(0, length) });
       if (kind === 'link') throw symbolicLinkError(name);
-      // A file in the place of a folder: nothing can be made in it, as long as it stays.
+      // A file stands where a folder is needed: nothing can be created in it while it stays.
       if (kind === 'file') end = length;
       const isFolder = length < segments.length || pattern.endsWith('/');
       if (kind === 'missing') missing.add(`${name}${isFolder ? '/' : ''}`);
@@ -58,7 +60,10 @@ function symbolicLinkError(name: string): WorkspaceError {
   return new WorkspaceError('workspace-file', message);
 }
 
-/** Makes these paths, empty. Throws errors of the disk; what another process has made meanwhile stays. */
+/**
+ * Creates these paths, empty. Throws errors of the disk; what another process has created meanwhile
+ * stays.
+ */
 export function makePaths(folder: string, names: readonly string[]): void {
   for (const name of names) {
     const path = join(folder, name);
@@ -69,7 +74,7 @@ export function makePaths(folder: string, names: readonly string[]): void {
   }
 }
 
-/** Takes them away again, those that are still empty: they may have been written from outside of commands. */
+/** Removes those that are still empty; others may have been written from outside commands. */
 export function removePaths(folder: string, names: readonly string[]): void {
   for (const name of names.toReversed()) {
     const path = join(folder, name);

@@ -57,7 +57,7 @@ const HEADS: readonly Buffer[] = [
   '---\nname: leak\ndescription: Leaks.\naudience: everyone\n---\n',
 ]
   .map((head) => Buffer.from(head))
-  // No UTF-8.
+  // Not UTF-8.
   .concat(Buffer.from('ä\n', 'latin1'), Buffer.from('---\ntitle: ä\n---\n', 'latin1'));
 
 const WORDS = [
@@ -78,7 +78,7 @@ const NAMES = [
   ...['other.md', 'open.md', 'steps.txt', 'BOOT.md'],
 ];
 
-/** The spellings of a name: other letters, other forms, characters that nobody sees. */
+/** Spellings of a name: other letters, other forms, invisible characters. */
 const spelled = fc
   .tuple(fc.constantFrom(...WORDS, ...NAMES), fc.nat(9))
   .map(([name, how]) => SPELLINGS[how]?.(name) ?? name);
@@ -112,7 +112,7 @@ type Act = typeof act extends fc.Arbitrary<infer A> ? A : never;
 
 const PRIVATE = ['MEMORY.md', 'notes/secret.txt'];
 
-/** One step of a command; what the sandbox would refuse, or the disk, is not done. */
+/** Performs one step of a command; what the sandbox or the disk would refuse is skipped. */
 function perform(folder: string, { closed, readOnly }: CoveredPaths, [kind, name, nth]: Act): void {
   const isCovered = (path: string) =>
     [...closed, ...readOnly].some((one) => path === one || path.startsWith(`${one}/`));
@@ -142,7 +142,10 @@ function everyPath(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' });
 }
 
-/** All that a guest can be shown: by reading, listing, searching, and in the catalogue of skills. */
+/**
+ * Everything that a guest can be shown: by reading, listing, searching, and in the catalog of
+ * skills.
+ */
 async function shownToGuest(workspace: Workspace, skills: Skills): Promise<string> {
   const view = workspace.for(GUEST);
   const shown: unknown[] = [await view.list()];
@@ -208,7 +211,10 @@ async function open(base: string): Promise<{ workspace: Workspace; skills: Skill
   return { workspace, skills };
 }
 
-/** Runs a command of these steps, and looks as a guest while it runs, afterwards, and once people tidy up. */
+/**
+ * Runs a command with these steps, and looks as a guest while it runs, afterwards, and once people
+ * tidy up.
+ */
 async function launder(acts: readonly Act[]): Promise<void> {
   const base = mkdtempSync(join(tmpdir(), 'parley-launder-'));
   try {
@@ -238,7 +244,7 @@ async function launder(acts: readonly Act[]): Promise<void> {
   }
 }
 
-describe('[W02] [W03] [W09] what a command of an owner’s turn makes', () => {
+describe('[W02] [W03] [W09] what a command in an owner’s turn creates', () => {
   it.each<[string, readonly Act[]]>([
     ['a text in a folder that looks like skills', [['write', 'SKILLS/leak.txt', 0]]],
     ['a text beside an open skill in such a folder', [['write', 'Skills/brew/leak.txt', 0]]],
@@ -272,7 +278,7 @@ describe('[W02] [W03] [W09] what a command of an owner’s turn makes', () => {
     120_000,
   );
 
-  it('keeps its own bytes below the mark, also where they are no UTF-8', async () => {
+  it('keeps its own bytes below the mark, even if they are not UTF-8', async () => {
     const base = mkdtempSync(join(tmpdir(), 'parley-launder-'));
     const { workspace } = await open(base);
     const path = join(workspace.folder, 'leak.md');

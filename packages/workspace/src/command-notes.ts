@@ -5,28 +5,28 @@ import { z } from 'zod';
 import { type FileName, walkPath } from './paths.ts';
 
 /**
- * The files that others could read when a command started, and files with a second name (a hard link), by path; on
- * the disk until the command is finished.
+ * The files that others could read when a command started, and files with a second name (a hard
+ * link), by path. Stored on disk until the command is finished.
  */
 export const CommandNote = z.object({
   until: z.number(),
   host: z.string(),
   pid: z.number(),
-  /** Start time of that process, since process ids are reused. */
+  /** The start time of that process, because process ids are reused. */
   started: z.number(),
   /** Folders that the command could not write. */
   closed: z.array(z.string()),
   open: z.record(z.string(), z.string()),
-  /** Empty files and folders that are there for the time of commands, so that none can make them. */
+  /** Empty files and folders that exist while commands run, so that none can create them. */
   made: z.array(z.string()).default([]),
 });
 export type CommandNote = z.infer<typeof CommandNote>;
 
-/** The notes of commands that are not finished, in their folder, by file name. */
+/** The notes of unfinished commands, in their folder, by file name. */
 export interface CommandNotes {
-  /** Each is read once. Costs one `stat` of a folder while there are none. */
+  /** Each note is read once. Costs one `stat` of a folder while there are none. */
   current(): ReadonlyMap<string, CommandNote>;
-  /** As it is on the disk now; null: it was removed. */
+  /** The note as it is on disk now; null when it was removed. */
   read(file: string): CommandNote | null;
 }
 
@@ -51,7 +51,7 @@ export function openCommandNotes(home: string): CommandNotes {
   };
 }
 
-/** Null where it was removed a moment ago; notes are written whole, so none is broken. */
+/** Null when it was removed a moment ago; notes are written atomically, so none is broken. */
 function readNote(path: string): CommandNote | null {
   try {
     return CommandNote.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -60,7 +60,7 @@ function readNote(path: string): CommandNote | null {
   }
 }
 
-/** Whether a path holds something else than when the command started. */
+/** Whether a path has other content than when the command started. */
 export function isNewSince({ closed, open }: CommandNote, folder: string, path: FileName): boolean {
   if (closed.some((parent) => path.name.startsWith(`${parent}/`))) return false;
   const found = walkPath(folder, path);
@@ -86,11 +86,11 @@ export function isDead({ until, host, pid, started }: CommandNote, now: number):
   }
 }
 
-/** Removes a folder, if nothing is left in it. */
+/** Removes a folder if it is empty. */
 export function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Another command runs, or it was removed already.
+    // Another command is running, or the folder was removed already.
   }
 }

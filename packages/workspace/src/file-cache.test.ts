@@ -30,8 +30,8 @@ describe('the cache of workspace files', () => {
     expect(await files.get(NAME)).toMatchObject({ text: 'a second' });
   });
 
-  it('does not trust the time stamp of a file that has only just changed', async () => {
-    const files = cache(() => 0); // the file is as young as can be
+  it('does not trust the timestamp of a file that has only just changed', async () => {
+    const files = cache(() => 0); // The file is as recent as possible.
     expect(await files.get(NAME)).not.toBe(await files.get(NAME));
   });
 });

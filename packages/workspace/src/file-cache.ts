@@ -25,8 +25,8 @@ interface Entry {
 }
 
 /**
- * Limit of all cached files together, in characters: about 8 MB, the notes of years. A file that would
- * take half of it is not cached.
+ * The total size of all cached files, in characters: about 8 MB, the notes of years. A file that
+ * would take half of it is not cached.
  */
 const MAX_CHARACTERS = 4_000_000;
 const MAX_FILES = 2_000;
@@ -42,13 +42,13 @@ const FAULTS = {
   missing: { reason: 'missing' },
   link: { reason: 'refused', detail: 'a symbolic link is not followed' },
   'not-a-file': { reason: 'refused', detail: 'not a regular file' },
-  // A parent folder may have become a link since the walk: then this is another file.
+  // A parent folder may have become a link since it was checked; then this is another file.
   replaced: { reason: 'unreadable', detail: 'it was replaced while it was read; read it again' },
 } as const;
 
 /**
- * The files of one folder, parsed once and again whenever they change on disk (W07): one `lstat` per path
- * segment when nothing has changed.
+ * The files of one folder, parsed once and again whenever they change on disk (W07): one `lstat`
+ * per path segment when nothing has changed.
  */
 export class FileCache {
   readonly #options: FileCacheOptions;
@@ -60,7 +60,10 @@ export class FileCache {
     this.#options = options;
   }
 
-  /** The same object as long as the file stays as it is; at once where it is cached, as nearly always. */
+  /**
+   * Returns the same object as long as the file is unchanged, and synchronously when it is cached,
+   * which is nearly always.
+   */
   get(name: FileName): ParsedFile | FileFault | Promise<ParsedFile | FileFault> {
     try {
       const walked = walkPath(this.#options.folder, name);
@@ -75,7 +78,7 @@ export class FileCache {
     }
   }
 
-  /** The bytes of a file, at most `limit`; never cached. Who may have them is decided by the caller. */
+  /** The bytes of a file, at most `limit`; never cached. The caller decides who may have them. */
   async bytes(name: FileName, limit: number): Promise<{ readonly bytes: Uint8Array } | FileFault> {
     try {
       const { folder } = this.#options;
@@ -93,8 +96,8 @@ export class FileCache {
   }
 
   /**
-   * Whether a file may begin with front matter, by its first bytes: most of what is no Markdown need not
-   * be read as a whole to know that. In doubt it may.
+   * Whether a file may begin with front matter, judged by its first bytes, so that most files other
+   * than Markdown need not be read entirely. True when in doubt.
    */
   async mayHaveFrontMatter({ segments }: FileName): Promise<boolean> {
     try {

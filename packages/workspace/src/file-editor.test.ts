@@ -59,7 +59,7 @@ describe('the files of a workspace in an editor', () => {
     expect([...files.keys()].filter((name) => name.includes('.parley'))).toEqual([]);
   });
 
-  it('[U03] are saved to the byte, and every text that was ever there comes back', async () => {
+  it('[U03] are saved byte for byte, and every text that was ever there can be restored', async () => {
     put('tea.md', '---\naudience: owner\n---\n\ngreen\n');
     expect(await save('tea.md', 'black')).toEqual({ kind: 'written' });
     expect(await save('tea.md', 'white\n')).toEqual({ kind: 'written' });
@@ -79,7 +79,7 @@ describe('the files of a workspace in an editor', () => {
     });
   });
 
-  it('[U03] that changed meanwhile are not overwritten', async () => {
+  it('[U03] are not overwritten when they changed in the meantime', async () => {
     put('tea.md', 'green');
     const base = await printOf('tea.md');
     put('tea.md', 'black');
@@ -91,7 +91,7 @@ describe('the files of a workspace in an editor', () => {
     expect(got('tea.md')).toBe('black');
   });
 
-  it('[U03] that were removed can be brought back, and are listed until their time is over', async () => {
+  it('[U03] can be brought back after removal, and are listed until their time is over', async () => {
     await save('notes/tea.md', 'green');
     expect(await save('notes/tea.md', null)).toEqual({ kind: 'written' });
     expect(existsSync(join(folder, 'notes/tea.md'))).toBe(false);
@@ -125,7 +125,7 @@ describe('the files of a workspace in an editor', () => {
     },
   );
 
-  it('[W06] leave SOUL.md alone, and the workspace one', async () => {
+  it('[W06] leave SOUL.md alone, in both kinds of workspaces', async () => {
     const current = async () => ({ text: 'a soul', head: '' });
     workspace = await open({ governed: { name: 'SOUL.md', current } });
     await expect(save('soul.md', 'x')).rejects.toThrow('proposals');

@@ -19,34 +19,37 @@ import type { WorkspaceView } from './workspace-view.ts';
 /** A Markdown file, for the person to whom the workspace belongs. */
 export interface EditorFile {
   readonly name: string;
-  /** The readers of its text in a turn, as the views decide. */
+  /** Who reads its text in a turn, as the views decide. */
   readonly readers: 'owner' | 'everyone' | 'conversation';
-  /** Why it is the owner's alone, or not read at all. */
+  /** Why it is the owner's only, or not read at all. */
   readonly problem: string | null;
-  /** Without its front matter, estimated; 0: it is an empty form. */
+  /** Estimated without its front matter; 0 when it is an empty form. */
   readonly tokens: number;
   /** In ms. */
   readonly changedAt: number;
 }
 
-/** The result of a change; `outdated`: the file has changed since `base`, and nothing was written. */
+/**
+ * The result of a change. `outdated`: the file has changed since `base`, so nothing was written.
+ */
 export type EditorChange = { readonly kind: 'written' | 'outdated' };
 
 interface FileEditorOptions {
   readonly folder: string;
   readonly files: FileCache;
   readonly history: FileHistory;
-  /** Whom all views but an owner's and a conversation's own are like. */
+  /** All views are like this one, except an owner's and a conversation's own. */
   readonly guest: WorkspaceView;
-  /** Memory is switched off: no turn reads it, and nothing writes it. */
+  /** Whether memory is off: no turn reads it, and nothing writes it. */
   readonly forgetful: boolean;
-  /** SOUL.md changes by proposals only (W06). */
+  /** Whether SOUL.md changes only through proposals (W06). */
   readonly governed: boolean;
 }
 
 /**
- * The files of a workspace as their owner edits them outside of any turn: whole, with front matter, and with the
- * earlier versions of each. Refuses the paths that the views refuse. Throws `WorkspaceError` with what to do.
+ * The files of a workspace as their owner edits them outside any turn: entire, with front matter,
+ * and with the earlier versions of each. Refuses the paths that the views refuse. Throws
+ * `WorkspaceError` with what to do.
  */
 export class FileEditor {
   readonly #options: FileEditorOptions;
@@ -61,7 +64,7 @@ export class FileEditor {
     return files.filter((file) => file !== null);
   }
 
-  /** The whole file with its print, on which a change is based; null: there is none. */
+  /** The entire file with its hash, on which a change is based; null when it does not exist. */
   async read(name: string) {
     const path = this.#path(name);
     const facts = await this.#describe(path);
@@ -69,7 +72,10 @@ export class FileEditor {
     return facts === null || text === null ? null : { ...facts, text, print: printOfText(text) };
   }
 
-  /** Writes a file, or removes it where `text` is null; `base`: the print that it must have, null: none is there. */
+  /**
+   * Writes a file, or removes it when `text` is null. `base` is the hash that it must have; null
+   * when it must not exist.
+   */
   async save(
     name: string,
     { base, text, by }: { base: string | null; text: string | null; by: string },
@@ -90,14 +96,14 @@ export class FileEditor {
     return toEditorChange(name, done);
   }
 
-  /** The newest first, with the reason of each; empty: it was found like that. */
+  /** The newest first, with the reason of each; empty when it was found like that. */
   async versions(name: string) {
     const versions = this.#options.history.of(this.#path(name));
     const all = await versions.list();
     return Promise.all(all.map(async (one) => ({ ...one, why: await versions.why(one.name) })));
   }
 
-  /** A version to the byte; null: there is none. */
+  /** A version, byte for byte; null when it does not exist. */
   version(name: string, version: string): Promise<string | null> {
     return this.#options.history.of(this.#path(name)).raw(version);
   }
@@ -108,7 +114,7 @@ export class FileEditor {
     return toEditorChange(name, done);
   }
 
-  /** Removed files of which versions are left. */
+  /** Removed files whose versions are kept. */
   async removed(): Promise<readonly string[]> {
     const { folder, history } = this.#options;
     const kept = await history.files();

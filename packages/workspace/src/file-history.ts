@@ -3,10 +3,10 @@ import { FileVersions, type FileVersionsOptions } from './file-versions.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, listMarkdown, parseFileName } from './paths.ts';
 
-/** Beside the versions of MEMORY.md; a folder for each file, under the file's own path. */
+/** Next to the versions of MEMORY.md; a folder for each file, under the file's own path. */
 const HOME = ['.parley', 'history'];
 
-/** Every level of a path, its own folder, and many more files than a workspace has. */
+/** Every level of a path including its own folder, and many more files than a workspace has. */
 const BOUNDS = { depth: 10, files: 50_000 };
 
 /** The earlier versions of all files of a workspace. */
@@ -24,21 +24,21 @@ export class FileHistory {
     return new FileVersions(this.#options, file, [...HOME, ...file.segments]);
   }
 
-  /** Files of which a version is kept, those that were removed too, but for MEMORY.md. */
+  /** Files with a stored version, including removed ones, except MEMORY.md. */
   async files(): Promise<readonly FileName[]> {
     const kept = await listMarkdown(join(this.#options.folder, ...HOME), BOUNDS);
     const names = new Set(kept.map((name) => name.replace(/\/[^/]*$/, '')));
     return [...names].flatMap((name) => parseFileName(name) ?? []);
   }
 
-  /** Removes what is too old, of removed files too. */
+  /** Removes versions that are too old, including those of removed files. */
   async tidy(): Promise<void> {
     const files = (await this.files()).map((file) => this.of(file));
     const newest = await Promise.all(files.map(async (file) => (await file.list())[0]?.at ?? 0));
     for (const file of files) await file.tidy(Math.max(0, ...newest));
   }
 
-  /** Rewrites the versions of the files that `isMeant` names (G15). */
+  /** Rewrites the versions of the files that `isMeant` selects (G15). */
   async forget(
     shorten: (file: string, text: string) => string,
     isMeant: (file: string) => boolean = () => true,

@@ -43,7 +43,7 @@ describe('a workspace file in another encoding than UTF-8', () => {
     });
   });
 
-  it('[W10] is written back as a whole in UTF-8, with its front matter', async () => {
+  it('[W10] is written back as UTF-8 as a whole, with its front matter', async () => {
     await put('notes.md', utf16('---\r\naudience: owner\r\n---\r\nGrüße\r\n'));
     const owner = workspace.for(OWNER);
     expect(await owner.change('notes.md', (text) => `${text}\nneu`)).toMatchObject({
@@ -59,7 +59,7 @@ describe('a workspace file in another encoding than UTF-8', () => {
     expect((await bytesOf('page.md')).toString()).toBe(`${CHINESE}好`);
   });
 
-  it('[W10] keeps its audience: front matter counts in any encoding', async () => {
+  it('[W10] keeps its audience, because front matter counts in any encoding', async () => {
     await put('diary.md', utf16('---\naudience: owner\n---\nsecret'));
     expect(await workspace.for(GUEST).read('diary.md')).toMatchObject({ reason: 'private' });
     expect(await workspace.for(OWNER).read('diary.md')).toMatchObject({ text: 'secret' });
@@ -67,7 +67,7 @@ describe('a workspace file in another encoding than UTF-8', () => {
     expect(Buffer.from(copy).toString()).toBe('---\naudience: owner\n---\n\nabout me');
   });
 
-  it('[W10] that a command makes in UTF-16 is the owner’s, and has one encoding', async () => {
+  it('[W10] is the owner’s when a command creates it in UTF-16, and has one encoding', async () => {
     await workspace.commands.run({ promptFiles: [], timeoutMs: 1_000 }, async () => {
       await put('made.md', utf16('what the command saw'));
       await put('table.csv', utf16('---\naudience: everyone\n---\na;b'));
@@ -81,7 +81,7 @@ describe('a workspace file in another encoding than UTF-8', () => {
     });
   });
 
-  it('[W10] [W09] that a command opens in another encoding is the owner’s all the same', async () => {
+  it('[W10] [W09] is still the owner’s when a command opens it in another encoding', async () => {
     const open = '---\naudience: everyone\n---\nwhat the command saw';
     const wide = (text: string) => Buffer.from(text, 'utf16le');
     await workspace.commands.run({ promptFiles: [], timeoutMs: 1_000 }, async () => {
@@ -97,7 +97,7 @@ describe('a workspace file in another encoding than UTF-8', () => {
     }
   });
 
-  it('[W10] that cannot be decoded is reported, never shown in part, and not replaced', async () => {
+  it('[W10] is reported when it cannot be decoded, never shown in part, and not replaced', async () => {
     await put('AGENTS.md', NOISE);
     const owner = workspace.for(OWNER);
     expect(await owner.read('AGENTS.md')).toEqual({
@@ -113,7 +113,7 @@ describe('a workspace file in another encoding than UTF-8', () => {
     expect(entries.map(encodingDoubt).filter((doubt) => doubt !== null)).toHaveLength(1);
   });
 
-  it('[W10] with a doubt says so to the model, the page and a survey', async () => {
+  it('[W10] reports a doubtful decoding to the model, the page and a survey', async () => {
     await put('USER.md', Buffer.from('Name: J\xf6rg\n', 'latin1'));
     const doubt = expect.stringContaining('guessed');
     expect(await workspace.for(OWNER).read('USER.md')).toMatchObject({

@@ -1,21 +1,22 @@
 import { decodeText, encodingWarning } from '@parley/core';
 
-/** The bytes of a file as text, or why they are none; for people. */
+/** The bytes of a file as text, or why they are not text; for people. */
 export type FileText =
   | {
       readonly kind: 'text';
-      /** The whole file, front matter included, without a byte order mark. */
+      /** The entire file, including front matter, without a byte order mark. */
       readonly text: string;
       /** Its WHATWG label. */
       readonly encoding: string;
-      /** A doubt about its decoding; null: none. */
+      /** A doubt about its decoding; null when there is none. */
       readonly warning: string | null;
     }
   | { readonly kind: 'refused'; readonly detail: string };
 
 /**
- * Reads the bytes of a workspace file (W10). Views, the page, shell commands, the import, `doctor` and `audit` all read
- * files here, so that they mean the same text. Whatever is written back is UTF-8, as a whole. Never throws.
+ * Decodes the bytes of a workspace file (W10). Views, the page, shell commands, the import,
+ * `doctor` and `audit` all read files here, so that they see the same text. Whatever is written
+ * back is UTF-8 as a whole. Never throws.
  */
 export function textOfFile(bytes: Uint8Array): FileText {
   const decoded = decodeText(bytes);

@@ -6,16 +6,19 @@ import { type FileName, MAX_BYTES, walkPath } from './paths.ts';
 import type { Hold, WorkspaceLock } from './workspace-lock.ts';
 import { type DiskResult, readForWrite, writeFileInside } from './write-file.ts';
 
-/** The result of a change. `changed`: the file no longer says what it was based on, and nothing was done. */
+/**
+ * The result of a change. `changed`: the file no longer contains what the change was based on, so
+ * nothing was done.
+ */
 export type FileChange =
   | { readonly kind: 'written' | 'changed' }
   | { readonly kind: 'refused'; readonly detail: string };
 
-/** A version of a file that is kept. */
+/** A stored version of a file. */
 export interface FileVersion {
-  /** Such as `2026-11-22T020014Z-001`; a later one sorts behind an earlier one. */
+  /** For example `2026-11-22T020014Z-001`; later versions sort after earlier ones. */
   readonly name: string;
-  /** When it was kept, in ms. */
+  /** When it was stored, in ms. */
   readonly at: number;
 }
 
@@ -27,17 +30,20 @@ export interface FileVersionsOptions {
   readonly lock: WorkspaceLock;
 }
 
-/** Versions kept of one file; the oldest are removed. */
+/** The number of versions kept per file; the oldest are removed. */
 const MAX_VERSIONS = 30;
-/** Older ones are removed. In ms. */
+/** Older versions are removed. In ms. */
 const KEPT_MS = 365 * 24 * 60 * 60_000;
 
-/** Changes with the text of a file; null: there is no file. */
+/** A hash of a file's text; null when there is no file. */
 export function printOfText(raw: string | null): string | null {
   return raw === null ? null : createHash('sha256').update(raw).digest('base64url').slice(0, 22);
 }
 
-/** One file of the workspace with its earlier versions, which lie in a hidden folder that no view reads. */
+/**
+ * One file of the workspace with its earlier versions, which are in a hidden folder that no view
+ * reads.
+ */
 export class FileVersions {
   protected readonly options: FileVersionsOptions;
   readonly #file: FileName;
@@ -61,19 +67,22 @@ export class FileVersions {
     return found.sort((one, other) => (one.name < other.name ? 1 : -1));
   }
 
-  /** A version to the byte; null: there is none. */
+  /** A version, byte for byte; null when it does not exist. */
   async raw(name: string): Promise<string | null> {
     return readVersionName(name) === null ? null : this.#textAt(this.#place(name, 'md'));
   }
 
-  /** The reasons of a version; empty: it was found like that. */
+  /** The reasons of a version; empty when it was found like that. */
   async why(name: string): Promise<readonly string[]> {
     if (readVersionName(name) === null) return [];
     const text = await this.#textAt(this.#place(name, 'why'));
     return text === null ? [] : text.split('\n').filter((line) => line !== '');
   }
 
-  /** The whole file as it is now; null: there is none. Throws where it is too large, or a link or a folder. */
+  /**
+   * The entire current file; null when there is none. Throws when it is too large, or is a link or
+   * a folder.
+   */
   async content(): Promise<string | null> {
     const { folder } = this.options;
     const found = walkPath(folder, this.#file);
@@ -83,7 +92,10 @@ export class FileVersions {
     return content.text;
   }
 
-  /** Writes the file, or removes it where `to` is null, if its print is still `base`; keeps both texts. */
+  /**
+   * Writes the file, or removes it when `to` is null, if its hash is still `base`; stores both
+   * texts.
+   */
   save(base: string | null, to: string | null, why: string): Promise<FileChange> {
     return this.options.lock.hold(async (hold) => {
       const before = await this.content();
@@ -92,7 +104,7 @@ export class FileVersions {
     });
   }
 
-  /** Restores a version to the byte; the present text is kept. */
+  /** Restores a version byte for byte; the current text is stored first. */
   restore(name: string, why = ''): Promise<FileChange> {
     return this.options.lock.hold(async (hold) => {
       const version = await this.raw(name);
@@ -102,7 +114,10 @@ export class FileVersions {
     });
   }
 
-  /** Rewrites all versions and reasons (G15); how many lines less, and the versions that could not be written. */
+  /**
+   * Rewrites all versions and reasons (G15). Returns how many lines were removed, and the versions
+   * that could not be written.
+   */
   forget(shorten: (text: string) => string) {
     return this.options.lock.hold(async (hold) => {
       const failed: { readonly name: string; readonly detail: string }[] = [];
@@ -123,15 +138,18 @@ export class FileVersions {
     });
   }
 
-  /** For a writer that holds the lock and has replaced the file itself. Throws when the disk refuses. */
+  /**
+   * For a writer that holds the lock and has replaced the file itself. Throws when the disk
+   * refuses.
+   */
   async note(hold: Hold, before: string | null, after: string, why: string): Promise<void> {
     if (before !== null) await this.#keep(hold, before, []);
     await this.#keep(hold, after, [why]);
   }
 
   /**
-   * Removes what is too old or too much; of a file that exists never its text and the one before. `lastWritten`: when
-   * another file got a version, which shows as well that time has passed.
+   * Removes what is too old or too much, but never an existing file's current text and the one
+   * before. `lastWritten`: when another file got a version, which also shows that time has passed.
    */
   async tidy(lastWritten = 0): Promise<void> {
     const { folder, clock } = this.options;
@@ -147,7 +165,7 @@ export class FileVersions {
     }
   }
 
-  /** Keeps the present text before it is replaced: whatever happens then, nothing is lost. */
+  /** Stores the current text before it is replaced: whatever happens then, nothing is lost. */
   protected async change(
     hold: Hold,
     before: string | null,
@@ -172,7 +190,10 @@ export class FileVersions {
     return { kind: 'written' };
   }
 
-  /** Keeps a text, unless it is the newest version already and not `isEvent`. Throws when the disk refuses. */
+  /**
+   * Stores a text, unless it is the newest version already and not `isEvent`. Throws when the disk
+   * refuses.
+   */
   async #keep(hold: Hold, text: string, why: readonly string[], isEvent = false): Promise<void> {
     const newest = (await this.list())[0];
     const isKnown = newest !== undefined && (await this.raw(newest.name)) === text;
@@ -207,7 +228,7 @@ export class FileVersions {
 const NAME = /^(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z-(\d{3})$/;
 const LAST = 999;
 
-/** The name of the next version: never before `newest`, also when the clock was put back. */
+/** The name of the next version; never before `newest`, even when the clock was set back. */
 export function versionName(now: number, newest: FileVersion | undefined): string {
   const moment = versionStamp(now);
   if (newest === undefined || versionStamp(newest.at) < moment) return `${moment}-001`;
@@ -216,7 +237,7 @@ export function versionName(now: number, newest: FileVersion | undefined): strin
   return `${versionStamp(newest.at)}-${String(count + 1).padStart(3, '0')}`;
 }
 
-/** Reads a name; null for what is none. */
+/** Parses a name; null when it is not one. */
 export function readVersionName(name: string): FileVersion | null {
   const [, day, hours, minutes, seconds] = NAME.exec(name) ?? [];
   const at = Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`);

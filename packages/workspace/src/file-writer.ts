@@ -20,14 +20,17 @@ import {
   type Writer,
 } from './write-rules.ts';
 
-/** The result of a write. `detail` is for the model and for people, and never contains text of a file. */
+/**
+ * The result of a write. `detail` is for the model and for people, and never contains text of a
+ * file.
+ */
 export type WriteResult =
   | {
       readonly kind: 'written';
       readonly name: string;
-      /** Length of what was written, in characters. */
+      /** The length of what was written, in characters. */
       readonly characters: number;
-      /** There was no such file before. */
+      /** Whether there was no such file before. */
       readonly created: boolean;
     }
   | NotWritten;
@@ -62,14 +65,14 @@ interface FileWriterOptions {
   readonly lock: WorkspaceLock;
   /** Keeps what an agent replaces for its owner. */
   readonly history: Pick<FileHistory, 'of'>;
-  /** Whether a file lies in the folder of a skill that is the owner's, and is not its SKILL.md. */
+  /** Whether a file is in the folder of an owner's skill, and is not its SKILL.md. */
   readonly inOwnersSkill: (name: FileName) => Promise<boolean>;
 }
 
-/** Makes the new text; null: there is nothing to write. */
+/** Creates the new text; null when there is nothing to write. */
 type MakeText = () => Promise<string | null | Refused>;
 
-/** Writes files of one workspace, each whole or not at all, one write at a time. Never throws. */
+/** Writes files of one workspace, each atomically, one write at a time. Never throws. */
 export class FileWriter {
   readonly #options: FileWriterOptions;
 
@@ -124,13 +127,13 @@ async function writeOne(
   if (result.kind === 'refused') return result;
   if (isKept(order)) {
     const versions = options.history.of(plan.path);
-    // The write is done; a version that cannot be kept does not undo it.
+    // The write is done; a version that cannot be stored does not undo it.
     await versions.note(hold, plan.before, plan.content, 'written by the agent').catch(() => null);
   }
   return { ...result, name: plan.name, characters: plan.content.length };
 }
 
-/** Not the lines that are added to memory all the time, and never what a person has just forgotten. */
+/** Neither the lines that are constantly added to memory, nor what a person has just forgotten. */
 function isKept({ name, reader, approval }: WriteOrder): boolean {
   if (reader.kind !== 'owner' || approval?.by === 'command') return false;
   return name === 'MEMORY.md' || !isMemory(name);

@@ -1,7 +1,7 @@
 /**
- * The segments of a path as the most forgiving file system compares names: without case, compatibility
- * forms (full-width letters, ligatures), invisible characters, and dots and spaces at an end. Two paths
- * that could ever mean one file have the same segments.
+ * The segments of a path as the most lenient file system compares names: without case,
+ * compatibility forms (full-width letters, ligatures), invisible characters, and trailing dots and
+ * spaces. Two paths that could ever mean one file have the same segments.
  */
 export function foldedSegments(path: string): readonly string[] {
   return foldPath(path)
@@ -12,18 +12,18 @@ export function foldedSegments(path: string): readonly string[] {
     .filter((segment) => segment !== '');
 }
 
-/** The same as one text. */
+/** The folded path as a single text. */
 export function foldName(name: string): string {
   return foldedSegments(name).join('/');
 }
 
-/** Whether a name ends with `.md`, in whichever spelling. */
+/** Whether a name ends with `.md`, in any spelling. */
 export function isMarkdown(name: string): boolean {
   return foldName(name).endsWith('.md');
 }
 
 function foldPath(path: string): string {
-  // Nearly every name; listings fold thousands of them.
+  // A fast path for nearly every name, because listings fold thousands of them.
   if (/^[ -~]*$/.test(path)) return path.toLowerCase();
   return path
     .normalize('NFKC')

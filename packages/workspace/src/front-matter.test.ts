@@ -23,7 +23,7 @@ describe('front matter', () => {
     ['a longer rule of hyphens', '----\nHello', '----\nHello'],
     ['a rule further down', 'Hello\n\n---\ntitle: no\n---', 'Hello\n\n---\ntitle: no\n---'],
     ['nothing', '', ''],
-  ])('is not seen in %s', (_, file, body) => {
+  ])('is not found in %s', (_, file, body) => {
     expect(read(file)).toMatchObject({ kind: 'none', body });
   });
 
@@ -40,7 +40,7 @@ describe('front matter', () => {
     },
   );
 
-  it('gives no code a way in through YAML tags', () => {
+  it('gives code no way in through YAML tags', () => {
     const file = '---\ntitle: !!js/function "function(){ globalThis.executed = true }"\n---\nHello';
     const result = read(file);
     expect(witness.executed).toBeUndefined();
@@ -82,7 +82,7 @@ describe('front matter', () => {
     expect(read(file)).toMatchObject({ kind: 'refused', body: file });
   });
 
-  it('gives out frozen data without touching any prototype', () => {
+  it('returns frozen data without touching any prototype', () => {
     const result = read('---\n__proto__: {polluted: yes}\ntitle: a\n---\nHello');
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
     expect(result.kind === 'parsed' && Object.isFrozen(result.data)).toBe(true);

@@ -11,14 +11,14 @@ import { isBlank } from './text.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Longest front matter that is parsed, in characters. Real ones have a few hundred. */
+/** The longest front matter that is parsed, in characters. Real ones have a few hundred. */
 const MAX_FRONT_MATTER = 16_000;
 
 /**
- * The block above the text of a Markdown file. `refused`: front matter was meant, and its meaning is
- * unknown; callers must assume the strictest.
- * `body` is the text below, with `\n` line ends and without blank lines around it; `head` the block
- * with the lines that open and close it, empty where it has no end.
+ * The block above the text of a Markdown file. `refused`: front matter was intended, and its
+ * meaning is unknown, so callers must assume the strictest. `body` is the text below, with `\n`
+ * line breaks and without blank lines around it; `head` is the block with the lines that open and
+ * close it, empty when it has no end.
  */
 export type FrontMatter<Data> =
   | { readonly kind: 'none'; readonly head: ''; readonly body: string }
@@ -36,8 +36,8 @@ export type FrontMatter<Data> =
     };
 
 /**
- * Splits a Markdown file into front matter and body and checks the front matter with `schema`.
- * The only place that touches gray-matter, which by default runs `---js` blocks as code and keeps a
+ * Splits a Markdown file into front matter and body and validates the front matter with `schema`.
+ * The only place that uses gray-matter, which by default runs `---js` blocks as code and has a
  * cache that turns the second reading of a broken file into an empty one. Never throws.
  */
 export function readFrontMatter<Data extends object>(
@@ -131,13 +131,14 @@ function refuseFrontMatter(head: string, body: string, reason: string): FrontMat
   return { kind: 'refused', reason, head, body: trimBlankLines(body) };
 }
 
-/** First bytes of a file that `mayHaveFrontMatter` looks at. */
+/** The first bytes of a file that `mayHaveFrontMatter` examines. */
 export const MAX_HEAD_BYTES = 4_096;
 
 /**
- * Whether a file that begins with these bytes may have front matter, in whatever encoding. False only where `---` cannot
- * be its first visible characters: it is the same three bytes in all encodings but UTF-16 and UTF-32, which have NULs
- * between them. What no one sees can be much longer than the bytes that are looked at; but it has no words.
+ * Whether a file that begins with these bytes may have front matter, in whatever encoding. False
+ * only when `---` cannot be its first visible characters: these are the same three bytes in all
+ * encodings but UTF-16 and UTF-32, which have NULs between them. Invisible characters may be longer
+ * than the bytes examined, but they contain no words.
  */
 export function mayHaveFrontMatter(head: Uint8Array): boolean {
   const start = Buffer.from(head).toString('latin1');
@@ -145,7 +146,7 @@ export function mayHaveFrontMatter(head: Uint8Array): boolean {
   return head.length >= MAX_HEAD_BYTES && !/[A-Za-z]{4}/.test(start);
 }
 
-/** Ignores invisible characters before the first line: a secret must not depend on them. */
+/** Ignores invisible characters before the first line, because a secret must not depend on them. */
 function normalise(file: string): string {
   const text = file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   return trimBlankLines(text.replace(/^[\s\p{Cf}]+(?=---)/u, ''));
@@ -160,25 +161,25 @@ function firstLineOf(error: unknown): string {
   return message.split('\n', 1)[0] ?? '';
 }
 
-/** A workspace file as it is kept in memory: whole, with its audience decided. */
+/** A workspace file as it is kept in memory: entire, with its audience decided. */
 export interface ParsedFile {
   readonly name: string;
-  /** Without front matter, line ends `\n`, no blank lines around it. */
+  /** Without front matter, with `\n` line breaks and no blank lines around it. */
   readonly text: string;
-  /** It is an empty form. */
+  /** Whether it is an empty form. */
   readonly isBlank: boolean;
   readonly audience: Audience;
   /** The audience in its front matter. */
   readonly declared: 'owner' | 'everyone' | undefined;
-  /** Why it cannot be known for whom the file is, for people; it is then the owner's. */
+  /** Why its audience cannot be determined, for people; it is then the owner's. */
   readonly problem: string | null;
-  /** A doubt about the decoding of its bytes, as a sentence; null: none. */
+  /** A doubt about the decoding of its bytes, as a sentence; null when there is none. */
   readonly warning: string | null;
 }
 
 /**
- * The text of a file and its audience. `hasTwin`: the file has a second name on disk; as that may be
- * `MEMORY.md`, it is the owner's.
+ * The text of a file and its audience. `hasTwin`: the file has a second name on disk; because that
+ * may be `MEMORY.md`, it is the owner's.
  */
 export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
   const strict = readFrontMatter(raw, AudienceFrontMatter);
@@ -191,8 +192,9 @@ export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFi
 }
 
 /**
- * The front matter of a skill as the skill itself is read (S11), so that both are for the same people (W03): it need not
- * be YAML, its metadata may be JSON as people write it, and it is for everyone only where no word of it may say otherwise.
+ * The front matter of a skill, parsed as the skill itself is (S11), so that both have the same
+ * audience (W03): it need not be YAML, its metadata may be JSON as people write it, and it is for
+ * everyone only if no word in it may say otherwise.
  */
 function ofSkill(
   strict: FrontMatter<AudienceFrontMatter>,

@@ -53,7 +53,7 @@ beforeEach(async () => {
 afterEach(() => rm(base, { recursive: true, force: true }));
 
 describe('a first start', () => {
-  it('[W01] makes the folder for its owner alone and fills it from the templates', async () => {
+  it('[W01] creates the folder for its owner only and fills it from the templates', async () => {
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     expect((await stat(join(folder, 'AGENTS.md'))).mode & 0o777).toBe(0o600);
     expect([...workspace.created].sort()).toEqual(NINE);
@@ -63,7 +63,7 @@ describe('a first start', () => {
     expect(await read(GUEST, 'AGENTS.md')).toContain('How you work here');
   });
 
-  it('[W01] overwrites nothing that is there, not even a dangling link', async () => {
+  it('[W01] overwrites nothing, not even a dangling link', async () => {
     const other = join(base, 'other');
     await mkdir(other);
     await writeFile(join(other, 'SOUL.md'), 'mine');
@@ -77,13 +77,13 @@ describe('a first start', () => {
     await expect(stat(join(base, 'nowhere.md'))).rejects.toThrow('ENOENT');
   });
 
-  it('[W01] leaves a workspace that exists exactly as it is', async () => {
+  it('[W01] leaves an existing workspace exactly as it is', async () => {
     await rm(join(folder, 'SOUL.md'));
     expect((await openWorkspace({ folder, templates: TEMPLATES })).created).toEqual([]);
     await expect(stat(join(folder, 'SOUL.md'))).rejects.toThrow('ENOENT');
   });
 
-  it('says what to do when the folder or the templates are no use', async () => {
+  it('says what to do when the folder or the templates cannot be used', async () => {
     const file = join(base, 'file');
     await writeFile(file, '');
     await expect(openWorkspace({ folder: file, templates: TEMPLATES })).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('a first start', () => {
 });
 
 describe('a view', () => {
-  it('[W02] holds the memory for the owner and for nobody else', async () => {
+  it('[W02] shows memory to the owner and to nobody else', async () => {
     await put('MEMORY.md', '---\naudience: everyone\n---\ncanary-1');
     await put('memory/2026-11-21.md', 'canary-2');
     expect(await read(OWNER, 'MEMORY.md')).toBe('canary-1');
@@ -106,7 +106,7 @@ describe('a view', () => {
     }
   });
 
-  it('[W03] holds a file marked audience: owner for the owner alone', async () => {
+  it('[W03] shows a file marked audience: owner only to the owner', async () => {
     await put('SOUL.md', '---\naudience: owner\n---\ncanary');
     expect(await workspace.for(OWNER).read('SOUL.md')).toEqual({
       kind: 'file',
@@ -202,7 +202,7 @@ describe('what leaves the workspace', () => {
     expect(await read(GUEST, 'SOUL.md')).toBe('absent: refused');
   });
 
-  it('[W07] refuses a path that leads out, and what is not a file', async () => {
+  it('[W07] refuses a path that leads out, and anything that is not a file', async () => {
     expect(await read(OWNER, '../../outside/secret.md')).toBe('absent: refused');
     expect(await read(OWNER, join(base, 'outside', 'secret.md'))).toBe('absent: refused');
     expect(await read(OWNER, 'knowledge')).toBe('absent: refused');
@@ -222,12 +222,12 @@ describe('a changed file', () => {
     const past = new Date('2026-01-01T00:00:00Z');
     await put('SOUL.md', 'one');
     expect(await read(GUEST, 'SOUL.md')).toBe('one');
-    await put('SOUL.md', 'two'); // as long as before, in the same instant
+    await put('SOUL.md', 'two'); // The same length as before, at the same instant.
     expect(await read(GUEST, 'SOUL.md')).toBe('two');
     await utimes(soul, past, past);
     await read(GUEST, 'SOUL.md');
     await put('SOUL.md', 'six');
-    await utimes(soul, past, past); // the old time stamp put back
+    await utimes(soul, past, past); // The old timestamp was restored.
     expect(await read(GUEST, 'SOUL.md')).toBe('six');
     await appendFile(soul, 'teen');
     expect(await read(GUEST, 'SOUL.md')).toBe('sixteen');
@@ -262,7 +262,7 @@ describe('a workspace without memory', () => {
     return files.flatMap((file) => (file.kind === 'file' ? [file.source] : []));
   }
 
-  it('[P15] [W02] shows no memory to anyone, the owner included, and everything else as ever', async () => {
+  it('[P15] [W02] shows no memory to anyone, including the owner, and everything else as usual', async () => {
     for (const reader of [OWNER, GUEST]) {
       const seen = await seenBy(reader, 'off');
       expect(seen).toContain('AGENTS.md');
@@ -270,7 +270,7 @@ describe('a workspace without memory', () => {
     }
   });
 
-  it('[W02] [W04] shows the owner theirs and a group its own where memory is on', async () => {
+  it('[W02] [W04] shows the owner theirs and a group its own when memory is on', async () => {
     expect(await seenBy(OWNER, 'main-session')).toEqual(
       expect.arrayContaining(['MEMORY.md', 'memory/2026-11-21.md']),
     );
@@ -296,7 +296,7 @@ describe('the files a new workspace starts with', () => {
     expect(tokens).toBeLessThan(900);
   });
 
-  it('[W03] what is said in USER.md stays with the owner', async () => {
+  it('[W03] what USER.md says stays with the owner', async () => {
     const path = join(folder, 'USER.md');
     await writeFile(path, (await readFile(path, 'utf8')).replace('**Name:**', '**Name:** Ann'));
     expect(await workspace.for(OWNER).read('USER.md')).toMatchObject({ kind: 'file' });

@@ -27,13 +27,13 @@ import { localLock, type WorkspaceLock } from './workspace-lock.ts';
 import { viewMaker, type WorkspaceView } from './workspace-view.ts';
 
 export interface OpenWorkspaceOptions {
-  /** Made at the first start. May itself be a symbolic link; nothing inside it may. */
+  /** Created at the first start. It may itself be a symbolic link; nothing inside it may. */
   readonly folder: string;
-  /** Folder of the files a new workspace starts with. */
+  /** The folder of the files that a new workspace starts with. */
   readonly templates: string;
   /** `off`: MEMORY.md, memory/ and the memory files of groups look private to everyone (P15). */
   readonly memory?: 'main-session' | 'off';
-  /** A file whose text is decided elsewhere (W06). */
+  /** A file whose text is managed elsewhere (W06). */
   readonly governed?: ManagedFile;
   /** The lock that lets one process at a time write, where several share the folder. */
   readonly lock?: WorkspaceLock;
@@ -43,25 +43,28 @@ export interface OpenWorkspaceOptions {
   readonly newId?: NewId;
 }
 
-/** An agent's folder of Markdown (W01). Only its views read and write files. */
+/** An agent's folder of Markdown files (W01). Only its views read and write files. */
 export interface Workspace {
   /** The real path. */
   readonly folder: string;
-  /** Files that were made from templates just now; empty in a workspace that existed. */
+  /** Files that were just created from templates; empty in a workspace that existed. */
   readonly created: readonly string[];
   /** The life of BOOTSTRAP.md (W08). */
   readonly bootstrap: Bootstrap;
   /** The rules for shell commands here (W09). */
   readonly commands: Pick<ShellCommands, 'run'>;
-  /** Files of agents that wait for a person to open them, for the owner alone (W09). */
+  /** Files of agents that wait for a person's decision, for the owner only (W09). */
   readonly agentFiles: AgentFiles;
-  /** Its files as their owner edits them, outside of any turn. */
+  /** Its files as their owner edits them, outside any turn. */
   readonly editor: FileEditor;
-  /** The workspace as this reader sees it. Cheap: make one for every turn. */
+  /** The workspace as this reader sees it. Cheap: create one for every turn. */
   for(reader: Reader): WorkspaceView;
 }
 
-/** Opens the workspace, making it at the first start. Throws WorkspaceError when the folder is no use. */
+/**
+ * Opens the workspace, creating it at the first start. Throws WorkspaceError when the folder cannot
+ * be used.
+ */
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Workspace> {
   const {
     log = silentLogger,
@@ -115,17 +118,17 @@ const randomId: NewId = (prefix) => `${prefix}-${randomUUID()}`;
 /** The file whose absence means that a folder is not a workspace yet; copied last. */
 const MARK_FILE = 'AGENTS.md';
 
-/** Copied only where the workspace is new altogether (W08): people who have one know their agent. */
+/** Copied only into an entirely new workspace (W08): people who have one know their agent. */
 const BOOTSTRAP_FILE = 'BOOTSTRAP.md';
 
-/** Made empty beside the templates. */
+/** Created empty next to the templates. */
 const EMPTY_FOLDERS = ['memory', 'skills', 'knowledge'];
 
 /**
- * Makes the folder (mode 0700) and, where it holds no AGENTS.md, copies every template that it lacks.
- * A folder that is a workspace already is left exactly as it is, so that files deleted on
- * purpose stay away; a first start that was cut short goes on at the next one.
- * Returns the names of the files it made. Throws WorkspaceError.
+ * Creates the folder (mode 0700) and, when it has no AGENTS.md, copies every template that it
+ * lacks. A folder that already is a workspace stays exactly as it is, so that files deleted on
+ * purpose stay away; an interrupted first start continues at the next one. Returns the names of the
+ * files it created. Throws WorkspaceError.
  */
 async function seedFolder(
   folder: string,
@@ -160,7 +163,8 @@ async function seed(
   bootstrap: Bootstrap,
 ): Promise<readonly string[]> {
   const names = await templateNames(templates);
-  // Noted before the first file is made, so that a start that is cut short is still a first one.
+  // Recorded before the first file is created, so that an interrupted start still counts as a first
+  // one.
   if (names.includes(BOOTSTRAP_FILE) && (await isUntouched(folder, names))) {
     await bootstrap.keep({ state: 'new' });
   }
@@ -174,14 +178,14 @@ async function seed(
   return made;
 }
 
-/** Nothing of a workspace is there yet, however its names are written. */
+/** Whether nothing of a workspace is there yet, however its names are written. */
 async function isUntouched(folder: string, names: readonly string[]): Promise<boolean> {
   const known = new Set([...names, ...EMPTY_FOLDERS].map((name) => name.toLowerCase()));
   const entries = await readdir(folder);
   return !entries.some((name) => known.has(name.toLowerCase()));
 }
 
-/** An existing entry of that name, a link included, stays. */
+/** An existing entry of that name, even a link, stays. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -219,7 +223,10 @@ function markRank(name: string): number {
   return name === MARK_FILE ? 1 : 0;
 }
 
-/** Copies unless there is something of that name, be it a dangling link; the copy belongs to its owner alone. */
+/**
+ * Copies unless something of that name exists, be it a dangling link; only its owner can read the
+ * copy.
+ */
 async function copyNew(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL);

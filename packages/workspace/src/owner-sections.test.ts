@@ -13,8 +13,8 @@ const USER = `# USER.md
 `;
 const MARKS = ownersMarks(USER);
 
-describe('what of a text is about the owner', () => {
-  it('[W03] is recognised by names and distinctive values of USER.md', () => {
+describe('the parts of a text that are about the owner', () => {
+  it('[W03] is recognized by names and distinctive values of USER.md', () => {
     expect(MARKS).toEqual([
       ...['Mira Okonkwo', 'Mira', 'Okonkwo', 'Miri', 'Africa/Lagos', '@miri_o', '小米'],
     ]);
@@ -62,7 +62,7 @@ describe('what of a text is about the owner', () => {
     expect(splitOwners(text, MARKS)).toEqual({ everyone: text, owners: '' });
   });
 
-  it('[W03] takes single lines where each is a rule of its own', () => {
+  it('[W03] takes single lines when each is a rule of its own', () => {
     const text = 'Keep secrets.\nNever wake Mira before noon.\nAsk when in doubt.';
     expect(splitOwners(text, MARKS)).toEqual({
       everyone: 'Keep secrets.\nAsk when in doubt.',
@@ -70,14 +70,14 @@ describe('what of a text is about the owner', () => {
     });
   });
 
-  it('[W03] nothing of the templates that Parley ships', () => {
+  it('[W03] takes nothing of the templates that Parley ships', () => {
     for (const name of ['AGENTS.md', 'SOUL.md', 'IDENTITY.md']) {
       const path = resolve(import.meta.dirname, '../../../config/workspace', name);
       expect(splitOwners(readFileSync(path, 'utf8'), MARKS).owners).toBe('');
     }
   });
 
-  it('[W03] a name in the title of the file, and that title alone', () => {
+  it('[W03] takes a title that contains a name, and only that title', () => {
     const text = '# The assistant of Mira Okonkwo\n\nBe kind.';
     const parts = { everyone: 'Be kind.', owners: '# The assistant of Mira Okonkwo' };
     expect(splitOwners(text, MARKS)).toEqual(parts);

@@ -2,17 +2,17 @@ import { AudienceFrontMatter } from './audience.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { headToKeep } from './write-rules.ts';
 
-/** A text for everyone, and what of it is about the owner; that is empty where nothing is. */
+/** A text for everyone, and the part of it that is about the owner, which may be empty. */
 export interface SplitText {
   readonly everyone: string;
   readonly owners: string;
 }
 
-/** Several ways to name the person to whom a workspace belongs. */
+/** Several ways to refer to the person to whom a workspace belongs. */
 const PERSON = `(?:owner|user|human|principal|boss|creator|maker|operator)`;
 const WHOSE = `(?:(?:the|my|your|our|its) )?`;
 
-/** Sections that are about the owner, by their whole heading: English, German and Chinese. */
+/** Sections about the owner, by their entire heading: English, German and Chinese. */
 const HEADINGS: readonly RegExp[] = [
   new RegExp(
     `^(?:(?:about|who is|notes? (?:on|about|for)|facts (?:on|about)|relationship with) )?${WHOSE}${PERSON}(?:['’]s)?(?: (?:profile|preferences|details|info|information|notes|facts|data|contacts?|schedule|family|context|background))?$`,
@@ -24,9 +24,9 @@ const HEADINGS: readonly RegExp[] = [
   /^(?:关于)?(?:我的?|你的?)?(?:用户|主人|人类|使用者)(?:画像|信息|偏好|资料|档案)?$|^(?:联系人|家庭|家人|个人信息|隐私)$/u,
 ];
 
-/** Lines that say something of the owner, whatever their section. */
+/** Lines that say something about the owner, whatever their section. */
 const LINES: readonly RegExp[] = [
-  // `- Name of owner: …`, `**Human’s city:** …`
+  // For example `- Name of owner: …`, `**Human’s city:** …`.
   new RegExp(
     String.raw`^[\s>*_+-]*(?:[a-z]+ of )?${WHOSE}${PERSON}(?:['’]s)?(?: [a-z-]+)?[*_]*\s*[:：]`,
     'iu',
@@ -45,14 +45,14 @@ const LINES: readonly RegExp[] = [
   /(?<![\w.])\+\d[\d ()./-]{6,}\d(?!\w)/u,
 ];
 
-/** Labels of USER.md whose value is a name. */
+/** Labels in USER.md whose value is a name. */
 const NAME_LABEL =
   /^(?:full |first |last |nick|user|real )?name$|call (?:them|me)|address|^称呼|姓名|名字/iu;
 const LABELLED = /^[ \t>*_+-]*([^:：*_\n]{1,40})[*_]*[ \t]*[:：][*_]*[^\S\n]*(\S.*)$/gmu;
 
 /**
- * The parts of USER.md that identify its owner in other files: names, and values with a digit, `@` or `/`, such as a
- * time zone or an address.
+ * The parts of USER.md that identify its owner in other files: names, and values with a digit, `@`
+ * or `/`, such as a time zone or an address.
  */
 export function ownersMarks(user: string): readonly string[] {
   const marks = Array.from(user.matchAll(LABELLED), ([, label = '', raw = '']) => {
@@ -67,7 +67,7 @@ export function ownersMarks(user: string): readonly string[] {
 }
 
 function findNames(value: string): readonly string[] {
-  // Who writes their own name without a capital is written with one by others.
+  // Others capitalize a name that its owner writes in lower case.
   if (/^\p{Ll}{3,}$/u.test(value) && isName(capitalize(value))) return [value, capitalize(value)];
   return [value, ...value.split(/[\s,，;/]+/u)].filter(isName);
 }
@@ -85,16 +85,16 @@ function isName(word: string): boolean {
 }
 
 /**
- * Takes what is about the owner out of a text that others read: sections by their heading, list items, paragraphs
- * and code by what they say or by a mark of `ownersMarks`. It takes too much rather than too little: the owner reads
- * both parts.
+ * Removes what is about the owner from a text that others read: sections by their heading, list
+ * items, paragraphs and code by what they say or by a mark of `ownersMarks`. It removes too much
+ * rather than too little, because the owner reads both parts.
  */
 export function splitOwners(text: string, marks: readonly string[]): SplitText {
   const isMarked = markFinder(marks);
   const isOwners = (line: string) => isMarked(line) || LINES.some((pattern) => pattern.test(line));
   const everyone: string[] = [];
   const owners: string[] = [];
-  /** Depth of the heading whose section is the owner’s; 0: none. */
+  /** The depth of the heading whose section is the owner’s; 0 for none. */
   let section = 0;
   for (const [nth, block] of blocksOf(text).entries()) {
     const heading = headingIn(block);
@@ -111,14 +111,17 @@ export function splitOwners(text: string, marks: readonly string[]): SplitText {
     const isTaken =
       section > 0 || isNamed || (heading === null && block.split('\n').some(isOwners));
     (isTaken ? owners : everyone).push(block);
-    // The blank line below what is taken out still parts what is left.
+    // The blank line below what is removed still separates what is left.
     const last = everyone.at(-1);
     if (isTaken && block.endsWith('\n') && last && !last.endsWith('\n')) everyone.push('');
   }
   return { everyone: joinBlocks(everyone), owners: joinBlocks(owners) };
 }
 
-/** The same of a whole file, whose front matter stays with it; a file that says who may read it stays as it is. */
+/**
+ * Splits an entire file, whose front matter stays with it; a file that declares who may read it
+ * stays as it is.
+ */
 export function splitOwnersFile(file: string, marks: readonly string[]): SplitText {
   const front = readFrontMatter(file, AudienceFrontMatter);
   const isDecided = front.kind === 'refused' || (front.kind === 'parsed' && front.data.audience);
@@ -154,7 +157,7 @@ function isOwnersHeading(title: string): boolean {
   return HEADINGS.some((pattern) => pattern.test(words));
 }
 
-/** Headings, list items with all below them, labelled lines, paragraphs, fenced code. */
+/** Headings, list items with everything below them, labelled lines, paragraphs, fenced code. */
 function blocksOf(text: string): readonly string[] {
   const blocks: string[] = [];
   let fence: string | null = null;

@@ -50,8 +50,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('a list of Markdown files that is kept', () => {
-  it('[W07] has what was added, removed and renamed, in folders within folders, too', async () => {
+describe('a cached list of Markdown files', () => {
+  it('[W07] contains what was added, removed and renamed, even in nested folders', async () => {
     const list = markdownLister(clock);
     expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
     expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
@@ -75,7 +75,7 @@ describe('a list of Markdown files that is kept', () => {
     expect(await list(folder)).toEqual(['a.md', 'c.md', 'deep/b.md']);
   });
 
-  it('has nothing for what is no folder, is gone, or is a link', async () => {
+  it('is empty for something that is not a folder, is gone, or is a link', async () => {
     const list = markdownLister(clock);
     symlinkSync(join(folder, 'deep'), join(folder, 'link'));
     for (const name of ['none', 'a.md', 'link']) expect(await list(join(folder, name))).toEqual([]);

@@ -4,18 +4,20 @@ import { join } from 'node:path';
 import { BoundedMap, type Clock, ParleyError, reasonOf, systemTime } from '@parley/core';
 import { foldName, isMarkdown } from './folded-names.ts';
 
-/** A path inside the workspace, checked: its segments are plain names and cannot leave the folder. */
+/**
+ * A validated path inside the workspace: its segments are plain names and cannot leave the folder.
+ */
 export interface FileName {
   readonly name: string;
   readonly segments: readonly string[];
 }
 
-/** Longest path, in characters, and deepest nesting. */
+/** The longest path, in characters, and the deepest nesting. */
 const MAX_LENGTH = 240;
 const MAX_SEGMENTS = 8;
 
 /**
- * Takes a path as tools and layers write it (`memory/2026-11-21.md`). Refuses what could leave the
+ * Parses a path as tools and layers write it (`memory/2026-11-21.md`). Refuses what could leave the
  * folder, hide (`.git`), or mean another file on some systems (`MEMORY.md.`, `MEMORY.md::$DATA`).
  * Returns null for a refused path.
  */
@@ -34,8 +36,8 @@ function isPlainName(segment: string): boolean {
 /** Larger files are not read at all. */
 export const MAX_BYTES = 1_000_000;
 /**
- * Two changes within this time can leave the same time stamp, so what changed less than this before it was
- * read is read again next time. In ms; the coarsest common clock ticks at 10.
+ * Two changes within this time can leave the same timestamp, so a file that changed less than this
+ * before it was read is read again next time. In ms; the coarsest common clock ticks at 10.
  */
 export const SETTLED_MS = 50;
 
@@ -46,7 +48,10 @@ export type Walked =
   | { readonly kind: 'link' }
   | { readonly kind: 'not-a-file' };
 
-/** A regular file as `lstat` found it. Compared by its numbers: strings cost more than the call. */
+/**
+ * A regular file as `lstat` found it. Compared by its numbers, because strings cost more than the
+ * call.
+ */
 export class FoundFile {
   readonly #stats: BigIntStats;
 
@@ -58,17 +63,17 @@ export class FoundFile {
     return Number(this.#stats.size);
   }
 
-  /** When the file or its metadata last changed, ms since 1970. */
+  /** When the file or its metadata last changed, in ms since 1970. */
   get changedAt(): number {
     return Number(this.#stats.ctimeMs);
   }
 
-  /** The file has a second name (a hard link), which may be one that is private. */
+  /** Whether the file has a second name (a hard link), which may be a private one. */
   get hasTwin(): boolean {
     return this.#stats.nlink > 1n;
   }
 
-  /** Its owner may read it. */
+  /** Whether its owner may read it. */
   get isReadable(): boolean {
     return (this.#stats.mode & 0o400n) !== 0n;
   }
@@ -97,8 +102,8 @@ export class FoundFile {
 }
 
 /**
- * Checks every segment of the path. Synchronous: a call takes a few microseconds, as a promise more.
- * Throws the errors of the file system, except that nothing is there.
+ * Checks every segment of the path. Synchronous, because a call takes a few microseconds and a
+ * promise takes more. Throws errors of the file system, unless nothing is there.
  */
 export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'>): Walked {
   let path = folder;
@@ -123,15 +128,18 @@ export function openInside(folder: string, segments: readonly string[]): Promise
   return open(join(folder, ...segments), flags);
 }
 
-/** Device and inode: names the file itself, whatever its path. */
+/** Device and inode, which identify the file itself, whatever its path. */
 export function identityOf(stats: { readonly dev: bigint; readonly ino: bigint }): string {
   return `${stats.dev}:${stats.ino}`;
 }
 
-/** The bounds of a listing: folders within folders, and files in all. */
+/** The limits of a listing: the depth of folders, and the number of files. */
 const USUAL = { depth: 4, files: 2_000 };
 
-/** Paths of the Markdown files below `folder`, sorted; hidden entries and symbolic links are not entered. */
+/**
+ * The paths of the Markdown files below `folder`, sorted; hidden entries and symbolic links are
+ * skipped.
+ */
 export function listMarkdown(
   folder: string,
   bounds = USUAL,
@@ -140,7 +148,10 @@ export function listMarkdown(
   return listFiles(folder, isMarkdown, bounds, entriesOf);
 }
 
-/** Files besides Markdown, the newest `most` of them with their size in bytes, and how many there are (up to 500). */
+/**
+ * Files other than Markdown: the newest `most` of them with their size in bytes, and how many there
+ * are (up to 500).
+ */
 export async function otherFiles(
   folder: string,
   most: number,
@@ -163,7 +174,7 @@ export async function otherFiles(
   return { files, total: newest.length };
 }
 
-/** Paths of the files below `folder` that are wanted, sorted; what package managers install is left out. */
+/** The paths of the wanted files below `folder`, sorted, without what package managers install. */
 export async function listFiles(
   folder: string,
   isWanted: (name: string) => boolean,
@@ -197,9 +208,12 @@ async function readEntries(folder: string): Promise<readonly Dirent[]> {
   }
 }
 
-/** Folders whose entries are remembered. */
+/** The number of folders whose entries are cached. */
 const FOLDERS = 500;
-/** Some file systems keep no honest times of folders: after so long each is read again. In ms. */
+/**
+ * Some file systems do not keep accurate times of folders, so each is read again after this time.
+ * In ms.
+ */
 const TRUSTED_MS = 2_000;
 
 interface KnownFolder {
@@ -208,7 +222,10 @@ interface KnownFolder {
   readonly entries: readonly Dirent[];
 }
 
-/** `listMarkdown` that reads a folder again only once its entries have changed, which its times say. */
+/**
+ * A `listMarkdown` that reads a folder again only once its timestamps show that its entries have
+ * changed.
+ */
 export function markdownLister(
   clock: Clock = systemTime.clock,
 ): (folder: string) => Promise<readonly string[]> {
@@ -236,21 +253,30 @@ function statsOf(folder: string): BigIntStats | undefined {
   }
 }
 
-/** `workspace-folder`: the folder cannot be made or used. `workspace-templates`: the templates cannot be read. */
+/**
+ * `workspace-folder`: the folder cannot be created or used. `workspace-templates`: the templates
+ * cannot be read.
+ */
 export type WorkspaceErrorCode =
   | 'workspace-folder'
   | 'workspace-templates'
   | 'workspace-file'
   | 'soul-scenarios';
 
-/** Thrown while a workspace is opened or edited; a view never throws, it returns why there is nothing. */
+/**
+ * Thrown while a workspace is opened or edited; a view never throws, but returns why there is
+ * nothing.
+ */
 export class WorkspaceError extends ParleyError {
   constructor(code: WorkspaceErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
   }
 }
 
-/** Why the disk refused, without the path on this machine that the system's own message holds: guests read it. */
+/**
+ * Why the disk refused, without the path on this machine that the system's own message contains,
+ * because guests read it.
+ */
 export function diskReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : reasonOf(error);

@@ -7,7 +7,7 @@ import type { WorkspaceView } from './workspace-view.ts';
 
 const READS = ['AGENTS.md', 'heartbeat-state.json', 'formats/', 'my/skills/', 'SOUL.md'];
 
-/** A view in which every file exists; keeps what it was asked for. */
+/** A view in which every file exists; records what it was asked for. */
 function everyFile(): { view: WorkspaceView; asked: string[] } {
   const asked: string[] = [];
   const audience = { kind: 'everyone' } as const;
@@ -70,7 +70,7 @@ describe('the files that become prompt text', () => {
     expect(createPromptFiles(READS).includes(path)).toBe(is);
   });
 
-  it('[W09] whatever a part can read is one of them, however it is written', () => {
+  it('[W09] include whatever a part can read, however it is written', () => {
     const files = createPromptFiles(READS);
     const { view } = everyFile();
     const restricted = restrictView(view, { id: 'part', reads: READS }, silentLogger);
@@ -95,7 +95,7 @@ describe('the files that become prompt text', () => {
     );
   });
 
-  it('[W09] a part that reads what it does not declare gets nothing, and the log says so', async () => {
+  it('[W09] are empty for a part that reads what it does not declare, and the log says so', async () => {
     const { view, asked } = everyFile();
     const { log, lines } = recordingLogger();
     const restricted = restrictView(view, { id: 'nosy', reads: ['AGENTS.md', 'formats/'] }, log);
@@ -114,7 +114,7 @@ describe('the files that become prompt text', () => {
     expect((await restrictView(view, { id: 'none' }, log).read('AGENTS.md')).kind).toBe('absent');
   });
 
-  it('[W09] a restricted view stays whole when a plugin takes its methods out or copies it', async () => {
+  it("[W09] stay restricted when a plugin detaches the view's methods or copies it", async () => {
     const { view, asked } = everyFile();
     const restricted = restrictView(view, { id: 'part', reads: ['AGENTS.md'] }, silentLogger);
     const { read, list, write, change, plan } = restricted;

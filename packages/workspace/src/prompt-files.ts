@@ -6,22 +6,22 @@ import { SOUL } from './soul.ts';
 import type { AbsentFile, WorkspaceView } from './workspace-view.ts';
 
 /**
- * Workspace files that become prompt text: one path (`AGENTS.md`), or a folder with everything below
- * it (`knowledge/`; `/` is every file). Relative to the workspace.
+ * Workspace files that become prompt text: one path (`AGENTS.md`), or a folder with everything
+ * below it (`knowledge/`; `/` is every file). Relative to the workspace.
  */
 export type FilePattern = string;
 
 /** A part of a prompt (layer, context source, hook) with the files that it reads. */
 export interface DeclaredReads {
   readonly id: string;
-  /** Nothing else in the workspace can be read. None when absent. */
+  /** Nothing else in the workspace can be read; nothing at all when absent. */
   readonly reads?: readonly FilePattern[];
 }
 
 /**
- * The view restricted to what `part` declares. Any other file looks absent and is logged: an undeclared
- * read is a defect, since the agent could change that file without a question. Its methods need no
- * `this`: plugins take them out of the view, or copy it.
+ * The view restricted to what `part` declares. Any other file looks absent and is logged: an
+ * undeclared read is a bug, because the agent could change that file without asking. Its methods
+ * need no `this`, because plugins detach them from the view, or copy it.
  */
 export function restrictView(
   view: WorkspaceView,
@@ -51,24 +51,24 @@ const NOT_DECLARED = { reason: 'refused', detail: 'the file is not declared' } a
 const UNDECLARED: AbsentFile = { kind: 'absent', ...NOT_DECLARED };
 const NOT_WRITTEN = { kind: 'refused', reason: 'protected', detail: NOT_DECLARED.detail } as const;
 
-/** Whether a pattern declares a file. Exactly as declared: other spellings are never read. */
+/** Whether a pattern declares a file, exactly as written; other spellings are never read. */
 export function coversFile(pattern: FilePattern, name: string): boolean {
   if (pattern === '/') return true;
   return pattern.endsWith('/') ? name.startsWith(pattern) : name === pattern;
 }
 
-/** The files of one agent that become prompt text: what all registered parts declare, together. */
+/** The files of one agent that become prompt text: everything that the registered parts declare. */
 export interface PromptFiles {
   /** Without duplicates: files first, then folders. */
   readonly patterns: readonly FilePattern[];
   /**
-   * Whether a path may lead to one of them. Case, Unicode forms, invisible characters, slashes, steps to
-   * other folders and full paths make no difference: in doubt it does.
+   * Whether a path may lead to one of them. Case, Unicode forms, invisible characters, slashes,
+   * steps to other folders and full paths make no difference; true when in doubt.
    */
   includes(path: string): boolean;
 }
 
-/** Joins the declarations of all parts. SOUL.md is left out: no tool can write it (W06). */
+/** Joins the declarations of all parts, without SOUL.md, which no tool can write (W06). */
 export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles {
   const all = [...new Set(declared)].filter((pattern) => pattern !== SOUL).toSorted();
   const patterns = [
@@ -87,7 +87,7 @@ export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles 
 }
 
 /**
- * Those of `paths` that are inside a workspace, as patterns; a folder has a slash at its end. All are
+ * The `paths` that are inside a workspace, as patterns; a folder has a trailing slash. All are
  * absolute, may be links, and need not exist.
  */
 export function patternsInside(workspace: string, paths: readonly string[]): FilePattern[] {
@@ -99,7 +99,7 @@ export function patternsInside(workspace: string, paths: readonly string[]): Fil
   });
 }
 
-/** Also of a path whose last steps do not exist yet. */
+/** Also resolves a path whose last segments do not exist yet. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

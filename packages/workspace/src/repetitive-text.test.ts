@@ -11,8 +11,8 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ['createPromptFiles', (text) => FILES.includes(text)],
 ];
 
-describe('what is read of workspace files', () => {
-  it.each(RECOGNIZERS)('[D13] comes to an end with any repetitive text: %s', (_name, read) => {
+describe('reading workspace files', () => {
+  it.each(RECOGNIZERS)('[D13] finishes with any repetitive text: %s', (_name, read) => {
     expect(findSlowText(read)).toBeUndefined();
   });
 });

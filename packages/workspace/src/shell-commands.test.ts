@@ -23,7 +23,7 @@ const RULES = {
   timeoutMs: 1_000,
 };
 
-/** Those that do not exist. */
+/** Paths that do not exist. */
 const PLACES = ['BOOT.md', 'SOUL.md', 'formats', 'my/skills', '.agents/skills'];
 
 let base: string;
@@ -52,7 +52,7 @@ async function shown(name: string, reader = GUEST): Promise<string> {
   return file.kind === 'file' ? file.text : file.reason;
 }
 
-describe('[W09] a command of the shell', () => {
+describe('[W09] a shell command', () => {
   it('can only read what others can read, and what becomes prompt text', async () => {
     put('formats/telegram.md', '---\naudience: owner\n---\nx');
     put('deep/1/2/3/4/5/note.md', 'open');
@@ -68,7 +68,7 @@ describe('[W09] a command of the shell', () => {
     ]);
   });
 
-  it('finds each closed path there, and what was made for that is gone after the last command', async () => {
+  it('finds each closed path, and what was created for that is gone after the last command', async () => {
     // The folder of Parley's own files stays, as after each write.
     const names = () => readdirSync(folder).filter((name) => name !== '.parley');
     const before = names();
@@ -98,12 +98,12 @@ describe('[W09] a command of the shell', () => {
     expect(names()).toEqual(before);
   });
 
-  it('leaves what was written into a closed path meanwhile', async () => {
+  it('keeps what was written into a closed path in the meantime', async () => {
     await workspace.commands.run(RULES, async () => put('BOOT.md', 'by a person'));
     expect(onDisk('BOOT.md')).toContain('by a person');
   });
 
-  it('whose process died leaves nothing behind that was made for it', async () => {
+  it('leaves nothing behind that was created for it when its process dies', async () => {
     const dead = { until: Date.now() + 60_000, host: hostname(), pid: 0x7fffffff, started: 1 };
     put('BOOT.md', '');
     mkdirSync(join(folder, 'formats'));
@@ -113,15 +113,15 @@ describe('[W09] a command of the shell', () => {
     expect(made.map((name) => existsSync(join(folder, name)))).toEqual([false, false]);
   });
 
-  it('does not run where a closed path is a link, which could be exchanged', async () => {
+  it('does not run when a closed path is a link, which could be exchanged', async () => {
     symlinkSync(join(folder, 'notes'), join(folder, 'formats'));
     const run = workspace.commands.run(RULES, async () => {});
     await expect(run).rejects.toThrow('formats in the workspace is a symbolic link');
     expect(existsSync(join(folder, '.parley/commands'))).toBe(false);
   });
 
-  it('hides a file that was open and known once the command has changed it', async () => {
-    // Old enough to be remembered as it is.
+  it('hides a file that was open and cached once the command has changed it', async () => {
+    // Old enough to be cached as it is.
     await setTimeout(80);
     expect(await shown('notes/open.md')).toBe('open');
     expect(await shown('notes/open.md')).toBe('open');
@@ -136,7 +136,7 @@ describe('[W09] a command of the shell', () => {
     expect(await shown('notes/open.md')).toBe('private');
   });
 
-  it('makes files for the owner alone, already while it runs', async () => {
+  it('creates files for the owner only, even while it runs', async () => {
     const made = ['leak.md', 'notes/leak.md', 'a/b/c/d/e/f/leak.md', 'front.md', 'everyone.md'];
     await workspace.commands.run(RULES, async () => {
       for (const name of made) put(name, 'canary');
@@ -155,7 +155,7 @@ describe('[W09] a command of the shell', () => {
     expect(existsSync(join(folder, '.parley/commands'))).toBe(false);
   });
 
-  it('that moves an open file or a folder away makes what is there afterwards the owner’s', async () => {
+  it('that moves an open file or folder away makes what is there afterwards the owner’s', async () => {
     await workspace.commands.run(RULES, async () => {
       renameSync(join(folder, 'notes'), join(folder, 'old'));
       put('notes/open.md', 'canary');
@@ -164,7 +164,7 @@ describe('[W09] a command of the shell', () => {
     expect(await shown('old/open.md')).toBe('private');
   });
 
-  it('leaves what groups write meanwhile alone', async () => {
+  it('does not affect what groups write in the meantime', async () => {
     const group = workspace.for(GUEST);
     await workspace.commands.run(RULES, async () => {
       expect(await group.write(group.groupMemory, 'ours')).toMatchObject({ kind: 'written' });
@@ -172,7 +172,7 @@ describe('[W09] a command of the shell', () => {
     expect(await shown(group.groupMemory)).toBe('ours');
   });
 
-  it('whose process died on the way has made files for the owner alone', async () => {
+  it('whose process dies halfway has created files for the owner only', async () => {
     const dead = { until: Date.now() + 60_000, host: hostname(), pid: 0x7fffffff, started: 1 };
     put('leak.md', 'canary');
     put('.parley/commands/c.json', JSON.stringify({ ...dead, closed: [], open: {} }));
@@ -195,7 +195,7 @@ describe('[W09] a command of the shell', () => {
     });
   });
 
-  it('does not run where it cannot be noted', async () => {
+  it('does not run when it cannot be recorded', async () => {
     put('.parley/commands', 'no folder');
     let ran = false;
     const run = workspace.commands.run(RULES, async () => {

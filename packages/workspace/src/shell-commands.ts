@@ -26,7 +26,10 @@ import { restrictToOwner } from './write-rules.ts';
 
 /** The rules of one command. */
 export interface CommandRules {
-  /** The files that become prompt text, as the layers declare them; also those that do not exist yet. */
+  /**
+   * The files that become prompt text, as the layers declare them, including those that do not
+   * exist yet.
+   */
   readonly promptFiles: readonly FilePattern[];
   /** The time limit of the command, in ms. */
   readonly timeoutMs: number;
@@ -34,7 +37,7 @@ export interface CommandRules {
 
 /** The paths that a command can only read. Paths in the workspace; `''` is all of it. */
 export interface CoveredPaths {
-  /** They are there until the last command has ended, and none may be written, made or moved. */
+  /** They exist until the last command has ended, and none may be written, created or moved. */
   readonly closed: readonly string[];
   /** Files that others can read, as far as they still exist. */
   readonly readOnly: readonly string[];
@@ -51,10 +54,10 @@ interface ShellCommandsOptions {
 }
 
 const HOME = ['.parley', 'commands'];
-/** The deepest names, and more files than a workspace has. */
+/** Deeper than any name, and more files than a workspace has. */
 const EVERYWHERE = { depth: 8, files: 1_000_000 };
 /**
- * Each path is a mount of its own, and their cost grows with the square. Further open files can be
+ * Each path is a separate mount, and their cost grows quadratically. Further open files can be
  * written, and are the owner's from then on.
  */
 const MAX_COVERED = 200;
@@ -62,9 +65,10 @@ const MAX_COVERED = 200;
 const MARGIN_MS = 60_000;
 
 /**
- * The access of shell commands to a workspace (W09). They run where private parts can be reached, and what they write
- * passes no view: so they can only read what others can read and what becomes prompt text, and each file that they
- * make is the owner's, as if the owner's turn had written it.
+ * The access of shell commands to a workspace (W09). They run where private parts can be reached,
+ * and what they write passes through no view. Therefore they can only read what others can read and
+ * what becomes prompt text, and each file that they create is the owner's, as if the owner's turn
+ * had written it.
  */
 export type ShellCommands = ReturnType<typeof openShellCommands>;
 
@@ -73,7 +77,10 @@ export function openShellCommands(options: ShellCommandsOptions) {
   const { folder, lock, newId, clock, log } = options;
   const home = join(folder, ...HOME);
   const notes = openCommandNotes(home);
-  /** Whether a command that runs, or died, may have made this file as it is now: others must not read it. */
+  /**
+   * Whether a running or dead command may have created this file as it is now, so that others must
+   * not read it.
+   */
   const mayBeFromCommand = (name: FileName): boolean => {
     const current = notes.current();
     return current.size > 0 && [...current.values()].some((note) => isNewSince(note, folder, name));
@@ -94,8 +101,8 @@ export function openShellCommands(options: ShellCommandsOptions) {
   return {
     mayBeFromCommand,
     /**
-     * Runs `work` with the paths that its command must only be able to read. New files are then made the
-     * owner's; until then no one else can read them, also when this process dies on the way.
+     * Runs `work` with the paths that its command may only read. New files then become the owner's;
+     * until then nobody else can read them, even when this process dies halfway.
      */
     async run<T>(
       { promptFiles, timeoutMs }: CommandRules,
@@ -125,7 +132,7 @@ export function openShellCommands(options: ShellCommandsOptions) {
   };
 }
 
-/** Notes a command, and sees to it that all closed paths are there. Throws where it cannot. */
+/** Records a command, and ensures that all closed paths exist. Throws when it cannot. */
 async function closePaths(
   options: ShellCommandsOptions,
   file: string,
@@ -133,7 +140,8 @@ async function closePaths(
   hold: Hold,
 ): Promise<readonly string[]> {
   const { paths, missing } = planClosed(options.folder, patterns);
-  // Before they are made: what is left over from a process that dies here is removed by the next.
+  // Recorded before they are created, so that the next process removes what is left over if this
+  // one dies here.
   await writeNote(options, file, { ...note, made: missing }, hold);
   makePaths(options.folder, missing);
   return paths;
@@ -152,8 +160,9 @@ async function writeNote(
 }
 
 /**
- * Leaves what was made for this command to another that runs: removing a path under its mount would
- * remove the mount, and that command could make the path itself. False: no other runs.
+ * Passes what was created for this command on to another running one: removing a path under its
+ * mount would remove the mount, and that command could create the path itself. False when no other
+ * is running.
  */
 async function handOver(
   options: ShellCommandsOptions,
@@ -189,7 +198,7 @@ async function scan(
   return { open, readOnly };
 }
 
-/** The files outside these folders that others could read, depending on what they say. */
+/** The files outside these folders that others could read, depending on what they declare. */
 async function openableFiles(
   folder: string,
   closed: readonly string[],
@@ -213,16 +222,16 @@ async function isOpenToEveryone(files: FileCache, path: FileName): Promise<boole
   return !('reason' in file) && (await fileAudience(files, path, file)).kind === 'everyone';
 }
 
-/** Marks the files that a command has made. Throws when the disk refuses. */
+/** Marks the files that a command has created. Throws when the disk refuses. */
 async function makeOwners(
   options: ShellCommandsOptions,
   note: CommandNote,
   hold: Hold,
 ): Promise<void> {
   const { folder, files, log } = options;
-  // What a command has closed to Parley itself would be readable once it is opened again.
+  // A folder that a command closed to Parley itself would become readable once it is opened again.
   const made = await openableFiles(folder, note.closed, openedEntries);
-  // A SKILL.md decides about the files beside it, so it comes first.
+  // A SKILL.md decides about the files next to it, so it comes first.
   const ordered = [
     ...made.filter(({ name }) => isSkillFile(name)),
     ...made.filter(({ name }) => !isSkillFile(name)),
@@ -230,7 +239,7 @@ async function makeOwners(
   for (const path of ordered) {
     if (!isNewSince(note, folder, path)) continue;
     const found = walkPath(folder, path);
-    // An empty file may be there for the time of another command alone, and says nothing.
+    // An empty file may exist only because another command is running, and contains nothing.
     if (found.kind !== 'file' || found.file.bytes === 0) continue;
     const { hasTwin, isReadable } = found.file;
     if (!isReadable) await chmod(join(folder, ...path.segments), 0o600);
@@ -242,9 +251,8 @@ async function makeOwners(
 }
 
 /**
- * Writes the mark of the owner into a file. A second name that a
- * command made for a file gets a copy: once the first name is gone, others could read it. False: others
- * could not.
+ * Writes the owner's mark into a file. A second name that a command created for a file gets a copy,
+ * because others could read it once the first name is gone. False when others could not read it.
  */
 async function markFile(
   { folder, files, newId }: ShellCommandsOptions,
@@ -258,7 +266,8 @@ async function markFile(
     throw new Error(`${path.name} cannot be read again (${read.reason})`);
   }
   const decoded = textOfFile(read.bytes);
-  // What is no text cannot be marked. Others are not shown it, unless it is another name of what they are shown.
+  // A file that is not text cannot be marked. Others are not shown it, unless it is another name of
+  // something they are shown.
   if (decoded.kind === 'refused') return false;
   if (replacesTwin && isOwnerFile(path, decoded)) return false;
   const bytes = markedBytes(path, Buffer.from(read.bytes), decoded);
@@ -268,8 +277,9 @@ async function markFile(
 }
 
 /**
- * A file with the mark and otherwise the same bytes: the mark is ASCII, which most encodings contain. UTF-16 does not,
- * so such a file becomes UTF-8 as a whole; so does one in which the mark would not be read as what it is.
+ * A file with the mark and otherwise the same bytes: the mark is ASCII, which most encodings
+ * contain. UTF-16 does not, so such a file becomes UTF-8 as a whole, as does one in which the mark
+ * would not be read correctly.
  */
 function markedBytes(
   path: FileName,
@@ -286,7 +296,7 @@ function isOwnerFile({ name }: FileName, read: FileText): boolean {
   return read.kind === 'text' && parseFile(name, read.text, false).audience.kind === 'owner';
 }
 
-/** Opens the folder first where that is needed. */
+/** Makes the folder accessible first if needed. */
 async function openedEntries(folder: string): Promise<readonly Dirent[]> {
   const list = () => readdir(folder, { withFileTypes: true });
   try {

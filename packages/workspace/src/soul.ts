@@ -23,16 +23,19 @@ export type SoulOnDisk =
       readonly kind: 'file';
       /** Without front matter. */
       readonly text: string;
-      /** The front matter to put before the text; empty: none. */
+      /** The front matter to put before the text; empty for none. */
       readonly head: string;
-      /** It is an empty form. */
+      /** Whether it is an empty form. */
       readonly isBlank: boolean;
     }
   | { readonly kind: 'missing' }
-  /** A link, a folder, something that cannot be read: neither read nor replaced. */
+  /**
+   * A link, a folder, or something that cannot be read, and that is therefore neither read nor
+   * replaced.
+   */
   | { readonly kind: 'refusal'; readonly detail: string };
 
-/** Replaces the file, whole or not at all. Never throws. */
+/** Replaces the file atomically. Never throws. */
 export type WriteSoul = (text: string, head: string) => Promise<DiskResult>;
 
 /** The readable copy of an agent’s soul in its workspace; no view can write it. */
@@ -41,7 +44,10 @@ export type SoulFile = ReturnType<typeof openSoulFile>;
 /** Opens SOUL.md of the workspace in `folder`. */
 export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock = localLock()) {
   return {
-    /** Changes whenever the file does; `changedAt` in ms. Costs one `lstat`. Throws errors of the disk. */
+    /**
+     * Changes whenever the file does; `changedAt` is in ms. Costs one `lstat`. Throws errors of the
+     * disk.
+     */
     stat(): Pick<FoundFile, 'fingerprint' | 'changedAt'> | null {
       const found = walkPath(folder, PLACE);
       return found.kind === 'file' ? found.file : null;
@@ -77,14 +83,17 @@ export function soulText(raw: string): string {
   return readFrontMatter(raw, AudienceFrontMatter).body;
 }
 
-/** A file whose text is decided elsewhere; the one on the disk is a copy (W06). */
+/** A file whose text is decided elsewhere; the one on disk is a copy (W06). */
 export interface ManagedFile {
   readonly name: string;
-  /** Its text now, and the front matter that counts where there is no file; null: the file counts. */
+  /**
+   * Its current text, and the front matter that counts when there is no file; null when the file
+   * counts.
+   */
   current(): Promise<{ readonly text: string; readonly head: string } | null>;
 }
 
-/** The file as readers get it: its audience comes from the file on the disk, its text does not. */
+/** The file as readers get it: its audience comes from the file on disk, its text does not. */
 export async function withManagedText(
   governed: ManagedFile,
   found: ParsedFile | FileFault,
@@ -114,7 +123,7 @@ const Scenario = z.strictObject({
   mustNot: z.array(Pattern).default([]),
 });
 
-/** A situation that every soul is put into before it comes into use (W06). */
+/** A situation in which every soul is tested before it comes into use (W06). */
 export interface SoulScenario extends z.infer<typeof Scenario> {}
 
 /**

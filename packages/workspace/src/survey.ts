@@ -15,7 +15,7 @@ import { restrictToOwner } from './write-rules.ts';
 
 /** An entry of a surveyed folder; folders that are not entered are listed, too. */
 export interface SurveyedEntry {
-  /** Path inside the folder. */
+  /** The path inside the folder. */
   readonly name: string;
   readonly bytes: number;
   readonly content:
@@ -25,9 +25,9 @@ export interface SurveyedEntry {
         readonly audience: 'owner' | 'everyone';
         /** The audience in its front matter, if any. */
         readonly declared?: 'owner' | 'everyone' | undefined;
-        /** Why it is the owner's alone until it is fixed. */
+        /** Why it is the owner's only until it is fixed. */
         readonly problem: string | null;
-        /** A doubt about the decoding of its bytes; null: none. */
+        /** A doubt about the decoding of its bytes; null when there is none. */
         readonly warning: string | null;
         readonly isBlank: boolean;
       }
@@ -36,14 +36,14 @@ export interface SurveyedEntry {
     | {
         readonly kind: 'refused';
         readonly reason: string;
-        /** Its bytes are no text in a known encoding. */
+        /** Its bytes are not text in a known encoding. */
         readonly isNoText?: true;
       };
 }
 
-/** A folder of `skills/` that is a skill or should be one. */
+/** A folder in `skills/` that is a skill or should be one. */
 export interface SurveyedSkill {
-  /** Path inside the folder. */
+  /** The path inside the folder. */
   readonly name: string;
   readonly content: { readonly kind: 'skill'; readonly description: string } | Refusal;
 }
@@ -59,15 +59,15 @@ export interface Survey {
   readonly folder: string;
   readonly entries: readonly SurveyedEntry[];
   readonly skills: readonly SurveyedSkill[];
-  /** There are more entries than were examined. */
+  /** Whether there are more entries than were examined. */
   readonly isCut: boolean;
 }
 
 const MAX_ENTRIES = 5_000;
 
 /**
- * Examines a folder as if it were a workspace, and changes nothing in it; links are not followed. Throws
- * errors of the file system for the folder itself.
+ * Examines a folder as if it were a workspace, and changes nothing in it; links are not followed.
+ * Throws errors of the file system for the folder itself.
  */
 export async function surveyFolder(path: string, clock: Clock): Promise<Survey> {
   const folder = await realpath(path);
@@ -129,7 +129,10 @@ export async function openForReading(
   return ownersReader(new FileCache({ folder: await realpath(path), clock, log: silentLogger }));
 }
 
-/** A doubt about the decoding of a Markdown file, or that it was not decoded; null: none. */
+/**
+ * A doubt about the decoding of a Markdown file, or that it was not decoded; null when there is
+ * none.
+ */
 export function encodingDoubt({ content }: SurveyedEntry): string | null {
   if (content.kind === 'markdown') return content.warning;
   return content.kind === 'refused' && content.isNoText === true ? content.reason : null;
@@ -170,7 +173,8 @@ export interface CopyOrder {
 }
 
 /**
- * Copies one file of a folder into a workspace under the same name, as `writeIntoWorkspace` does. Never throws.
+ * Copies one file of a folder into a workspace under the same name, like `writeIntoWorkspace`.
+ * Never throws.
  */
 export async function copyIntoWorkspace(
   { from, to, name, edit = (bytes) => bytes }: CopyOrder,
@@ -189,8 +193,8 @@ export async function copyIntoWorkspace(
 const BAD_NAME = { kind: 'failed', reason: 'its name cannot be used in a workspace' } as const;
 
 /**
- * Puts a new file into a workspace, readable by this user alone: whole or not at all, and never over anything.
- * Makes the folders on the way. Never throws.
+ * Puts a new file into a workspace, readable by this user only: atomically, and never over
+ * anything. Creates the parent folders. Never throws.
  */
 export async function writeIntoWorkspace(
   { to, name, bytes }: Pick<CopyOrder, 'to' | 'name'> & { readonly bytes: Uint8Array },
@@ -208,7 +212,7 @@ export async function writeIntoWorkspace(
     const temporary = join(folder, ...parents, `.${newId('i')}.tmp`);
     try {
       await writeNew(temporary, bytes);
-      // Unlike a rename, a link never replaces a file made meanwhile.
+      // Unlike a rename, a link never replaces a file created in the meantime.
       await link(temporary, join(folder, ...path.segments));
     } finally {
       await rm(temporary, { force: true });
@@ -222,7 +226,9 @@ export async function writeIntoWorkspace(
   }
 }
 
-/** The bytes with `audience: owner` in their front matter, unless that names an audience already. */
+/**
+ * The bytes with `audience: owner` in their front matter, unless that names an audience already.
+ */
 export function markedCopy(bytes: Uint8Array): Uint8Array {
   const read = textOfFile(bytes);
   if (read.kind === 'refused') return bytes;

@@ -26,7 +26,7 @@ describe('a form that nobody filled in', () => {
     expect(isBlank(text)).toBe(false);
   });
 
-  it('is found in time that grows with its length alone', () => {
+  it('is found in time that grows linearly with its length', () => {
     for (const part of ['<!--', '-->', '<!---->', ' ', '- :', '#']) {
       expect(isBlank(`${part.repeat(200_000)}x`)).toBeTypeOf('boolean');
     }
@@ -34,7 +34,7 @@ describe('a form that nobody filled in', () => {
 });
 
 describe('cutting a text', () => {
-  it('leaves a text alone that fits exactly', () => {
+  it('does not change a text that fits exactly', () => {
     expect(cutText('12345', 5, 'X.md')).toEqual({ text: '12345', cut: null });
   });
 
@@ -78,7 +78,7 @@ describe('the estimate of tokens', () => {
   });
 });
 
-describe('the start of a text that is cut', () => {
+describe('the beginning of a text that is cut', () => {
   it.each([
     ['a sentence', 'Plans a trip. Books the train tickets.', 24, 'Plans a trip.'],
     ['a question', 'Which train? Asks the railway for it.', 20, 'Which train?'],

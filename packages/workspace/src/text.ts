@@ -1,7 +1,7 @@
 import { formatCount } from '@parley/core';
 /**
- * True when a Markdown text has no content yet: HTML comments, headings, rules and list items without
- * a value (`- **Name:**`) are an empty form. Such a file costs no tokens.
+ * True when a Markdown text has no content yet: HTML comments, headings, rules and list items
+ * without a value (`- **Name:**`) are an empty form. Such a file costs no tokens.
  */
 export function isBlank(text: string): boolean {
   return withoutComments(text)

@@ -46,7 +46,7 @@ describe('another way to write a name', () => {
     'groups/a.md',
     'GROUPS/a.md',
     'groupſ/a.md',
-  ])('[W02] [W04] %s is private, and does not even say whether it exists', async (name) => {
+  ])('[W02] [W04] %s is private, and does not even reveal whether it exists', async (name) => {
     expect(await read(GUEST, name)).toBe('absent: private');
     await mkdir(join(folder, name, '..'), { recursive: true });
     await put(name, CANARY);
@@ -61,7 +61,7 @@ describe('another way to write a name', () => {
     expect(await read(GUEST, decomposed)).not.toContain(CANARY);
   });
 
-  it('[W07] is refused when it is deeper than a workspace goes', async () => {
+  it('[W07] is refused when it is deeper than a workspace', async () => {
     const deep = 'a/b/c/d/e/f/g/h';
     await mkdir(join(folder, deep), { recursive: true });
     await put(`${deep}/i.md`, 'x');
@@ -70,7 +70,7 @@ describe('another way to write a name', () => {
   });
 });
 
-describe('what is no file', () => {
+describe('a path that is not a file', () => {
   it('[W07] a pipe is refused at once, without waiting for somebody to write into it', async () => {
     execFileSync('mkfifo', [join(folder, 'pipe.md')]);
     expect(await read(OWNER, 'pipe.md')).toBe('absent: refused');
@@ -87,7 +87,7 @@ describe('what is no file', () => {
   });
 });
 
-describe('what changes behind the back', () => {
+describe("changes behind Parley's back", () => {
   beforeEach(async () => {
     await mkdir(join(base, 'outside'));
     await writeFile(join(base, 'outside', 'tea.md'), CANARY);
@@ -103,7 +103,7 @@ describe('what changes behind the back', () => {
     expect(await listed(OWNER)).not.toContain('knowledge/tea.md');
   });
 
-  it('[W07] a folder that becomes a link between looking and opening is noticed', async () => {
+  it('[W07] a folder that becomes a link between checking and opening is noticed', async () => {
     // The threads that open files are busy, so that opening waits until the folder is a link.
     const busy = Array.from({ length: 8 }, () => hash('x', 'y', 60_000, 64, 'sha512'));
     const reading = read(OWNER, 'knowledge/tea.md');
@@ -114,7 +114,7 @@ describe('what changes behind the back', () => {
     expect(await read(OWNER, 'knowledge/tea.md')).toBe('absent: refused');
   });
 
-  it('[W04] a second name does not bring the memory of a group to another', async () => {
+  it('[W04] a second name does not give the memory of a group to another', async () => {
     const group = workspace.for(GUEST);
     await group.write(group.groupMemory, CANARY);
     await mkdir(join(folder, 'notes'));

@@ -11,22 +11,22 @@ import { type ManagedFile, withManagedText } from './soul.ts';
 import { type Cut, cutText } from './text.ts';
 import type { WriteApproval, Writer } from './write-rules.ts';
 
-/** A file this reader may see, ready to become part of a prompt; front matter is removed. */
+/** A file that this reader may see, ready to become part of a prompt, without front matter. */
 export interface WorkspaceFile extends PromptPart {
   readonly kind: 'file';
-  /** Length of `text` in characters, with the cut notice where there is one. */
+  /** The length of `text` in characters, including the cut notice if there is one. */
   readonly characters: number;
   readonly cut: Cut | null;
-  /** A doubt about the decoding of its bytes, as a sentence (W10); absent: none. */
+  /** A doubt about the decoding of its bytes, as a sentence (W10); absent when there is none. */
   readonly warning?: string;
 }
 
-/** A file as it is on the disk. */
+/** A file as it is on disk. */
 export interface FileBytes {
   readonly bytes: Uint8Array;
 }
 
-/** Nothing to read, and why. `detail` is for people and never holds text of the file. */
+/** Nothing to read, and why. `detail` is for people and never contains text of the file. */
 export interface AbsentFile {
   readonly kind: 'absent';
   readonly reason: 'missing' | 'empty' | 'private' | 'refused' | 'too-large' | 'unreadable';
@@ -36,37 +36,39 @@ export interface AbsentFile {
 /** A file in `list`. */
 export interface WorkspaceEntry {
   readonly name: string;
-  /** Length without front matter, in characters. */
+  /** The length without front matter, in characters. */
   readonly characters: number;
 }
 
-/** The workspace as one reader sees it. There is no other way from a turn to its files. */
+/** The workspace as one reader sees it. A turn has no other access to its files. */
 export interface WorkspaceView {
   readonly reader: Reader;
   /**
-   * The memory file of the reader's own conversation (W04), whether it exists or not. No other
-   * reader can read it, not even the owner in a direct chat; other files of `groups/` look private to all.
+   * The memory file of the reader's own conversation (W04), whether or not it exists. No other
+   * reader can read it, not even the owner in a direct chat; other files of `groups/` look private
+   * to all.
    */
   readonly groupMemory: string;
-  /** Reads one file, cut at `limit` characters (20,000 where not given) with a notice (P10). */
+  /** Reads one file, cut at `limit` characters (20,000 by default) with a notice (P10). */
   read(name: string, limit?: number): Promise<WorkspaceFile | AbsentFile>;
   /**
-   * Reads one file as it is on the disk, front matter included, of at most `limit` bytes. One that is no text has
-   * no front matter to open it, so it is the owner's alone (W03).
+   * Reads one file as it is on disk, including front matter, of at most `limit` bytes. A file that
+   * is not text has no front matter to open it, so it is the owner's only (W03).
    */
   readBytes(name: string, limit: number): Promise<FileBytes | AbsentFile>;
-  /** The Markdown files this reader may see, by name. */
+  /** The Markdown files that this reader may see, by name. */
   list(): Promise<readonly WorkspaceEntry[]>;
   /**
-   * Replaces the text of a file, or creates it: whole or not at all. Front matter that the
-   * file has is kept. Everyone but an owner in a direct chat can write `groupMemory` alone; SOUL.md
-   * is refused to all (W06). An owner's turn can see private parts: what it makes is the owner's, and
-   * what others can read afterwards it writes with a person's approval alone (W09).
+   * Replaces the text of a file, or creates it, atomically. Existing front matter is kept. Everyone
+   * but an owner in a direct chat can write only `groupMemory`; SOUL.md is refused to all (W06). An
+   * owner's turn can see private parts: what it creates is the owner's, and what others can read
+   * afterwards it writes only with a person's approval (W09).
    */
   write(name: string, text: string, approval?: WriteApproval): Promise<WriteResult>;
   /**
-   * Writes what `change` makes of the whole text of a file; null: there is none, and from `change`:
-   * nothing is to be written. No other process writes meanwhile, on any machine.
+   * Writes what `change` returns for the entire text of a file. Null means that there is no file,
+   * or as a result that nothing is to be written. No other process writes meanwhile, on any
+   * machine.
    */
   change(
     name: string,
@@ -75,9 +77,12 @@ export interface WorkspaceView {
   ): Promise<WriteResult | Unchanged>;
   /** Plans a change for a person to approve, without writing. */
   plan(name: string, change: ChangeText): Promise<WritePlan>;
-  /** Earlier versions of MEMORY.md (H07); for an owner in a direct chat alone, and not where memory is off. */
+  /**
+   * Earlier versions of MEMORY.md (H07); only for an owner in a direct chat, and not when memory is
+   * off.
+   */
   readonly versions?: MemoryVersions;
-  /** Earlier versions of files, for what is to be forgotten there, too. */
+  /** Earlier versions of files, so that text can be forgotten there, too. */
   readonly history?: Pick<FileHistory, 'forget'>;
 }
 
@@ -92,26 +97,29 @@ interface ViewSources {
   readonly writer: FileWriter;
   readonly versions: MemoryVersions;
   readonly history: FileHistory;
-  /** Memory is switched off: no reader sees any. */
+  /** Whether memory is off, so that no reader sees any. */
   readonly forgetful: boolean;
   /** A file whose text is decided elsewhere. */
   readonly governed: ManagedFile | undefined;
-  /** Whether a shell command may have made a file that looks open. */
+  /** Whether a shell command may have created a file that looks open. */
   readonly mayBeFromCommand: (name: FileName) => boolean;
 }
 
 interface SharedSources extends ViewSources {
-  /** Files that no command has made. A changed file is another object, so entries last as long as files. */
+  /**
+   * Files that no command has created. A changed file is another object, so entries last as long as
+   * files.
+   */
   readonly unmade: WeakSet<ParsedFile>;
 }
 
-/** Makes the views of one workspace. They share the state of unchanged files. */
+/** Creates the views of one workspace. They share the state of unchanged files. */
 export function viewMaker(sources: ViewSources): (reader: Reader) => WorkspaceView {
   const shared: SharedSources = { ...sources, unmade: new WeakSet() };
   return (reader) => createView(shared, reader);
 }
 
-/** Characters of a file that are shown when the caller does not say. */
+/** How many characters of a file are shown by default. */
 const FILE_CHARACTERS = 20_000;
 
 /** The view of `reader`: files for others look exactly as if they had no content. */
@@ -123,7 +131,8 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   const changed = (name: string, change: ChangeText) => async () => {
     const file = await look(name);
     if (!('kind' in file)) return change(file.text);
-    // A file that exists and cannot be read must not be replaced by a text that starts from nothing.
+    // A file that exists and cannot be read must not be replaced by a text that starts from
+    // nothing.
     const { reason, detail = '' } = file;
     const exists = reason === 'too-large' || reason === 'unreadable';
     return exists ? ({ kind: 'refused', reason, detail } as const) : change(null);
@@ -156,7 +165,10 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   };
 }
 
-/** Reads like the owner's view in a folder that is not opened as a workspace: nothing is made or changed in it. */
+/**
+ * Reads like the owner's view in a folder that is not opened as a workspace; nothing in it is
+ * created or changed.
+ */
 export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
   const sources = { files, governed: undefined, unmade: new WeakSet<ParsedFile>() };
   const order = {
@@ -199,7 +211,7 @@ async function visibleFiles(
   const path = parseFileName(name);
   if (path === null)
     return toAbsentFile({ reason: 'refused', detail: 'not a path inside the workspace' });
-  // Decided before the disk is touched: a guest cannot even learn whether there is a memory.
+  // Decided before the disk is accessed: a guest cannot even learn whether there is a memory.
   const isOwn = name === groupMemory;
   if (!isOwn && isGroupFile(name)) return PRIVATE;
   if ((forgetful || reader.kind !== 'owner') && isMemory(name)) return PRIVATE;
@@ -208,12 +220,12 @@ async function visibleFiles(
   const onDisk = cached instanceof Promise ? await cached : cached;
   const found = governed?.name === name ? await withManagedText(governed, onDisk) : onDisk;
   if ('reason' in found) {
-    // A guest is not to learn that such a file is there and broken.
+    // A guest must not learn that such a file exists and is broken.
     if (reader.kind === 'owner' || isOwn || found.reason === 'missing') return toAbsentFile(found);
     const isHidden = isOwnersByDefault(name) || (await isClosedBySkill(files, path));
     return isHidden ? PRIVATE : toAbsentFile(found);
   }
-  // Without a wait for all other files: each turn reads many.
+  // Does not wait for all other files, because each turn reads many.
   const isInSkill = isInSkills(path.segments);
   const audience = isInSkill ? await fileAudience(files, path, found) : found.audience;
   const file: ParsedFile = isInSkill ? { ...found, audience } : found;
@@ -228,7 +240,7 @@ async function visibleFiles(
   return { ...file, audience: { kind: 'conversation', conversationId: reader.conversationId } };
 }
 
-/** Whether a file can be read as bytes. Its owner can, also where it is no text or too long. */
+/** Whether a file can be read as bytes. Its owner can, even if it is not text or too long. */
 function isForBytes({ reason }: AbsentFile, { kind }: Reader): boolean {
   return kind === 'owner' && ['empty', 'too-large', 'unreadable'].includes(reason);
 }

@@ -6,7 +6,7 @@ import { textOfFile } from './file-text.ts';
 import { diskReason, type FileName, identityOf, openInside, walkPath } from './paths.ts';
 import type { Hold } from './workspace-lock.ts';
 
-/** Why the file on the disk was not changed. `detail` is for people. */
+/** Why the file on disk was not changed. `detail` is for people. */
 export interface DiskRefusal {
   readonly kind: 'refused';
   readonly reason: 'link' | 'twin' | 'not-a-file' | 'not-text' | 'disk' | 'overtaken';
@@ -16,8 +16,8 @@ export interface DiskRefusal {
 export type DiskResult = { readonly kind: 'written'; readonly created: boolean } | DiskRefusal;
 
 /**
- * Reads a file before it is replaced, in any encoding; `text` is null when there is none. A file that is not text is
- * refused: it could not be kept as an earlier version. Never throws.
+ * Reads a file before it is replaced, in any encoding; `text` is null when there is none. A file
+ * that is not text is refused, because it could not be kept as an earlier version. Never throws.
  */
 export async function readForWrite(
   folder: string,
@@ -37,7 +37,7 @@ export async function readForWrite(
 }
 
 /**
- * Opens the file and closes it: on a network file system this alone makes changes of other machines
+ * Opens the file and closes it: on a network file system this makes changes of other machines
  * visible. Never throws.
  */
 export async function refreshCache(folder: string, name: FileName): Promise<void> {
@@ -47,17 +47,20 @@ export async function refreshCache(folder: string, name: FileName): Promise<void
 
 /** The options of writing a file. */
 export interface WritingFile {
-  /** Names the temporary file beside it. */
+  /** Names the temporary file next to it. */
   readonly newId: NewId;
   /** Held since the replaced content was read. */
   readonly hold: Hold;
-  /** Also replaces a file that has a second name (a hard link); the second name keeps the old file. */
+  /**
+   * Whether to replace a file that has a second name (a hard link); the second name keeps the old
+   * file.
+   */
   readonly replacesTwin?: boolean;
 }
 
 /**
- * Puts `bytes` where `name` says: whole or not at all, for its owner alone (0600), and never through
- * a link. Makes the folders on the way.
+ * Writes `bytes` to `name` atomically, for its owner only (0600), and never through a link. Creates
+ * the parent folders.
  */
 export async function writeFileInside(
   folder: string,
@@ -81,7 +84,10 @@ export async function writeFileInside(
   }
 }
 
-/** Makes each missing folder (0700); a link or a file in the place of one ends it. Null: done. */
+/**
+ * Creates each missing folder (0700); a link or a file in the place of one is an error. Null when
+ * done.
+ */
 export async function makeFolders(
   folder: string,
   parents: readonly string[],
@@ -93,13 +99,13 @@ export async function makeFolders(
       return refuseOnDisk('link', `${segments.join('/')} is a symbolic link`);
     if (found.kind === 'file')
       return refuseOnDisk('not-a-file', `${segments.join('/')} is no folder`);
-    // "not-a-file" is the folder itself, or something odd that the next step cannot be made in.
+    // "not-a-file" is the folder itself, or something in which the next folder cannot be created.
     if (found.kind === 'missing') await mkdir(join(folder, ...segments), { mode: 0o700 });
   }
   return null;
 }
 
-/** Why what is at this path must not be replaced; null: it may be. */
+/** Why what is at this path must not be replaced; null when it may be. */
 function replaceRefusal(folder: string, name: FileName, isTwinFine = false): DiskRefusal | null {
   const found = walkPath(folder, name);
   if (found.kind === 'link') return refuseOnDisk('link', `${name.name} is a symbolic link`);
@@ -111,7 +117,7 @@ function replaceRefusal(folder: string, name: FileName, isTwinFine = false): Dis
   return null;
 }
 
-/** Writes a temporary file beside the target and renames it. Null: done. */
+/** Writes a temporary file next to the target and renames it. Null when done. */
 async function replaceFile(
   { folder, hold }: { readonly folder: string; readonly hold: Hold },
   temporary: Pick<FileName, 'segments'>,
@@ -126,7 +132,7 @@ async function replaceFile(
     await writeAndSync(handle, bytes);
     const stats = await handle.stat({ bigint: true });
     const found = walkPath(folder, temporary);
-    // A parent folder became a link meanwhile: the bytes are somewhere else.
+    // A parent folder became a link in the meantime, so the bytes are somewhere else.
     if (found.kind !== 'file' || found.file.identity !== identityOf(stats)) {
       return refuseOnDisk('link', `the folder of ${name.name} was replaced`);
     }

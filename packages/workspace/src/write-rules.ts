@@ -25,16 +25,16 @@ export interface WriteRefusal {
 /** The author of a write. */
 export interface Writer {
   readonly reader: Reader;
-  /** The one file a guest may write. */
+  /** The only file that a guest may write. */
   readonly groupMemory: string;
-  /** Memory is switched off: a file that no reader sees must not be replaced. */
+  /** Whether memory is off: a file that no reader sees must not be replaced. */
   readonly forgetful: boolean;
 }
 
 /**
- * Whether this reader may write that path at all (W02, W04, W06): an owner everything but SOUL.md,
- * names that look like a protected one and the files of other conversations, a guest the memory file of
- * their conversation alone.
+ * Whether this reader may write to a path at all (W02, W04, W06): an owner to everything but
+ * SOUL.md, names that resemble a protected one and the files of other conversations; a guest only
+ * to the memory file of their conversation.
  */
 export function refuseWriter(
   { reader, groupMemory, forgetful }: Writer,
@@ -56,8 +56,9 @@ export function refuseWriter(
 }
 
 /**
- * The approval of an owner's turn that writes files others can read (W09): a person who was shown the whole file and
- * approved it, or a person whose own command changes a file that is open already.
+ * The approval of an owner's turn that writes files others can read (W09): a person who was shown
+ * the entire file and approved it, or a person whose own command changes a file that is already
+ * open.
  */
 export type WriteApproval =
   | { readonly by: 'approval'; readonly content: string }
@@ -66,9 +67,9 @@ export type WriteApproval =
 /** A file as a write would leave it. */
 export interface PlannedWrite {
   readonly name: string;
-  /** The whole file, with its front matter. */
+  /** The entire file with its front matter. */
   readonly content: string;
-  /** There is no such file yet. */
+  /** Whether there is no such file yet. */
   readonly created: boolean;
   /**
    * Whether others can read what an owner's turn, which can see private parts, writes there (W09):
@@ -80,17 +81,17 @@ export interface PlannedWrite {
 /** The file that a write would replace. */
 export interface WriteTarget {
   readonly name: string;
-  /** The whole file as it is now, null when there is none. */
+  /** The entire current file; null when there is none. */
   readonly before: string | null;
-  /** Another file makes it the owner's: a SKILL.md above it. */
+  /** Whether another file makes it the owner's: a SKILL.md above it. */
   readonly inOwnersSkill: boolean;
 }
 
 /**
  * The new content of the file. Views return text without front matter, so what is written has none
- * either, and the file keeps its own. Front matter in `text` replaces it, from an owner alone. What an
- * owner's turn creates is the owner's unless it says `audience: everyone` itself, and a file of the
- * owner's stays that unless the same is said (W03, W09).
+ * either, and the file keeps its own. Front matter in `text` replaces it, but only from an owner.
+ * What an owner's turn creates is the owner's unless it declares `audience: everyone` itself, and
+ * an owner's file stays that unless the same is declared (W03, W09).
  */
 export function planWrite(
   reader: Reader,
@@ -123,7 +124,8 @@ export function planWrite(
   const saysEveryone = wanted.kind === 'parsed' && wanted.data.audience === 'everyone';
   const isOwnersSkill = isSkillFile(name) && before !== null && !wasOpen;
   if (saysEveryone && (inOwnersSkill || isOwnersSkill)) return refuseWrite('private', SKILL_OPENS);
-  // A script or a table with front matter would be broken; what cannot be marked is asked about.
+  // A script or a table with front matter would be broken, so a file that cannot be marked needs
+  // approval.
   const isMarked = !wasOpen && !saysEveryone && isOpenAs(kept) && isMarkdown(name);
   const marked = isMarked ? markOwners(kept, wanted, AGENTS_LINE) : kept;
   if (marked === null) return refuseWrite('front-matter', 'add the line "audience: owner" to it');
@@ -134,7 +136,10 @@ export function planWrite(
 /** Its other files would be opened with it, and no person has seen them. */
 const SKILL_OPENS = 'it belongs to a skill that is the owner’s, which only a person can open';
 
-/** The text with `audience: owner` in its front matter; null where that makes no file of the owner's. */
+/**
+ * The text with `audience: owner` in its front matter; null when that does not make the file the
+ * owner's.
+ */
 function markOwners(text: string, { head }: Pick<Front, 'head'>, line: string): string | null {
   const marked =
     head === '' ? `---\n${line}---\n\n${text}` : text.replace(/^(\s*---[^\n]*\n)/, `$1${line}`);
@@ -142,7 +147,7 @@ function markOwners(text: string, { head }: Pick<Front, 'head'>, line: string): 
   return front.kind === 'parsed' && isOwnersOnly(front) ? marked : null;
 }
 
-/** The file as the owner's alone; front matter that cannot take the mark becomes a part of its text. */
+/** The file for its owner only; front matter that cannot take the mark becomes part of its text. */
 export function restrictToOwner(raw: string, by: 'agent' | 'person'): string {
   const front = readFrontMatter(raw, AudienceFrontMatter);
   const line = by === 'agent' ? AGENTS_LINE : OWNERS_LINE;
@@ -162,7 +167,7 @@ export function settleAudience(raw: string, audience: 'everyone' | 'owner'): str
 }
 
 /**
- * Whether a write needs a person, and has not this one's approval. What was approved is written to the
+ * Whether a write needs a person, and has no such approval. What was approved is written to the
  * letter, or not at all.
  */
 export function refuseApproval(
@@ -184,7 +189,10 @@ export function refuseApproval(
 }
 
 const OWNERS_LINE = 'audience: owner\n';
-/** In files that an agent made: the comment goes when a person has decided who may read them (W09). */
+/**
+ * In files that an agent created: the comment is removed when a person has decided who may read
+ * them (W09).
+ */
 const AGENTS_LINE = 'audience: owner # written by the agent\n';
 const OWNERS_HEAD = `---\n${OWNERS_LINE}---\n\n`;
 
@@ -195,8 +203,8 @@ function isOwnersOnly(front: Front): boolean {
 }
 
 /**
- * The front matter to put before a new text. A block without an end cannot be kept, but what it hid stays
- * hidden.
+ * The front matter to put before a new text. A block without an end cannot be kept, but what it hid
+ * stays hidden.
  */
 export function headToKeep(front: Front): string {
   if (front.head === '') return front.kind === 'refused' ? OWNERS_HEAD : '';

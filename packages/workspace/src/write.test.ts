@@ -51,7 +51,7 @@ afterEach(() => rm(base, { recursive: true, force: true }));
 describe('the memory file of a group', () => {
   const CANARY = 'Bo brings the cake';
 
-  it('[W04] is visible in that group alone', async () => {
+  it('[W04] is visible only in that group', async () => {
     expect(await group.write(group.groupMemory, CANARY)).toMatchObject({ kind: 'written' });
     expect(await group.read(group.groupMemory)).toEqual({
       kind: 'file',
@@ -91,7 +91,7 @@ describe('the memory file of a group', () => {
 });
 
 describe('writing', () => {
-  it('makes a file and its folders for their owner alone', async () => {
+  it('creates a file and its folders for their owner only', async () => {
     expect(await owner.write('knowledge/tea/green.md', 'Water at 80 °C')).toEqual({
       kind: 'written',
       name: 'knowledge/tea/green.md',
@@ -103,7 +103,7 @@ describe('writing', () => {
     expect((await stat(join(folder, 'knowledge/tea'))).mode & 0o777).toBe(0o700);
   });
 
-  it('replaces a file as a whole, and the next reading sees it', async () => {
+  it('replaces a file atomically, and the next reading sees it', async () => {
     await owner.write('MEMORY.md', 'one');
     expect(await owner.write('MEMORY.md', 'two')).toMatchObject({ created: false });
     expect(await textOf(owner, 'MEMORY.md')).toBe('two');
@@ -121,7 +121,7 @@ describe('writing', () => {
     expect(await group.write(name, 'x')).toEqual(refusal('private'));
   });
 
-  it('[P15] touches no memory where memory is switched off', async () => {
+  it('[P15] does not touch memory when memory is off', async () => {
     await put('MEMORY.md', 'kept');
     const off = await openWorkspace({ folder, templates: TEMPLATES, memory: 'off' });
     const [main, guest] = [off.for(OWNER), off.for(GROUP)];
@@ -136,7 +136,7 @@ describe('writing', () => {
   it.each([
     ...['agents.md', 'Memory.md', 'ＴＯＯＬＳ.md', 'Skills/tea/SKILL.md', 'ｓｋｉｌｌｓ/x.txt'],
     ...['Memory/x.md', 'HEARTBEAT\u034f.md'],
-  ])('[W02] [W09] refuses %s, which looks like a protected name', async (name) => {
+  ])('[W02] [W09] refuses %s, which resembles a protected name', async (name) => {
     const result = await owner.write(name, 'x');
     expect(result).toMatchObject({ kind: 'refused', reason: 'protected' });
     expect(result).toMatchObject({ detail: expect.stringContaining('write that name exactly') });
@@ -180,7 +180,7 @@ describe('obstacles to a write', () => {
     expect(await outside()).toBe('outside');
   });
 
-  it('[W07] a link in the place of a folder is not followed, also when it is new', async () => {
+  it('[W07] a link in the place of a folder is not followed, even when it is new', async () => {
     await mkdir(join(base, 'elsewhere'));
     await owner.write('knowledge/a.md', 'one');
     await rename(join(folder, 'knowledge'), join(folder, 'old'));
@@ -190,20 +190,20 @@ describe('obstacles to a write', () => {
     expect(await readdir(join(base, 'elsewhere'))).toEqual([]);
   });
 
-  it('[W07] a dangling link makes nothing', async () => {
+  it('[W07] a dangling link creates nothing', async () => {
     await symlink(join(base, 'nowhere.md'), join(folder, 'link.md'));
     expect(await owner.write('link.md', 'x')).toEqual(refusal('link'));
     await expect(stat(join(base, 'nowhere.md'))).rejects.toThrow('ENOENT');
   });
 
-  it('[W02] a second name of a file is not written: the other may be read by others', async () => {
+  it('[W02] a second name of a file is not written, because others may read the first one', async () => {
     await put('MEMORY.md', 'canary');
     await link(join(folder, 'MEMORY.md'), join(folder, 'notes.md'));
     expect(await owner.write('notes.md', 'x')).toEqual(refusal('twin'));
     expect(await onDisk('MEMORY.md')).toBe('canary');
   });
 
-  it('a folder or a pipe is no file', async () => {
+  it('a folder or a pipe is not a file', async () => {
     await mkdir(join(folder, 'things.md'));
     execFileSync('mkfifo', [join(folder, 'pipe.md')]);
     expect(await owner.write('things.md', 'x')).toEqual(refusal('not-a-file'));
@@ -227,7 +227,7 @@ describe('the front matter of a file that is written', () => {
     expect(await textOf(group, 'notes.md')).toBe('absent: private');
   });
 
-  it('[W03] that is replaced without a word of the audience keeps the file the owner’s', async () => {
+  it('[W03] that is replaced without mentioning the audience keeps the file the owner’s', async () => {
     await put('notes.md', PRIVATE);
     await owner.write('notes.md', '---\ntitle: Tea\n---\nnew');
     expect(await onDisk('notes.md')).toBe(
@@ -245,7 +245,7 @@ describe('the front matter of a file that is written', () => {
     ['never closed', '---\naudience: owner\n\nHello'],
     ['broken', '---\naudience: [\n---\nHello'],
     ['in code', '---js\n({})\n---\nHello'],
-  ])('[W03] %s hides the file, and still does after a writing', async (_, before) => {
+  ])('[W03] %s hides the file, and still does after a write', async (_, before) => {
     await put('notes.md', before);
     expect(await owner.write('notes.md', 'new')).toMatchObject({ kind: 'written' });
     expect(await textOf(owner, 'notes.md')).toBe('new');
@@ -320,7 +320,7 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
     expect(await textOf(group, name)).toMatch(/new|a|echo/);
   });
 
-  it('is not what was approved where the file has changed meanwhile', async () => {
+  it('is not what was approved when the file has changed in the meantime', async () => {
     await put('notes.md', 'one');
     const add = (text: string | null) => `${text} and two`;
     const plan = await owner.plan('notes.md', add);
@@ -331,7 +331,7 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
     expect(await onDisk('notes.md')).toBe('three');
   });
 
-  it('never opens a skill that is the owner’s, whose other files nobody was shown', async () => {
+  it('never opens an owner’s skill, whose other files nobody was shown', async () => {
     const head = '---\nname: tea\naudience: owner\n---\n';
     await mkdir(join(folder, 'skills/tea'), { recursive: true });
     await put('skills/tea/SKILL.md', `${head}old`);
@@ -358,8 +358,8 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
   });
 });
 
-describe('a change that starts with what is there', () => {
-  it('[W02] loses none of many at the same time', async () => {
+describe('a change that starts from the current text', () => {
+  it('[W02] loses none of many concurrent ones', async () => {
     const views = [workspace.for(OWNER), workspace.for({ ...OWNER, conversationId: 'other' })];
     const add = (line: string) => (text: string | null) => `${text ?? ''}\n${line}`;
     await Promise.all(
@@ -369,7 +369,7 @@ describe('a change that starts with what is there', () => {
     expect(new Set(text.match(/^line \d+$/gm)).size).toBe(40);
   });
 
-  it('keeps front matter, sees what a person wrote a moment ago, and may leave it as it is', async () => {
+  it('keeps front matter, sees what a person wrote a moment ago, and may change nothing', async () => {
     const view = workspace.for(OWNER);
     await writeFile(join(folder, 'tea.md'), '---\naudience: owner\n---\n\ngreen\n');
     expect(await view.change('tea.md', (text) => `${text} and black`)).toMatchObject({
@@ -393,7 +393,7 @@ describe('a change that starts with what is there', () => {
     expect(await readFile(join(folder, 'MEMORY.md'), 'utf8')).toBe('a secret\n');
   });
 
-  it('does not replace what is there and cannot be read', async () => {
+  it('does not replace what exists and cannot be read', async () => {
     const large = 'x'.repeat(1_000_001);
     await writeFile(join(folder, 'large.md'), large);
     const changed = await workspace.for(OWNER).change('large.md', () => 'small');
@@ -401,7 +401,7 @@ describe('a change that starts with what is there', () => {
     expect((await readFile(join(folder, 'large.md'), 'utf8')).length).toBe(large.length);
   });
 
-  it('[D09] is refused where the lock cannot be had, or was lost', async () => {
+  it('[D09] is refused when the lock cannot be acquired, or was lost', async () => {
     const away: WorkspaceLock = { hold: () => Promise.reject(new Error('no database')) };
     const lost: WorkspaceLock = { hold: (work) => work({ isMine: () => false }) };
     for (const [lock, reason] of [

@@ -1,46 +1,63 @@
 import type { NamedLease, OutboxRepository, RunningProcess } from '@parley/store';
 
-/** The account that a gateway asks for. */
+/** Identifies an account that a gateway wants to connect as. */
 export interface AccountName {
   readonly channel: string;
   readonly account: string;
 }
 
-/** The right to be connected as an account and to send for it. */
+/** The exclusive right to be connected as an account and to send for it. */
 export interface AccountRight {
-  /** Fires when it is lost, a little before another gateway can have it: nothing may be sent any more. */
+  /**
+   * Fires when the right is lost, shortly before another gateway can acquire it. Nothing may be
+   * sent afterwards.
+   */
   readonly lost: AbortSignal;
-  /** Whether it is held at this moment, by the clock: after a stall `lost` fires late. */
+  /**
+   * Whether the right is held at this moment, judged by the clock: after a stall, `lost` fires
+   * late.
+   */
   isHeld(): boolean;
-  /** Fires when another gateway is to serve it: the account is left in good order, then released. */
+  /**
+   * Fires when another gateway should serve the account: finish what is under way, then release it.
+   */
   readonly recalled: AbortSignal;
-  /** Null where no other gateway can have the account. */
+  /** Null where no other gateway can acquire the account. */
   readonly lease: NamedLease | null;
-  /** The outbox, limited to the writes that this right allows. */
+  /** The outbox, restricted to the writes that this right allows. */
   readonly outbox: OutboxRepository;
-  /** Whether another gateway may go on at once with what is not sent yet. */
+  /** Whether another gateway may immediately continue with unsent parts. */
   readonly isShared: boolean;
-  /** Releases it, so that another gateway need not wait for its end. */
+  /** Releases the right, so that another gateway need not wait for it to expire. */
   release(): Promise<void>;
 }
 
-/** Decides which gateway is connected as which account: one at a time (D09). */
+/** Decides which gateway is connected as which account. Only one is at any time (D09). */
 export interface AccountRights {
-  /** Waits for the right; `standby` hears who has it meanwhile. Null once the signal fires. */
+  /**
+   * Waits for the right and reports its current holder through `standby`. Returns null once the
+   * signal fires.
+   */
   obtain(
     name: AccountName,
     standby: (holder: string) => void,
     signal: AbortSignal,
   ): Promise<AccountRight | null>;
-  /** The process that has the right now, as far as it is known. */
+  /** The process that holds the right now, if known. */
   holder(name: AccountName): Promise<RunningProcess | null>;
-  /** This gateway ends: it takes no more accounts, and what it releases is kept for its successor. */
+  /**
+   * Called when this gateway shuts down: it acquires no more accounts, and those it releases are
+   * reserved for its successor.
+   */
   leave(): void;
-  /** Ends everything; rights that are not released by then run out. */
+  /** Stops all renewals. Rights that were not released by then expire. */
   close(): Promise<void>;
 }
 
-/** A gateway that has its database to itself, or an account that any number may serve, needs no leave. */
+/**
+ * A gateway that has its database to itself, or an account that any number of gateways may serve,
+ * needs no lease.
+ */
 export function everyRight(outbox: OutboxRepository): AccountRights {
   const never = new AbortController().signal;
   return {

@@ -64,21 +64,24 @@ import { reviseMessage } from './revise-message.ts';
 import type { AccountSweeps } from './sweep-accounts.ts';
 import { defaultFirst, notifyOwner } from './tell-owner.ts';
 
-/** One account of one channel, as `parley status` and the start banner show it. */
+/** One account of a channel, as `parley status` and the start banner show it. */
 export interface AccountStatus {
   readonly channel: string;
   readonly account: string;
   readonly state: AccountState;
-  /** Violations of the contract by its adapter since the start; absent when there are none. */
+  /** Contract violations by its adapter since startup; absent when there are none. */
   readonly defects?: DefectSummary;
 }
 
-/** `paused`: a person wants it not to be connected; `by` is who, `since` in ms. */
+/**
+ * `paused`: a person disconnected the account. `by` names that person, and `since` is in ms since
+ * 1970.
+ */
 export type AccountState =
   | ChannelState
   | { readonly kind: 'paused'; readonly by: string; readonly since: number };
 
-/** The services that every account of a gateway shares. */
+/** The services that all accounts of a gateway share. */
 export interface AccountDeps {
   readonly store: Store;
   readonly turns: Pick<WakeUpQueue, 'wake' | 'check'>;
@@ -90,60 +93,62 @@ export interface AccountDeps {
   readonly monotonic: Monotonic;
   readonly random: () => number;
   readonly checkpoint: Checkpoint;
-  /** Records which messages are taken in, for the next start; absent in tests. */
+  /** Records which messages have been received, for the next start; absent in tests. */
   readonly work?: WorkRecord | undefined;
   readonly situation: (agent: string | undefined) => Situation;
-  /** The commands of skills; absent: there are none. */
+  /** The commands that skills define; absent when there are none. */
   readonly skillCommands?: SkillCommands | undefined;
-  /** For `/memory`, `/soul` and the like. */
+  /** Services for `/memory`, `/soul` and similar commands. */
   readonly commandServices?: ((agent: string | undefined) => CommandServices) | undefined;
   readonly media: MediaLimits;
-  /** Keeps secrets out of what is sent to chats. */
+  /** Removes secrets from everything that is sent to chats. */
   readonly scrub: Scrub;
-  /** Id of this process where other gateways may work on the same database; absent: there is none. */
+  /**
+   * The id of this process where other gateways may use the same database; absent where none can.
+   */
   readonly sharedAs?: string | undefined;
-  /** Which gateway is connected as which account; absent: this one, as there is no other. */
+  /** Decides which gateway is connected as which account; absent where this is the only gateway. */
   readonly rights?: AccountRights | undefined;
-  /** The secret that all gateways share, for requests they pass on. */
+  /** The secret that all gateways share; it authorizes requests they forward to each other. */
   readonly token?: (() => string) | undefined;
-  /** The notes of an earlier process about its sends; absent: not known. */
+  /** What an earlier process noted about its sends; absent when unknown. */
   readonly sendNotes?: SendNotes | undefined;
-  /** Hears how each account is doing, whenever that changes. */
+  /** Called whenever the state of an account changes. */
   readonly onState?: (status: AccountStatus) => void;
 }
 
-/** Which account to open, with its checked settings and the rules of its ingress. */
+/** An account to open, with its validated settings and its ingress rules. */
 export interface AccountPlan {
   readonly definition: ChannelDefinition;
   readonly account: string;
   readonly settings: unknown;
   readonly rules: DecisionRules;
-  /** The handling of a part that may have arrived; `notify` when absent. */
+  /** How to handle a part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: DeliveryDeps['whenUncertain'];
 }
 
 export interface AdapterDeps extends AccountDeps {
   /** The log of this account. */
   readonly log: Logger;
-  /** The rules of its ingress, as the settings have them now. */
+  /** The ingress rules, as the settings define them now. */
   readonly rules: () => DecisionRules;
-  /** Other gateways may serve the account at the same time. */
+  /** Whether other gateways may serve the account at the same time. */
   readonly isShared: boolean;
-  /** Wakes the fetching of files that a received or changed message may have brought. */
+  /** Wakes the downloader, because a received or changed message may have brought files. */
   readonly wakeFiles: () => void;
-  /** The values of the adapter; it may write while this gateway has the account. */
+  /** The stored values of the adapter; it may write them while this gateway holds the account. */
   readonly values: AdapterValues;
   readonly holdsAccount: () => boolean;
   readonly report: (state: ChannelState) => void;
-  /** Counts what the adapter returns against its contract. */
+  /** Counts results of the adapter that violate its contract. */
   readonly defects: Defects;
-  /** Hears of what the adapter throws where no caller waits. */
+  /** Called with errors that the adapter throws where no caller awaits them. */
   readonly onFault: OnFault;
 }
 
 /**
- * Makes an adapter that is not connected yet and ties it to an ingress. The platform library is loaded
- * here and not before. Rejects when the adapter cannot be made.
+ * Creates an adapter that is not connected yet and attaches it to an ingress. The platform's
+ * library is loaded here and no earlier. Rejects when the adapter cannot be created.
  */
 export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise<ChannelAdapter> {
   const { definition, account, settings } = plan;
@@ -161,7 +166,8 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     },
   };
   const receive = createIngress(ingress);
-  // A front of our own is the owner's; a platform shows its list to everyone.
+  // Parley's own front ends show commands to the owner; a platform shows its command list to
+  // everyone.
   const audience = definition.servedByAll ? 'owner' : 'others';
   const context: ChannelContext<unknown> = {
     account,
@@ -212,7 +218,9 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
   return adapter;
 }
 
-/** Counts a message or a change that breaks the contract; the adapter hears of it, too. */
+/**
+ * Counts messages and changes that violate the contract, and reports each violation to the adapter.
+ */
 async function countingDefects<Result>(
   { defects }: Pick<AdapterDeps, 'defects'>,
   what: string,
@@ -222,12 +230,16 @@ async function countingDefects<Result>(
     return await work();
   } catch (error) {
     const isBroken = error instanceof ParleyError && error.code === 'inbound-invalid';
-    if (isBroken) defects.note(what, 'it is not in the form of the contract; the log says more');
+    if (isBroken)
+      defects.note(
+        what,
+        'the message does not match the channel contract; see the log for details',
+      );
     throw error;
   }
 }
 
-/** Once a day for each reason; elsewhere than on the account that has failed. */
+/** Sends at most one notice per day and reason, through an account other than the failed one. */
 export async function notifyOwnerOfFailure(
   deps: Pick<AccountDeps, 'store' | 'bus' | 'clock' | 'log'>,
   name: string,
@@ -242,14 +254,11 @@ export async function notifyOwnerOfFailure(
     await notifyOwner(
       deps,
       key,
-      `${inlineCode(name)} does not work: ${literal(`${reason}. ${fix}`)}`,
+      `${inlineCode(name)} is not working: ${literal(`${reason}. ${fix}`)}`,
       elsewhere,
     );
   } catch (error) {
-    deps.log.warn(
-      { reason: reasonOf(error) },
-      'the owner could not be notified of a failed account',
-    );
+    deps.log.warn({ reason: reasonOf(error) }, 'could not notify the owner of a failed account');
   }
 }
 
@@ -291,44 +300,47 @@ function createChats(
   };
 }
 
-/** Throws GatewayError when what was made is no adapter. */
+/** Throws GatewayError when the created object is not an adapter. */
 function assertShape(channel: string, adapter: unknown): void {
   const problems = shapeProblems(adapter);
   if (problems.length === 0) return;
   throw new GatewayError(
     'adapter-shape',
-    `What ${channel} makes is no adapter: ${problems.join('; ')}. This is a defect of the adapter.`,
+    `The ${channel} channel did not create a valid adapter: ${problems.join('; ')}. This is a bug in the channel.`,
   );
 }
 
-/** Throws GatewayError if the objects of an adapter and its declared capabilities differ, a defect of the adapter. */
+/**
+ * Throws GatewayError if the adapter's objects do not match its declared capabilities. That is a
+ * bug in the adapter.
+ */
 function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
   const differences = findUndeclared(adapter);
   if (differences.length === 0) return;
   throw new GatewayError(
     'adapter-undeclared',
-    `The adapter of ${channel} does not do what it declares: ${differences.join('; ')}. This is a defect of the adapter.`,
+    `The ${channel} adapter does not match its declared capabilities: ${differences.join('; ')}. This is a bug in the channel.`,
   );
 }
 
-/** An account while it is connected. */
+/** A connected account. */
 export interface AccountSession {
   readonly mayPreview: DeliveryWorker['mayPreview'];
-  /** Wakes the fetching of files that a received message may have brought. */
+  /** Wakes the downloader, because a received message may have brought files. */
   wakeFiles(): void;
-  /** Takes no new messages; what is being stored is stored first. */
+  /** Stops receiving; messages that are being stored are stored first. */
   stopReceiving(): Promise<void>;
-  /** Ends the deliveries; sends that are under way get `graceMs`. */
+  /** Ends deliveries; sends already under way get `graceMs` to finish. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The services of connecting besides the adapter. */
+/** What connecting needs besides the adapter. */
 export interface ConnectDeps extends AccountDeps {
   readonly name: AccountName;
   /** The log of this account. */
   readonly log: Logger;
   readonly right: AccountRight;
-  /** Fires when the adapter has failed: it gets nothing more to send. */
+  /** Fires when the adapter has failed; nothing more is handed to it. */
   readonly fault: AbortSignal;
   readonly whenUncertain: DeliveryDeps['whenUncertain'];
   readonly othersSend: boolean;
@@ -336,7 +348,7 @@ export interface ConnectDeps extends AccountDeps {
 
 const DELIVERY_CONCURRENCY = 50;
 
-/** Connects an account: its platform, its files, its deliveries. */
+/** Connects an account: its platform, its downloads and its deliveries. */
 export async function connectAccount(
   deps: ConnectDeps,
   adapter: ChannelAdapter,
@@ -379,8 +391,8 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     notifyOwner: (key: string, markdown: string) =>
       notifyOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),
     send: async (...[part, signal, onStart]: Parameters<ChannelAdapter['send']>) => {
-      // The new holder of the right, or the next adapter, sends this part.
-      if (!right.isHeld()) throw transientError('the account is served elsewhere');
+      // The next holder of the right, or the next adapter, sends this part.
+      if (!right.isHeld()) throw transientError('another gateway serves this account now');
       if (fault.aborted) throw transientError('the adapter failed and is being stopped');
       const { agentFiles } = deps.store;
       return withPartFile(

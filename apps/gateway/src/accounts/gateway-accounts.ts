@@ -7,7 +7,7 @@ import type { ShownAccount } from '../channel-operations.ts';
 import type { AccountName, AccountRights } from './account-rights.ts';
 import type { AccountDeps, AccountPlan, AccountStatus } from './connect-account.ts';
 
-/** One account of the settings: ready to be opened, or broken with the reason for people. */
+/** An account from the settings: either ready to be opened, or broken, with a reason to show. */
 export type PlannedAccount =
   | { readonly kind: 'ready'; readonly plan: AccountPlan }
   | {
@@ -17,12 +17,12 @@ export type PlannedAccount =
       readonly reason: string;
     };
 
-/** Sends that are under way when the settings of their account change get this long. In ms. */
+/** How long sends under way may take when the settings of their account change, in ms. */
 const CHANGE_GRACE_MS = 3_000;
 
 /**
- * The accounts of a gateway, as the settings have them now (D12). An account that cannot be opened is reported by
- * its status and leaves the others alone.
+ * The accounts of a gateway, as the settings define them now (D12). An account that cannot be
+ * opened reports that in its status and does not affect the others.
  */
 export class GatewayAccounts {
   readonly #deps: AccountDeps;
@@ -31,7 +31,7 @@ export class GatewayAccounts {
     string,
     { readonly plan: AccountPlan; readonly account: ChannelAccount }
   >();
-  /** Accounts that are about to be there. */
+  /** Accounts that are being opened. */
   readonly #opening = new Set<string>();
   readonly #broken = new Map<string, AccountStatus>();
   #planned: readonly PlannedAccount[] = [];
@@ -41,15 +41,18 @@ export class GatewayAccounts {
   #changes: Promise<void> = Promise.resolve();
   #isStopping = false;
 
-  /** `rightsOf` is asked when the first account is opened that one gateway at a time may serve. */
+  /**
+   * `rightsOf` is called when the first account is opened that only one gateway at a time may
+   * serve.
+   */
   constructor(deps: Omit<AccountDeps, 'rights'>, rightsOf: () => Promise<AccountRights>) {
     this.#deps = deps;
     this.#rightsOf = rightsOf;
   }
 
   /**
-   * Opens what is new, closes what is gone and opens again what has other settings; an account that differs in
-   * its rules alone stays connected. One change at a time.
+   * Opens new accounts, closes removed ones and reopens those whose connection settings changed. An
+   * account that differs only in its rules stays connected. Changes run one at a time.
    */
   use(planned: readonly PlannedAccount[]): Promise<void> {
     return this.#change(async () => {
@@ -58,7 +61,10 @@ export class GatewayAccounts {
     });
   }
 
-  /** Disconnects an account until it is resumed, also after a restart and in other gateways. `by`: who wants that. */
+  /**
+   * Disconnects an account until it is resumed, across restarts and in all gateways. `by` names the
+   * person who asked.
+   */
   pause({ channel, account }: AccountName, by: string): Promise<void> {
     const { store, clock } = this.#deps;
     return this.#change(async () => {
@@ -74,7 +80,10 @@ export class GatewayAccounts {
     });
   }
 
-  /** Ends the connection of an account and opens it again; also one that could not be opened. */
+  /**
+   * Closes the connection of an account and opens it again; also tries an account that could not be
+   * opened before.
+   */
   reconnect(name: AccountName): Promise<void> {
     return this.#change(async () => {
       await this.#leave(accountKey(name));
@@ -82,19 +91,22 @@ export class GatewayAccounts {
     });
   }
 
-  /** Looks whether another gateway has paused or resumed an account. */
+  /** Checks whether another gateway has paused or resumed an account. */
   async followPauses(): Promise<void> {
     const paused = await this.#deps.store.accountPauses.list();
     if (!isDeepStrictEqual(paused, this.#paused)) await this.#change(() => this.#use());
   }
 
-  /** The rules of an account, as the settings have them now; undefined: the settings have no such account. */
+  /** The current rules of an account; undefined when the settings have no such account. */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined {
     const found = this.#planned.find((one) => keyOfPlanned(one) === accountKey(name));
     return found?.kind === 'ready' ? { rules: found.plan.rules } : found && {};
   }
 
-  /** Has the gateway that is connected as this account reconnect it; null where that is this one, or none. */
+  /**
+   * Asks the gateway that is connected as this account to reconnect it. Null when that is this
+   * gateway, or none.
+   */
   async reconnectElsewhere(name: AccountName): Promise<ShownAccount | null> {
     const state = this.#accountOf(name)?.status().state;
     if (state?.kind !== 'standby' || this.#rights === undefined) return null;
@@ -132,8 +144,9 @@ export class GatewayAccounts {
   }
 
   /**
-   * The web routes of an account. Requests that come while it is opened or paused are answered with "try again": "not
-   * found" would be final, and a message of the page would be given up as refused (D01).
+   * The web routes of an account. Requests that arrive while it is being opened or is paused are
+   * answered with "try again": "not found" would be final, and the page would give up its message
+   * as refused (D01).
    */
   webRoutes(channel: string, account: string): HttpCapability | undefined {
     const name = { channel, account };
@@ -141,7 +154,7 @@ export class GatewayAccounts {
     return this.#accountOf(name)?.http() ?? (isAway ? LATER : undefined);
   }
 
-  /** Takes no new messages from any channel, and no more changes. */
+  /** Stops all channels from receiving, and accepts no more changes. */
   async stopReceiving(): Promise<void> {
     this.#isStopping = true;
     this.#rights?.leave();
@@ -154,12 +167,12 @@ export class GatewayAccounts {
       await Promise.all(running.map((account) => account.stopReceiving()));
     };
     await stopAll();
-    // What a change was just opening.
+    // Accounts that a change was just opening must be closed, too.
     await this.#changes;
     await stopAll();
   }
 
-  /** Ends deliveries and connections; what is under way gets `graceMs`. */
+  /** Ends deliveries and connections; sends under way get `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isStopping = true;
     await this.#changes;
@@ -167,7 +180,7 @@ export class GatewayAccounts {
     this.#open.clear();
   }
 
-  /** After everything that is stored under a right. */
+  /** Called after everything has been stored that needs a right. */
   async closeRights(): Promise<void> {
     await this.#rights?.close();
   }
@@ -240,10 +253,13 @@ export class GatewayAccounts {
     }
   }
 
-  /** Loaded only where there are other gateways, and accounts that one gateway at a time may serve. */
+  /**
+   * Loads the rights only where other gateways exist and an account may be served by only one of
+   * them.
+   */
   async #rightsFor({ definition }: AccountPlan): Promise<{ readonly rights?: AccountRights }> {
     if (this.#deps.sharedAs === undefined || definition.servedByAll === true) return {};
-    // Accounts are opened side by side, and all must have their rights from the same place among the gateways.
+    // Accounts open concurrently, but this gateway must take only one seat among the others.
     this.#openingRights ??= this.#rightsOf();
     this.#rights = await this.#openingRights;
     return { rights: this.#rights };
@@ -253,10 +269,13 @@ export class GatewayAccounts {
 const LATER: HttpCapability = {
   open: true,
   fetch: async () =>
-    new Response('Parley is starting.\n', { status: 503, headers: { 'retry-after': '1' } }),
+    new Response('Parley is starting. Try again in a moment.\n', {
+      status: 503,
+      headers: { 'retry-after': '1' },
+    }),
 };
 
-/** Whether an account that is open by one plan serves another one as it is. */
+/** Whether an account opened with one plan can serve another plan without reconnecting. */
 function connectsAs(open: AccountPlan, other: AccountPlan | undefined): boolean {
   if (other === undefined || open.definition !== other.definition) return false;
   const [{ rules: _, definition: _a, ...before }, { rules: _b, definition: _c, ...now }] = [

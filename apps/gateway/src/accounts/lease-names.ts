@@ -1,7 +1,10 @@
 import type { LeaseRow, NamedLease } from '@parley/store';
 import type { AccountName } from './account-rights.ts';
 
-/** A lease for each account, and one for each gateway: its place among those that share the accounts. */
+/**
+ * Prefixes of lease names: one lease per account, and one per gateway for its seat among those that
+ * share the accounts.
+ */
 const ACCOUNT = 'account:';
 const SEAT = 'gateway:';
 
@@ -17,7 +20,7 @@ export function isOfAccount(name: string): boolean {
   return name.startsWith(ACCOUNT);
 }
 
-/** Whether gateways hold this lease: for an account, or for a place of their own. */
+/** Whether gateways hold this lease, either for an account or for a seat. */
 export function isGatewayLease(name: string): boolean {
   return isSeat(name) || isOfAccount(name);
 }
@@ -30,7 +33,7 @@ export function seatNumber(seat: string): number {
   return Number(seat.slice(SEAT.length));
 }
 
-/** No gateway holds it; one may have reserved it. */
+/** Whether no gateway holds the lease; it may still be reserved for one. */
 export function isFreeLease({ owner, leftMs }: LeaseRow): boolean {
   return owner === null || leftMs === null || leftMs <= 0;
 }

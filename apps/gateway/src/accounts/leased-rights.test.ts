@@ -8,13 +8,13 @@ import { leasedRights } from './leased-rights.ts';
 
 const NAME = { channel: 'telegram', account: 'default' };
 const LEASE = 'account:telegram/default';
-// A busy machine may pause for most of it.
+// Long enough that a pause of a busy machine does not lose the lease.
 const LEASE_MS = 1_000;
 
 describe('the right to serve an account', () => {
   let store: Store;
   let stop: AbortController;
-  /** The lead of the clock of leases over that of the gateways, in ms. */
+  /** How far the clock of leases runs ahead of the gateways' clock, in ms. */
   let forward = 0;
   const given: AccountRight[] = [];
   const gateways: AccountRights[] = [];
@@ -52,7 +52,7 @@ describe('the right to serve an account', () => {
     return right;
   }
 
-  it('[D09] is waited for, with the name of who has it, and comes once it is given back', async () => {
+  it('[D09] reports its current holder while it waits, and is acquired once that one releases it', async () => {
     const facts = { role: 'gateway', host: 'here', pid: 7, version: '0.1.0' } as const;
     await store.processes.heartbeat({ id: 'a', address: 'http://127.0.0.1:1', ...facts });
     const first = await obtain('a');
@@ -63,21 +63,21 @@ describe('the right to serve an account', () => {
     expect((await second).lost.aborted).toBe(false);
   });
 
-  it('[D09] is prolonged for as long as it is wanted', async () => {
+  it('[D09] is renewed for as long as it is wanted', async () => {
     const right = await obtain('a');
     await new Promise((wake) => setTimeout(wake, 2 * LEASE_MS));
     expect(right.lost.aborted).toBe(false);
     expect(await store.leases.acquire(LEASE, 'b', LEASE_MS)).toMatchObject({ kind: 'busy' });
   });
 
-  it('[D09] is acquired when its holder is dead', async () => {
+  it('[D09] is acquired once its holder is dead', async () => {
     await store.leases.acquire(LEASE, 'dead', 300);
     const holders: string[] = [];
     await obtain('b', holders);
     expect(holders).toContain('another gateway');
   });
 
-  it('[D09] is lost before another can have it, when the database does not answer', async () => {
+  it('[D09] is lost before another gateway can acquire it when the database does not answer', async () => {
     let isAway = false;
     const away = () => Promise.reject(new StoreError('store-unreachable', 'away'));
     const renewAll: typeof store.leases.renewAll = (...asked) =>
@@ -90,7 +90,7 @@ describe('the right to serve an account', () => {
     expect(free).toMatchObject({ kind: 'busy' });
   });
 
-  it('[D09] is not held any more at the moment a stalled process continues', async () => {
+  it('[D09] is no longer held at the moment a stalled process resumes', async () => {
     const right = await obtain('a');
     expect(right.isHeld()).toBe(true);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS);
@@ -99,7 +99,7 @@ describe('the right to serve an account', () => {
     expect(right.lost.aborted).toBe(true);
   });
 
-  it('[D09] is lost as soon as another has it', async () => {
+  it('[D09] is lost as soon as another gateway acquires it', async () => {
     const right = await obtain('a');
     forward = LEASE_MS;
     await store.leases.acquire(LEASE, 'b', 10 * LEASE_MS);
@@ -110,14 +110,14 @@ describe('the right to serve an account', () => {
     });
   });
 
-  it('[D11] is not waited for any longer at the end', async () => {
+  it('[D11] is no longer waited for once the gateway shuts down', async () => {
     await obtain('a');
     const waiting = obtain('b');
     stop.abort();
     await expect(waiting).rejects.toThrow('stopped');
   });
 
-  /** A gateway that serves whichever of these accounts it may, as real ones do. */
+  /** A gateway that serves any of these accounts it can acquire, as real ones do. */
   function serve(owner: string, names: readonly string[], serves: Set<string>) {
     const rights = open(owner);
     const own = new Set<string>();
@@ -150,7 +150,7 @@ describe('the right to serve an account', () => {
     return { own, end };
   }
 
-  it('[D14] is shared: a second gateway gets half of the accounts, its slow successor what it had', async () => {
+  it('[D14] is shared: a second gateway gets half of the accounts, and its slow successor gets the same ones', async () => {
     const names = ['1', '2', '3', '4', '5', '6'];
     const serves = new Set<string>();
     const first = serve('a', names, serves);
@@ -159,7 +159,8 @@ describe('the right to serve an account', () => {
     await vi.waitFor(() => expect([first.own.size, second.own.size]).toEqual([3, 3]), 30_000);
     const before = [...second.own].toSorted();
     await second.end();
-    // A start may take longer than a lease, and the others leave the accounts alone meanwhile.
+    // A start may take longer than a lease; the other gateways leave the accounts alone in the
+    // meantime.
     await new Promise((wake) => setTimeout(wake, 1.5 * LEASE_MS));
     expect(first.own.size).toBe(3);
     const successor = serve('c', names, serves);
@@ -169,7 +170,7 @@ describe('the right to serve an account', () => {
     await vi.waitFor(() => expect(first.own.size).toBe(6), 30_000);
   });
 
-  it('[D14] comes back when the gateway it was handed over for does not take it', async () => {
+  it('[D14] returns when the gateway it was released for does not acquire it', async () => {
     const names = ['1', '2', '3'];
     const able = serve('a', names, new Set());
     await vi.waitFor(() => expect(able.own.size).toBe(3), 30_000);
@@ -180,7 +181,7 @@ describe('the right to serve an account', () => {
     expect([able.own.size, unable.own.size]).toEqual([3, 1]);
   });
 
-  it('names the process that has it', async () => {
+  it('names the process that holds it', async () => {
     const rights = open('b');
     expect(await rights.holder(NAME)).toBeNull();
     await store.leases.acquire(LEASE, 'a', 60_000);

@@ -21,37 +21,46 @@ export interface LeasedRightsDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** `LEASE_MS` when absent; tests cannot wait that long. All other times are parts of it. */
+  /**
+   * `LEASE_MS` when absent; tests cannot wait that long. All other durations are fractions of it.
+   */
   readonly leaseMs?: number | undefined;
 }
 
 /**
- * A dead gateway's accounts are free after this, so that another one serves them within six seconds. It is also
- * how long nothing is moved after a gateway has come or gone. In ms.
+ * After this, a dead gateway's accounts are free, so that another gateway serves them within six
+ * seconds. For the same time nothing moves after a gateway has joined or left. In ms.
  */
 const LEASE_MS = 5_000;
 const SETTLED_AFTER = 1;
 /**
- * A gateway that ends keeps its place and its accounts for a successor for 12 s, since a start on a busy machine
- * takes that long. Without a successor, others serve the accounts within the 15 s of D13.
+ * A gateway that shuts down reserves its seat and accounts for a successor for 12 s, because
+ * starting on a busy machine takes that long. Without a successor, others serve the accounts within
+ * the 15 s of D13.
  */
 const RESERVED_FOR = 12 / 5;
-/** Two looks fit into a lease before it counts as lost, so one that fails costs nothing. */
+/** Two checks fit into a lease before it counts as lost, so a single failed check costs nothing. */
 const CHECK_SHARE = 1 / 3;
-/** A query that takes longer is not waited for, so that the next one may still come in time. */
+/** A query that takes longer is abandoned, so that the next one may still be in time. */
 const ANSWER_WITHIN = 2 / 5;
-/** A right counts as lost this much before its lease runs out: sends are ended before another gateway begins. */
+/**
+ * A right counts as lost this long before its lease expires, so that sends end before another
+ * gateway begins.
+ */
 const LOST_BEFORE_END = 1 / 6;
-/** Accounts that are taken in one round, so that it does not keep the next renewal waiting. */
+/**
+ * The number of accounts acquired in one round, so that acquiring does not delay the next renewal.
+ */
 const TAKEN_AT_ONCE = 50;
-/** A released account is reserved for its new gateway for so long. */
+/** How long a released account stays reserved for its new gateway. */
 const HANDED_OVER_WITHIN = 3 / 5;
-/** A gateway whose released account no other took releases none for this long. */
+/** How long a gateway releases no accounts after no other gateway took one that it released. */
 const REST_AFTER_REFUSAL = 120;
 
 /**
- * Shares the accounts among the gateways of a database, each account to one gateway at a time (D09, D14). Takes
- * its place among them at once; a predecessor keeps one for it for a few seconds only.
+ * Shares the accounts among the gateways of a database, each account with one gateway at a time
+ * (D09, D14). Takes a seat among them immediately, because a predecessor's seat is reserved for a
+ * few seconds only.
  */
 export function leasedRights(deps: LeasedRightsDeps): AccountRights {
   return new LeasedRights(deps);
@@ -68,7 +77,10 @@ interface Held {
   readonly recalled: AbortController;
 }
 
-/** Rounds of looking at all leases, each of which prolongs this gateway's own and then decides about the others. */
+/**
+ * Reads all leases in rounds. Each round renews this gateway's own leases and then decides about
+ * the others.
+ */
 class LeasedRights implements AccountRights {
   readonly #deps: LeasedRightsDeps;
   readonly #leaseMs: number;
@@ -79,16 +91,16 @@ class LeasedRights implements AccountRights {
   #isLeaving = false;
   readonly #rounds: Promise<void>;
   #wakeUp: () => void = () => {};
-  /** When everything that is held counts as lost, by either clock: one may stop, the other be set. */
+  /** When all held rights count as lost, by both clocks: one may stop, and the other may be set. */
   #heldUntil = { now: 0, monotonic: 0 };
   #deadline: NodeJS.Timeout | undefined;
   #released: Promise<unknown> = Promise.resolve();
-  /** Places and accounts as they were in the last round. */
+  /** The seats and accounts that the last round saw. */
   #seen: { readonly seats: readonly Seat[]; readonly accounts: readonly SeenAccount[] } | undefined;
   #freeSince: ReadonlyMap<string, number> = new Map();
   #processes: ReadonlyMap<string, RunningProcess> = new Map();
   #gateways = { names: '', changedAt: 0 };
-  /** Accounts that this gateway released for another one. */
+  /** Accounts that this gateway has released for another one. */
   readonly #transferring = new Set<string>();
   #restsUntil = 0;
   #reservedMs: number | undefined;
@@ -149,7 +161,7 @@ class LeasedRights implements AccountRights {
       const { promise: woken, resolve } = Promise.withResolvers<void>();
       this.#wakeUp = resolve;
       const pauseMs = await this.#round().catch((error: unknown) => {
-        log.warn({ reason: reasonOf(error) }, 'cannot ask who serves which account');
+        log.warn({ reason: reasonOf(error) }, 'cannot read which gateway serves which account');
         return this.#leaseMs * CHECK_SHARE;
       });
       const timer = new AbortController();
@@ -158,7 +170,7 @@ class LeasedRights implements AccountRights {
     }
   }
 
-  /** Returns after how long the next round is due, in ms. */
+  /** Runs one round and returns the delay before the next one, in ms. */
   async #round(): Promise<number> {
     const { store, clock, monotonic, owner } = this.#deps;
     const [at, since] = [clock(), monotonic()];
@@ -174,7 +186,10 @@ class LeasedRights implements AccountRights {
     return this.#nextRoundIn(rows);
   }
 
-  /** The lease of a dead gateway from before the database's clock was set back: no account waits for that clock. */
+  /**
+   * Shortens leases that a dead gateway wrote before the database's clock was set back; otherwise
+   * the accounts would wait for that clock.
+   */
   async #shorten(rows: readonly LeaseRow[]): Promise<void> {
     const tooLong = rows.filter(({ name, owner, leftMs }) => {
       const longest = owner === null ? this.#leaseMs * RESERVED_FOR : this.#leaseMs;
@@ -204,7 +219,7 @@ class LeasedRights implements AccountRights {
     this.#notify(accounts);
   }
 
-  /** The places of living gateways, and those that wait for a successor. */
+  /** The seats of living gateways, and those reserved for a successor. */
   #seats(rows: readonly LeaseRow[]): readonly Seat[] {
     const { owner: self } = this.#deps;
     const isCurrent = ({ name, leftMs }: LeaseRow): boolean =>
@@ -222,7 +237,7 @@ class LeasedRights implements AccountRights {
     ];
   }
 
-  /** The place of a predecessor if there is one, else any that is free, else a new one. */
+  /** Takes a predecessor's seat if there is one, otherwise any free seat, otherwise a new one. */
   async #takeSeat(rows: readonly LeaseRow[]): Promise<void> {
     const places = rows.filter(({ name }) => isSeat(name));
     const free = places.filter(isFreeLease);
@@ -276,7 +291,7 @@ class LeasedRights implements AccountRights {
     if (waiting === undefined) return this.#release(lease);
     this.#waiting.delete(name);
     if (this.#transferring.delete(name)) {
-      this.#deps.log.warn({ lease: name }, 'no other gateway took this account over');
+      this.#deps.log.warn({ lease: name }, 'no other gateway took over this account');
       this.#restsUntil = this.#deps.monotonic() + this.#leaseMs * REST_AFTER_REFUSAL;
     }
     const held = { lease, lost: new AbortController(), recalled: new AbortController() };
@@ -312,11 +327,17 @@ class LeasedRights implements AccountRights {
         ? this.#leaseMs * HANDED_OVER_WITHIN
         : undefined;
     await this.#inTime(store.leases.release(lease, reservedMs)).catch((error: unknown) => {
-      log.warn({ lease: lease.name, reason: reasonOf(error) }, 'others must wait for this lease');
+      log.warn(
+        { lease: lease.name, reason: reasonOf(error) },
+        'another process holds this lease longer than expected',
+      );
     });
   }
 
-  /** Everything that is held is lost unless it is prolonged again in time, whether the database answers or not. */
+  /**
+   * Schedules the loss of everything held, unless it is renewed in time, whether or not the
+   * database answers.
+   */
   #countDown(at: number, since: number): void {
     clearTimeout(this.#deadline);
     const ms = this.#leaseMs * (1 - LOST_BEFORE_END);
@@ -341,7 +362,7 @@ class LeasedRights implements AccountRights {
     held?.lost.abort();
   }
 
-  /** Reads who the others are, when there is one that is not known yet. */
+  /** Looks up the other processes when one of them is not known yet. */
   async #learnProcesses(rows: readonly LeaseRow[]): Promise<void> {
     const { store, owner: self } = this.#deps;
     const shown = rows.filter(({ name }) => isGatewayLease(name));
@@ -368,7 +389,7 @@ class LeasedRights implements AccountRights {
     }
   }
 
-  /** A round comes at the very moment at which something that is waited for runs out. */
+  /** Schedules a round at the exact moment at which something that is awaited expires. */
   #nextRoundIn(rows: readonly LeaseRow[]): number {
     const ends = rows
       .filter(({ name }) => this.#waiting.has(name))

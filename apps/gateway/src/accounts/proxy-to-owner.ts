@@ -4,25 +4,28 @@ import type { AccountName, AccountRights } from './account-rights.ts';
 export interface PassOnDeps {
   readonly name: AccountName;
   readonly rights: AccountRights;
-  /** Passes a request on to the other gateway: it was authorized here already, or its path is public. */
+  /**
+   * Authorizes the forwarded request at the other gateway. This gateway has already authorized it,
+   * or its path is public.
+   */
   readonly token: string;
 }
 
-/** Says that a request was passed on once: a second time would be a circle. */
+/** Marks a request that was forwarded once: forwarding it again would be a loop. */
 const MARK = 'x-parley-passed-on';
 const WITHIN_MS = 20_000;
 
 /**
- * A request for an account that another gateway is connected as: that one answers. So what a platform
- * calls about is taken in one place and in its order, whichever gateway it reaches. While it is not
- * known which one that is, 503 makes the caller try again.
+ * Forwards a request for an account to the gateway that is connected as it. Calls from a platform
+ * are thus handled in one place and in order, whichever gateway they reach. While the owner is
+ * unknown, 503 makes the caller try again.
  */
 export async function proxyToOwner(
   request: Request,
   { name, rights, token }: PassOnDeps,
 ): Promise<Response> {
   const holder = request.headers.has(MARK) ? null : await rights.holder(name).catch(() => null);
-  if (holder === null) return retryLater('No gateway serves this account just now.');
+  if (holder === null) return retryLater('No gateway serves this account right now. Try again.');
   const { pathname, search } = new URL(request.url);
   const headers = new Headers(request.headers);
   for (const ours of ['host', 'cookie', 'origin', 'connection', 'content-length'])

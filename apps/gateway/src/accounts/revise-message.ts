@@ -8,7 +8,10 @@ const RevisionShape = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('deleted'), chatId: z.string(), messageId: z.string() }),
 ]);
 
-/** Carries out what a person did to a message they had sent before. Throws ParleyError `inbound-invalid`. */
+/**
+ * Applies a person's edit or deletion of a message they had sent before. Throws ParleyError
+ * `inbound-invalid`.
+ */
 export async function reviseMessage(
   { inbox }: Pick<Store, 'inbox'>,
   place: { readonly channel: string; readonly account: string },
@@ -22,7 +25,7 @@ export async function reviseMessage(
     return;
   }
   const message = fromOutside(known.message);
-  // Permission for a command is checked when it arrives, so an edit cannot add one afterwards.
+  // Commands are authorized when they arrive, so an edit cannot add one afterwards.
   if (message.chat.type !== 'direct' && parseCommand(message.text) !== null) return;
   await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
 }

@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { awaitsSuccessor, type Seat, type SeenAccount, shareAccounts } from './share-accounts.ts';
 
-/** `a a b -`: one letter for the holder of each account, `-` where it is free; named 1, 2, 3 … */
+/**
+ * Parses `a a b -`: one letter per account for its holder, `-` for a free one; accounts are named
+ * 1, 2, 3 …
+ */
 function accountsOf(holders: string): SeenAccount[] {
   return holders.split(' ').map((holder, index) => ({
     name: `${index + 1}`,
@@ -13,7 +16,7 @@ function accountsOf(holders: string): SeenAccount[] {
   }));
 }
 
-/** Oldest first; `_` is a place that waits for a successor. */
+/** Parses gateways, oldest first; `_` is a seat that waits for a successor. */
 function seatsOf(gateways: string): Seat[] {
   return [...gateways].map((letter, index) =>
     letter === '_'
@@ -30,29 +33,29 @@ function decide(self: string, gateways: string, holders: string, isSettled = tru
 
 describe('sharing accounts among gateways', () => {
   it.each([
-    ['the first gateway takes all', 'a', 'a', '- - -', '+1 +2 +3'],
-    ['two share what is free', 'a', 'ab', '- - - -', '+2 +4'],
-    ['the newest begins', 'b', 'ab', '- - -', '+1 +3'],
+    ['the first gateway takes all accounts', 'a', 'a', '- - -', '+1 +2 +3'],
+    ['two gateways share the free accounts', 'a', 'ab', '- - - -', '+2 +4'],
+    ['the newest gateway takes the first one', 'b', 'ab', '- - -', '+1 +3'],
     ['a newcomer takes nothing that is held', 'b', 'ab', 'a a a a', ''],
-    ['the other one hands half of it over', 'a', 'ab', 'a a a a', '-1 -2'],
-    ['one more than the share is no surplus', 'a', 'ab', 'a a b', ''],
-    ['what does not divide stays with the newest', 'b', 'abc', 'a a b b', ''],
+    ['the other gateway hands over half', 'a', 'ab', 'a a a a', '-1 -2'],
+    ['one account more than the share is no surplus', 'a', 'ab', 'a a b', ''],
+    ['the remainder stays with the newest gateway', 'b', 'abc', 'a a b b', ''],
     ['… and leaves the oldest', 'a', 'abc', 'a a b b', '-1'],
-    ['a successor takes what is kept for its place', 'c', 'bc', '- - b b', '+1 +2'],
-    ['no other gateway does', 'b', 'b_', '- - b b', ''],
-    ['nor the one that does not divide', 'b', 'b_', '- - - b b', ''],
-    ['nothing is handed over while a place waits', 'b', 'b_', 'b b b b', ''],
+    ['a successor takes the accounts reserved for its seat', 'c', 'bc', '- - b b', '+1 +2'],
+    ['no other gateway takes them', 'b', 'b_', '- - b b', ''],
+    ['nor takes the remainder', 'b', 'b_', '- - - b b', ''],
+    ['nothing is handed over while a seat waits', 'b', 'b_', 'b b b b', ''],
     ['nor while an account is free', 'a', 'ab', 'a a a -', ''],
-    ['nor while one is left by a gateway that ends', 'a', 'ab', 'a a a x', ''],
+    ['nor while an account is left by a gateway that shuts down', 'a', 'ab', 'a a a x', ''],
   ])('[D14] %s', (_what, self, gateways, holders, expected) => {
     expect(decide(self, gateways, holders)).toBe(expected);
   });
 
-  it('[D14] nothing that is held moves while gateways come and go', () => {
+  it('[D14] moves no held account while gateways come and go', () => {
     expect(decide('a', 'ab', 'a a a a', false)).toBe('');
   });
 
-  it('[D14] an account that its gateway does not take is taken by another one', () => {
+  it('[D14] gives an account that its gateway does not take to another one', () => {
     const seats = seatsOf('ab');
     const [one] = accountsOf('-');
     if (one === undefined) throw new Error('no account');
@@ -61,17 +64,17 @@ describe('sharing accounts among gateways', () => {
     expect([take(0), take(1_000)]).toEqual([[], ['1']]);
   });
 
-  it('[D14] what has moved least often moves', () => {
+  it('[D14] moves the accounts that have moved least often', () => {
     const accounts = accountsOf('a a a a').map((one, index) => ({ ...one, epoch: 9 - index }));
     const decision = shareAccounts({ self: 'a', seats: seatsOf('ab'), accounts, isSettled: true });
     expect(decision.release).toEqual(['4', '3']);
   });
 
   it.each([
-    ['where there are no newer gateways', 'a', 'ab', 'a a b b', true],
-    ['where newer ones have their share', 'a', 'ab', 'a a b b b', true],
-    ['not where a newer one has nothing yet', 'a', 'abc', 'a a a b b b', false],
-    ['where it is the newest itself that ends', 'c', 'abc', 'a a a b b b', true],
+    ['no newer gateways exist', 'a', 'ab', 'a a b b', true],
+    ['the newer ones have their share', 'a', 'ab', 'a a b b b', true],
+    ['a newer one has nothing yet', 'a', 'abc', 'a a a b b b', false],
+    ['the newest itself shuts down', 'c', 'abc', 'a a a b b b', true],
   ])('[D14] a place is kept for a successor %s', (_what, self, gateways, holders, expected) => {
     const seen = { self, seats: seatsOf(gateways), accounts: accountsOf(holders) };
     expect(awaitsSuccessor(seen)).toBe(expected);
@@ -83,12 +86,12 @@ const RUNS = runs(30);
 const LEASE_MS = 5_000;
 const GATEWAYS = fc.integer({ min: 2, max: 5 });
 const ACCOUNTS = fc.integer({ min: 1, max: 30 });
-/** In ms: what a gateway has seen is at most a second old, and a place is kept for five. */
+/** In ms: a gateway's view is at most a second old, and a seat is reserved for five seconds. */
 const SOON = fc.integer({ min: 1_000, max: 4_500 });
 const LATE = fc.integer({ min: 1_000, max: 60_000 });
 
 describe('a deployment', () => {
-  it('[D14] serves all accounts, evenly and unmoved, once its gateways are left alone', () => {
+  it('[D14] serves all accounts evenly, and moves none, once its gateways are left alone', () => {
     const step = fc.tuple(fc.constantFrom('start', 'stop', 'kill'), LATE, fc.nat(4));
     fc.assert(
       fc.property(ACCOUNTS, fc.array(step, { maxLength: 12 }), (accounts, steps) => {
@@ -115,7 +118,7 @@ describe('a deployment', () => {
     );
   });
 
-  it('[D14] serves the accounts of a gateway that was killed within its lease and two looks', () => {
+  it('[D14] serves the accounts of a killed gateway within its lease and two checks', () => {
     fc.assert(
       fc.property(GATEWAYS, ACCOUNTS, LATE, (gateways, accounts, at) => {
         const deployment = settled(gateways, accounts);
@@ -129,9 +132,9 @@ describe('a deployment', () => {
   });
 
   it.each([
-    ['each successor comes soon after its predecessor has ended', 'stop first'],
-    ['each predecessor ends soon after its successor has come', 'start first'],
-  ] as const)('[D14] a rolling restart moves each account once where %s', (_how, order) => {
+    ['each successor starts soon after its predecessor has ended', 'stop first'],
+    ['each predecessor ends soon after its successor has started', 'start first'],
+  ] as const)('[D14] a rolling restart moves each account once when %s', (_how, order) => {
     fc.assert(
       fc.property(GATEWAYS, ACCOUNTS, pausesOf(SOON), (gateways, accounts, pauses) => {
         expect(mostMoves(order, gateways, accounts, pauses)).toBe(1);
@@ -141,7 +144,7 @@ describe('a deployment', () => {
   });
 
   it.each(['stop first', 'start first'] as const)(
-    '[D14] a slow rolling restart (%s) moves no account more often than there are gateways',
+    '[D14] a slow rolling restart (%s) moves no account more often than the number of gateways',
     (order) => {
       fc.assert(
         fc.property(GATEWAYS, ACCOUNTS, pausesOf(LATE), (gateways, accounts, pauses) => {
@@ -153,7 +156,7 @@ describe('a deployment', () => {
   );
 });
 
-/** Between the two halves of each step, and after it. */
+/** Pauses between the two halves of each step, and after it. */
 function pausesOf(between: fc.Arbitrary<number>) {
   return fc.array(fc.tuple(between, LATE), { minLength: 5, maxLength: 5 });
 }
@@ -186,7 +189,10 @@ function mostMoves(
   return Math.max(...deployment.moves.values());
 }
 
-/** Gateways that decide one after the other on a table of leases, with the times of the real ones. */
+/**
+ * Gateways that decide one after the other on a table of leases, with the durations of the real
+ * ones.
+ */
 class Simulated {
   readonly moves = new Map<string, number>();
   #now = 0;

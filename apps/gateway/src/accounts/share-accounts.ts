@@ -1,8 +1,11 @@
-/** A gateway that is connected to the deployment, or the place that one left a moment ago for its successor. */
+/**
+ * A connected gateway of the deployment, or the place that a gateway left a moment ago for its
+ * successor.
+ */
 export interface Seat {
-  /** Process id; null for a place that waits for a successor. */
+  /** Process id; null for a seat that waits for a successor. */
   readonly gateway: string | null;
-  /** When the process started (ms since 1970); `Infinity` for a successor, and while it is not known yet. */
+  /** When the process started (ms since 1970); `Infinity` for a successor, and while unknown. */
   readonly startedAt: number;
 }
 
@@ -13,37 +16,41 @@ export interface SeenAccount {
   readonly holder: string | null;
   /** Grows each time the account moves. */
   readonly epoch: number;
-  /** For how long it has been free to everyone, in ms; 0 while it is held, or reserved for a successor. */
+  /**
+   * How long the account has been free to everyone, in ms; 0 while it is held or reserved for a
+   * successor.
+   */
   readonly freeForMs: number;
 }
 
-/** The facts of one gateway for its decision. */
+/** The facts from which one gateway decides. */
 export interface Deployment {
   /** Process id of the gateway that decides. */
   readonly self: string;
   readonly seats: readonly Seat[];
   readonly accounts: readonly SeenAccount[];
-  /** Whether no gateway has come or gone for a while. */
+  /** Whether no gateway has joined or left recently. */
   readonly isSettled: boolean;
 }
 
-/** The next steps of a gateway: connect as these accounts, leave those to others. */
+/** The next steps of a gateway: the accounts to take and those to release. */
 export interface ShareDecision {
   readonly take: readonly string[];
   readonly release: readonly string[];
 }
 
-/** A free account that its gateway has not taken after this is taken by any other, in ms. */
+/**
+ * After this, any gateway takes a free account that its designated gateway has not taken, in ms.
+ */
 const LEFT_OVER_AFTER_MS = 1_000;
 
 /**
- * Decides which accounts a gateway takes and which it releases (D14). All gateways decide alike from what
- * they see; leases settle what they see differently.
- *
- * Free accounts go to the gateway with the fewest accounts, the newest one first. A place that waits for a
- * successor counts as the newest gateway: in a rolling restart the successor gets what its predecessor
- * had, and no account moves twice. Accounts that are held move only once no gateway has come or gone
- * for a while, from the oldest gateways first, those that have moved least often first.
+ * Decides which accounts a gateway takes and which it releases (D14). All gateways decide alike
+ * from what they see, and leases settle the differences.  Free accounts go to the gateway with the
+ * fewest accounts, the newest one first. A seat that waits for a successor counts as the newest
+ * gateway: in a rolling restart the successor gets what its predecessor had, and no account moves
+ * twice. Held accounts move only once no gateway has joined or left for a while: from the oldest
+ * gateways first, and those that have moved least often first.
  */
 export function shareAccounts({ self, ...deployment }: Deployment): ShareDecision {
   const { seats, accounts, isSettled } = deployment;
@@ -66,8 +73,8 @@ export function shareAccounts({ self, ...deployment }: Deployment): ShareDecisio
 }
 
 /**
- * Whether the place of a gateway that ends is kept for a successor. Not when that one is here already: a
- * newer gateway that has not got its share yet.
+ * Whether a departing gateway's seat is reserved for a successor. It is not when the successor is
+ * already here: a newer gateway that does not have its share yet.
  */
 export function awaitsSuccessor({
   self,
@@ -85,7 +92,7 @@ interface Count {
   readonly count: number;
 }
 
-/** The number of accounts of each, the newest gateway first. */
+/** Counts the accounts of each seat, the newest gateway first. */
 function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>): Count[] {
   const held = Map.groupBy(accounts, ({ holder }) => holder);
   return seats
@@ -100,7 +107,9 @@ function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>
     );
 }
 
-/** Gives each free account to the gateway with the fewest, the newest of these. */
+/**
+ * Assigns each free account to the gateway with the fewest accounts, the newest one among equals.
+ */
 function assign(free: readonly SeenAccount[], counts: readonly Count[]) {
   const shares = counts.map((share) => ({ ...share, assigned: new Set<string>() }));
   for (const name of free.map((account) => account.name).toSorted(compare)) {
@@ -111,7 +120,7 @@ function assign(free: readonly SeenAccount[], counts: readonly Count[]) {
   return shares;
 }
 
-/** The accounts of a gateway beyond its share. The newest may have the ones that do not divide. */
+/** The accounts that a gateway has beyond its share. The newest one may keep the remainder. */
 function surplusOf(self: string, counts: readonly Count[]): number {
   const all = counts.reduce((sum, { count }) => sum + count, 0);
   const share = Math.floor(all / counts.length);

@@ -27,7 +27,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-/** Starts a sweep and forgets its first round, which runs at once. */
+/** Starts a sweep and discards its first round, which runs immediately. */
 async function start(name: typeof ANN, kind: AccountWork['kind'], fails = false) {
   const sweep = sweeps.of(
     name,
@@ -44,7 +44,7 @@ async function start(name: typeof ANN, kind: AccountWork['kind'], fails = false)
 const look = () => vi.advanceTimersByTimeAsync(LOOK_MS);
 
 describe('the sweeps of all accounts', () => {
-  it('[D04] run for accounts and kinds that have work, found by one query', async () => {
+  it('[D04] run for the accounts and kinds that have work, which a single query finds', async () => {
     await start(ANN, 'parts');
     await start(ANN, 'files');
     await start(BOB, 'parts');
@@ -61,12 +61,12 @@ describe('the sweeps of all accounts', () => {
     expect(ran).toEqual([]);
   });
 
-  it('ask nothing while there is no account', async () => {
+  it('ask the database nothing while there is no account', async () => {
     await look();
     expect(looks).toBe(0);
   });
 
-  it('leave out an account whose sweep was stopped, and work of other gateways', async () => {
+  it('skip an account whose sweep was stopped, and work of other gateways', async () => {
     const parts = await start(ANN, 'parts');
     await start(ANN, 'files');
     await parts.stop();

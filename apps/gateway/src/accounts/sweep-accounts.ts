@@ -6,14 +6,17 @@ import type { AccountName } from './account-rights.ts';
 /** The longest delay of a part or file whose wake-up was lost, in ms. */
 const SWEEP_MS = 5_000;
 
-/** Looks for lost work of all accounts of a gateway with one query. */
+/** Finds forgotten work of all accounts of a gateway with one query. */
 export interface AccountSweeps {
-  /** Sweeps for one kind of work of one account: at once, and whenever a look finds some. */
+  /**
+   * Sweeps one kind of work of one account: once immediately, and again whenever a check finds
+   * some.
+   */
   of(name: AccountName, kind: AccountWork['kind']): StartSweep;
   stop(): Promise<void>;
 }
 
-/** Starts looking; without any account nothing is asked. */
+/** Starts checking. Nothing is queried while there is no account. */
 export function sweepAccounts({
   store,
   clock,

@@ -9,7 +9,7 @@ interface OwnerNoticeDeps {
   readonly clock: Clock;
 }
 
-/** Through the outbox, so that it arrives, and only once. */
+/** Notifies an owner through the outbox, so that the notice arrives exactly once. */
 export async function notifyOwner(
   { store, bus, clock }: OwnerNoticeDeps,
   key: string,
@@ -23,14 +23,14 @@ export async function notifyOwner(
   if (first === undefined) return;
   await store.outbox.post({ key, parts: [first, ...others] }, clock());
   const { channel, account, chatId } = route;
-  // People may ask the agent about it.
+  // The notice joins the conversation, because people may ask the agent about it.
   const place = { conversationId: to.conversationId, channel, account, chatId };
   const text = shownLiteral(markdown);
   await store.groupContext.keepOwn(place, { key, what: 'notice', text }, clock());
   await wakeDeliveryOn(bus)(channel, account, chatId);
 }
 
-/** Owners of the default agent run the installation. */
+/** Owners of the default agent run the installation, so their chats come first. */
 export function defaultFirst(chats: readonly InboxRow[]): readonly InboxRow[] {
   const ofDefault = (row: InboxRow) => agentOfConversation(row.conversationId) === undefined;
   return [...chats.filter(ofDefault), ...chats.filter((row) => !ofDefault(row))];

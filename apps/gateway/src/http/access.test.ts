@@ -23,12 +23,12 @@ describe('the guard of the web server', () => {
     ['localhost', { host: 'localhost:7411' }, false],
     ['IPv6 loopback', { host: '[::1]:7411' }, false],
     ['a name that begins like ours', { host: 'localhost.evil.example' }, true],
-  ])('[U03] of %s: %o is refused: %s', (_case, facts, refused) => {
+  ])('[U03] refuses %s: %o with %s', (_case, facts, refused) => {
     expect(isRefused(facts)).toBe(refused);
   });
 
   it.each(['0.0.0.0', '192.168.1.5', '::'])(
-    '[U03] a gateway that is served on %s takes any name',
+    '[U03] accepts any host name for a gateway that is served on %s',
     (boundHost) => expect(isRefused({ host: 'box.lan:7411' }, boundHost)).toBe(false),
   );
 });

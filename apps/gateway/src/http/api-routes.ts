@@ -8,7 +8,10 @@ import type { HookReceiver } from './hook-routes.ts';
 import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
 import { networkOf } from './sender.ts';
 
-/** By name, where there is one. Browsers have sessions; who has the token can write the data folder. */
+/**
+ * The caller's name, where there is one. Browsers have sessions; callers with the token can write
+ * the data folder anyway.
+ */
 export function senderOf(c: Context<AppEnv>): string {
   const caller: Caller | undefined = c.get('caller');
   return caller?.signIn?.name ?? (caller?.session ? 'the console' : 'the command line');
@@ -16,20 +19,20 @@ export function senderOf(c: Context<AppEnv>): string {
 
 /** The services behind the API. */
 export interface ApiServices {
-  /** For the operations, besides what the gateway has itself. */
+  /** Services for the operations, beyond those of the gateway itself. */
   readonly operations: Omit<
     Services,
     'bus' | 'channels' | 'pageSessions' | 'readableRoutes' | 'situation' | 'status'
   >;
-  /** For `/hooks/NAME`. */
+  /** Serves `/hooks/NAME`. */
   readonly hooks?: HookReceiver;
-  /** Where operations on channels change the settings; without it groups cannot be allowed there. */
+  /** Where operations on channels change the settings; without it groups cannot be allowed. */
   readonly channelSettings?: ChannelSettings | undefined;
 }
 
 const SignIn = z.object({ token: z.string().trim().min(1).max(1_000) });
 
-/** `POST /api/sessions` trades a token, in its body, for a session. */
+/** `POST /api/sessions` exchanges the token in its body for a session. */
 export function addSignIn(
   app: Hono<AppEnv>,
   access: ReturnType<typeof createAccess>,
@@ -49,7 +52,7 @@ export function addSignIn(
     const role = signIn?.role ?? 'owner';
     return c.json({ session: secret, expiresAt: session.expiresAt, role }, 201);
   });
-  // Until 0.1 the token lay in a cookie, which every port of this machine was sent.
+  // Before 0.1 the token was kept in a cookie, which browsers sent to every port of this machine.
   app.get('/', async (c, next) => {
     await next();
     const port = /:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? '80';

@@ -11,14 +11,14 @@ import type { Health } from './health.ts';
 
 export type { SearchHit, ShownApproval, ShownConversation, ShownMessage };
 
-// What the HTTP API answers. The page and the command line import these types, and types only, so that nothing
-// of the gateway is loaded there; those of dead letters are in `dead-letters.ts`.
+// Responses of the HTTP API. The page and the command line import these types only, so that no code
+// of the gateway is loaded there. Those of dead letters are in `dead-letters.ts`.
 
 export interface PluginLine {
-  /** False: it, or a part of it, does not work. */
+  /** False when it, or a part of it, is not working. */
   readonly works: boolean;
   readonly line: string;
-  /** The name of an MCP server that an owner has to sign in at. */
+  /** The name of an MCP server where an owner has to sign in. */
   readonly signIn?: string;
 }
 
@@ -30,51 +30,60 @@ export interface OwnProcess {
   readonly memoryBytes: number;
 }
 
-/** What `/api/status/report` returns besides the channels. */
+/** The response of `/api/status/report`, besides the channels. */
 export interface StatusReport {
   readonly self: OwnProcess;
   readonly agent: string;
   readonly model: string;
   readonly dataFolder: string;
   readonly plugins: readonly PluginLine[];
-  /** The same of MCP servers. */
+  /** The MCP servers, in the same form. */
   readonly mcp: readonly PluginLine[];
-  /** How the settings file differs from what is in use. */
+  /** How the settings file differs from the settings in use. */
   readonly settings: SettingsState;
-  /** Where several share the database: all of them, and in what each does not fit the others. */
+  /**
+   * All processes that share the database, each with how its version or settings differ from the
+   * others'.
+   */
   readonly processes: readonly (RunningProcess & { readonly notes: readonly string[] })[];
   /** What is wrong with the database, and what to do about it. */
   readonly trouble?: string;
-  /** Recent trouble with the database and what is held back in it, with what to do; absent when there is none. */
+  /**
+   * Recent problems of the database and the work they hold back, with what to do; absent when there
+   * are none.
+   */
   readonly notes?: readonly string[];
-  /** The last 24 hours. This and the figures below are absent where the database cannot be read. */
+  /**
+   * Totals of the last 24 hours. This and the figures below are absent while the database cannot be
+   * read.
+   */
   readonly turns?: Awaited<ReturnType<Store['turns']['totals']>>;
-  /** Since midnight in the time zone of the agent (G17). */
+  /** Spend since midnight in the agent's time zone (G17). */
   readonly today?: Awaited<ReturnType<Store['spend']['day']>>;
-  /** Messages that no turn has taken yet, and for how long the oldest one has waited. */
+  /** Messages that no turn has taken yet, and how long the oldest one has waited. */
   readonly waiting?: { readonly messages: number; readonly oldestMs: number };
   readonly outbox?: Awaited<ReturnType<Store['outbox']['counts']>>;
-  /** Dead letters that are neither replayed nor dropped (D06). */
+  /** Open dead letters (D06). */
   readonly dead?: Awaited<ReturnType<Store['deadLetters']['counts']>>;
 }
 
-/** The settings file beside the settings that are in use (D12). */
+/** How the settings file compares with the settings in use (D12). */
 export interface SettingsState {
-  /** Names of what the file has otherwise, and what counts from the next start. */
+  /** Names of changed settings that take effect at the next start. */
   readonly afterRestart: readonly string[];
-  /** Why the file cannot be used as it is now; those from before stay in use. */
+  /** Why the file cannot be used now; the previous settings stay in use. */
   readonly problems: readonly string[];
 }
 
-/** `/api/setup/state`: what is there already. */
+/** The response of `/api/setup/state`: what is configured already. */
 export interface SetupState {
-  /** As `parley status` shows it. */
+  /** In the form that `parley status` shows. */
   readonly model: string;
-  /** No language model is connected. */
+  /** Whether no language model is connected. */
   readonly isOffline: boolean;
   readonly providers: readonly SetupProvider[];
   readonly platforms: readonly SetupPlatform[];
-  /** Those that the settings name, besides the page and the terminal. */
+  /** The channels in the settings, besides the page and the terminal. */
   readonly channels: readonly string[];
   readonly owners: readonly string[];
   /** Strangers who have written to a bot and may be its owner. */
@@ -87,36 +96,36 @@ export interface SetupState {
   }[];
 }
 
-/** A model server or service that can be chosen, and what it wants to be asked for. */
+/** A model server or service to choose, with what it has to be asked for. */
 export interface SetupProvider {
   readonly name: string;
   readonly provider: 'openai-compatible' | 'openai' | 'anthropic';
-  /** Fixed, or with `hasAddress` what is proposed. */
+  /** Fixed, or the default when `hasAddress` is true. */
   readonly baseUrl?: string;
   readonly hasAddress?: true;
   readonly hasKey?: true;
   /** What is needed, and where to get it. */
   readonly needs: string;
-  /** It was found on this machine, and is asked for this model where none is chosen. */
+  /** The model to use when none is chosen; present when the server was found on this machine. */
   readonly model?: string;
 }
 
 export interface SetupPlatform {
   readonly id: 'telegram' | 'discord' | 'whatsapp';
   readonly name: string;
-  /** What an account is set up with; without a phone number, by a QR code. */
+  /** What an account is set up with; without a phone number, through a QR code. */
   readonly asks: 'token' | 'phone';
   /** What is needed, and where to get it. */
   readonly needs: string;
 }
 
-/** The result of a step of the setup. `models`: those that the server offers, where that is known. */
+/** The result of a set-up step. `models` lists those that the server offers, where known. */
 export type SetupAnswer =
   | {
       readonly kind: 'works';
       readonly text: string;
       readonly models: readonly string[] | null;
-      /** Of a token that was tried. */
+      /** The bot that a tested token belongs to. */
       readonly bot?: SetupBot;
     }
   | { readonly kind: 'done'; readonly text: string }
@@ -131,44 +140,44 @@ export type SetupAnswer =
 export interface SetupBot {
   /** `@my_bot`. */
   readonly name: string;
-  /** The bytes of its picture in base64; null where it has none. */
+  /** The picture's bytes in base64; null where it has none. */
   readonly picture: string | null;
-  /** The page on which a person takes the bot into their servers; null where there is none. */
+  /** The page where a person adds the bot to their servers; null where there is none. */
   readonly invitation: string | null;
 }
 
 /** `/api/settings/show`. */
 export interface ShownSettings {
   readonly file: string;
-  /** As it is written; that of a first start where there is none. Secrets are hidden. */
+  /** The text as written, or the initial text where no file exists. Secrets are hidden. */
   readonly text: string;
-  /** Changes with the file; a change of the file names it. */
+  /** Changes with the file; a request to change the file must name it. */
   readonly print: string;
-  /** The values as they are written, references as such; null: it is no valid YAML. */
+  /** The values as written, with references unresolved; null when the text is not valid YAML. */
   readonly values: object | null;
   readonly problems: readonly ShownProblem[];
   readonly state: SettingsState;
-  /** The moment of the last change that can be undone; null: there is none. */
+  /** When the last change that can be undone was made; null when there is none. */
   readonly savedAt: string | null;
 }
 
-/** What is wrong at one place of the settings. */
+/** A problem at one location of the settings. */
 export interface ShownProblem {
-  /** `channels.telegram.token`; empty for the file as a whole. */
+  /** For example `channels.telegram.token`; empty for the file as a whole. */
   readonly path: string;
-  /** Counted from 1; absent where there is no such place. */
+  /** Counted from 1; absent when the location is not in the file. */
   readonly line?: number;
   readonly column?: number;
-  /** What was found, what is expected, what was probably meant. */
+  /** What was found, what is expected, and what was probably meant. */
   readonly text: string;
 }
 
-/** The result of a change of the settings file. */
+/** The result of changing the settings file. */
 export type SettingsWritten =
   | { readonly kind: 'written' | 'unchanged' }
   /** Nothing was written. */
   | { readonly kind: 'refused'; readonly problems: readonly ShownProblem[] }
-  /** The file has changed since it was read: nothing was written. */
+  /** The file has changed since it was read, so nothing was written. */
   | { readonly kind: 'outdated' };
 
 /** `/api/status/report`. */
@@ -177,19 +186,22 @@ export interface GatewayStatus extends StatusReport {
   readonly channels: readonly AccountStatus[];
 }
 
-/** `critical`: another person can get in or read along now. `warning`: a guard is weaker than it could be. */
+/**
+ * `critical`: another person can get in or read along now. `warning`: a protection is weaker than
+ * it could be.
+ */
 export type AuditSeverity = 'critical' | 'warning' | 'info';
 
-/** What one check found. */
+/** A finding of one check. */
 export interface AuditFinding {
   readonly id: string;
   readonly severity: AuditSeverity;
-  /** One sentence; never a secret itself. */
+  /** One sentence, which never contains a secret. */
   readonly found: string;
   readonly remedy: string;
 }
 
-/** `/api/audit/report`: the worst finding first. */
+/** The response of `/api/audit/report`, the worst finding first. */
 export interface AuditReport {
   /** In ms. */
   readonly at: number;
@@ -199,16 +211,16 @@ export interface AuditReport {
 
 export type LogLevelName = 'debug' | 'info' | 'warn' | 'error';
 
-/** Which lines of the log are asked for. */
+/** Selects lines of the log. */
 export interface LogQuery {
-  /** The lowest. */
+  /** The lowest level to include. */
   readonly level: LogLevelName;
   readonly channel?: string | undefined;
-  /** Its id. */
+  /** The id of a conversation. */
   readonly conversation?: string | undefined;
-  /** It is somewhere in the line, in upper or lower case. */
+  /** Text that the line contains, ignoring case. */
   readonly text?: string | undefined;
-  /** Only lines before this moment, in ms; only lines from this moment on. */
+  /** Only lines before this moment, and only lines from this moment on, in ms since 1970. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;
   readonly limit: number;
@@ -219,38 +231,41 @@ export interface LogLine {
   /** In ms. */
   readonly at: number;
   readonly level: LogLevelName;
-  /** `all-host-4711`: the role, machine and number of the process. */
+  /** The role, host and process id, such as `all-host-4711`. */
   readonly process: string;
   readonly text: string;
   readonly channel: string | null;
-  /** `telegram/default`, `tool exec`; null where the line names none. */
+  /** For example `telegram/default` or `tool exec`; null where the line names none. */
   readonly component: string | null;
-  /** `title`: null where it is not known. */
+  /** `title` is null when unknown. */
   readonly conversation: { readonly id: string; readonly title: string | null } | null;
-  /** Ids that *Why* understands. */
+  /** An id that *Why* accepts. */
   readonly turn: string | null;
   readonly message: string | null;
-  /** Everything else that the line says. */
+  /** All other fields of the line. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** `GET /api/logs/read`. */
+/** The response of `GET /api/logs/read`. */
 export interface LogReport {
   /** Newest first. */
   readonly lines: readonly LogLine[];
-  /** `before` of older lines; null: there are none. */
+  /** The `before` of older lines; null when there are none. */
   readonly next: number | null;
   /** Processes whose lines are kept here. */
   readonly processes: readonly string[];
-  /** Processes that run, but keep their lines in another folder or not at all. */
+  /** Running processes that keep their lines in another folder, or keep none. */
   readonly unreachable: readonly string[];
   readonly channels: readonly string[];
 }
 
-/** `GET /api/report/bundle`: a bundle for a bug report, without secrets, names and texts. */
+/**
+ * The response of `GET /api/report/bundle`: a bundle for a bug report, without secrets, names or
+ * message texts.
+ */
 export interface BugReport {
   readonly name: string;
   readonly files: readonly { readonly name: string; readonly text: string }[];
-  /** The same as a `.tar.gz`, in base64. */
+  /** The bundle as a `.tar.gz` file, in base64. */
   readonly archive: string;
 }

@@ -18,7 +18,7 @@ const clock = () => 1_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-/** Everything is known about the heartbeats of two agents, and nothing else. */
+/** Answers about the heartbeats of two agents, and about nothing else. */
 const OPERATIONS = {
   agents: async () => AGENTS,
   scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
@@ -69,7 +69,7 @@ describe('the agents of a gateway', () => {
     ['/api/heartbeat/report?agent=support', 200, expect.objectContaining({ of: 'support' })],
     ['/api/heartbeat/report?agent=x', 404, { error: 'No x', code: 'no-agent' }],
     ['/api/agents/list', 200, { agents: AGENTS }],
-  ])('[F14] are asked one by one: %s', async (path, status, answer) => {
+  ])('[F14] answer one by one: %s', async (path, status, answer) => {
     const response = await get(path, { authorization: `Bearer ${TOKEN}` });
     expect([response.status, await response.json()]).toEqual([status, answer]);
   });
@@ -84,7 +84,7 @@ function accountThat(kind: 'starting' | 'stopped' | 'failed') {
 const get = (path: string, headers: Record<string, string> = {}, options = {}) =>
   app(options).request(`http://${HOST}${path}`, { headers: { host: HOST, ...headers } });
 
-describe('who has access', () => {
+describe('access to the routes', () => {
   it.each([
     ['/', 200],
     ['/page/style/base.css', 200],
@@ -97,7 +97,7 @@ describe('who has access', () => {
     ['/api/prompts/list?limit=5', 401],
     ['/channels/web/default/history', 401],
   ])(
-    '[U03] without token and session %s is %i: the page itself holds no secret',
+    '[U03] without token and session, %s answers %i: the page itself contains no secret',
     async (path, status) => {
       expect((await get(path)).status).toBe(status);
     },
@@ -110,7 +110,7 @@ describe('who has access', () => {
     ['an empty token', { authorization: 'Bearer ' }, 401],
     ['another scheme', { authorization: `Basic ${TOKEN}` }, 401],
     ['a cookie', { cookie: `parley-7411=${TOKEN}` }, 401],
-    ['a session that never was', { authorization: `Bearer parley_session_${'a'.repeat(43)}` }, 401],
+    ['an unknown session', { authorization: `Bearer parley_session_${'a'.repeat(43)}` }, 401],
     [
       'the token by another site',
       { authorization: `Bearer ${TOKEN}`, origin: 'https://evil.example' },
@@ -123,7 +123,7 @@ describe('who has access', () => {
     ).not.toBe(200);
   });
 
-  it('[U03] takes the cookie away that earlier versions gave', async () => {
+  it('[U03] removes the cookie that earlier versions set', async () => {
     const { headers } = await get('/', { cookie: `a=1; parley-7411=${TOKEN}` });
     expect(headers.get('set-cookie')).toBe('parley-7411=; Max-Age=0; Path=/');
     expect((await get('/', { cookie: 'parley-7412=x' })).headers.get('set-cookie')).toBeNull();
@@ -139,7 +139,7 @@ describe('who has access', () => {
 
 describe('every answer', () => {
   it.each(['/', '/healthz', '/page/icon.svg', '/api/status/report', '/?token=wrong'])(
-    '[U03] forbids other hosts, frames, inline code and guessing of types: %s',
+    '[U03] forbids other hosts, frames, inline code and content sniffing: %s',
     async (path) => {
       const { headers } = await get(path);
       const policy = headers.get('content-security-policy') ?? '';
@@ -155,7 +155,7 @@ describe('every answer', () => {
 describe('the routes of the gateway', () => {
   const signedIn = { authorization: `Bearer ${TOKEN}` };
 
-  it('[D10] shows metrics as Prometheus wants them', async () => {
+  it('[D10] shows metrics in the format of Prometheus', async () => {
     const response = await get('/metrics', signedIn);
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(await response.text()).toBe('parley_up 1\n');
@@ -192,21 +192,21 @@ describe('the routes of the gateway', () => {
     expect((await get('/healthz', {}, options)).status).toBe(200);
   });
 
-  it('answers HEAD like GET, without a body', async () => {
+  it('answer HEAD like GET, without a body', async () => {
     const request = { method: 'HEAD', headers: { host: HOST, ...signedIn } };
     const response = await app().request(`http://${HOST}/`, request);
     expect(response.status).toBe(200);
     expect(await response.text()).toBe('');
   });
 
-  it('says what there is instead of a path that is not there', async () => {
+  it('name what exists in place of an unknown path', async () => {
     const response = await get('/channels/nowhere/default/history', signedIn);
     expect(response.status).toBe(404);
     expect(await response.text()).toContain('nowhere/default');
     expect((await get('/nothing', signedIn)).status).toBe(404);
   });
 
-  it('[U03] lets platforms call channels that check them, by any name and without the token', async () => {
+  it('[U03] let platforms call channels that authenticate them, under any host name and without the token', async () => {
     const fetch = async (request: Request) => new Response(request.url, { status: 202 });
     const called = { channel: () => ({ open: true, fetch }) as const };
     const host = { host: 'bots.example.org' };
@@ -217,7 +217,7 @@ describe('the routes of the gateway', () => {
     expect((await get('/channels/telegram/default/hook', {}, guarded)).status).toBe(401);
   });
 
-  it('hides what went wrong inside from the answer', async () => {
+  it('hide internal errors from the response', async () => {
     const report = async () => {
       throw new Error('password=hunter2');
     };
@@ -237,7 +237,7 @@ describe('operations', () => {
   const now = (body: string, headers?: Record<string, string>) =>
     post('heartbeat/now', body, headers);
 
-  it('[H02] [U03] are performed for callers with the token, from no other site', async () => {
+  it('[H02] [U03] are performed for callers with the token, and for no other site', async () => {
     expect((await get('/api/heartbeat/report')).status).toBe(401);
     const run = await now('{"id":"a","task":"mail"}');
     expect(await run.json()).toEqual({ id: 'a', task: 'mail', text: '' });
@@ -246,7 +246,7 @@ describe('operations', () => {
   });
 
   it.each(['GET', 'POST'])(
-    '[G18] answer a read asked with %s without secrets, for no cache',
+    '[G18] answer a read asked with %s without secrets and uncached',
     async (method) => {
       const headers = { authorization: `Bearer ${TOKEN}` };
       const shown =
@@ -259,7 +259,7 @@ describe('operations', () => {
   );
 
   it.each(['', '{}', '[]', '{"id":1}', '{"id":""}', '{"id":"a","task":{}}', '{"id":"a","else":1}'])(
-    '[H02] refuse an input that is none of theirs: %j',
+    '[H02] refuse an invalid input: %j',
     async (body) => {
       const response = await now(body);
       expect([response.status, await response.json()]).toMatchObject([
@@ -273,7 +273,7 @@ describe('operations', () => {
     ['heartbeat/nothing', 404],
     ['heartbeat/constructor', 404],
     ['heartbeat/now?id=a', 405],
-  ])('[U03] do nothing else: GET /api/%s is answered with %i', async (path, status) => {
+  ])('[U03] do nothing else: GET /api/%s answers %i', async (path, status) => {
     const response = await get(`/api/${path}`, { authorization: `Bearer ${TOKEN}` });
     expect(response.status).toBe(status);
   });

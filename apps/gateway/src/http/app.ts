@@ -23,21 +23,21 @@ import { createPageSessions, type PageSessionOptions, type PageSessions } from '
 import { readableRoutes } from './roles.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 
-/** What the routes show and guard. */
+/** What the routes serve and guard. */
 export interface HttpAppOptions
   extends HealthOptions,
     AccessOptions,
     Omit<ApiServices, 'operations'> {
-  /** For the operations, besides what the app has itself. */
+  /** Services for the operations, beyond those of the app itself. */
   readonly operations: Omit<Services, 'pageSessions' | 'readableRoutes' | 'status'>;
   readonly clock: Clock;
   readonly store: Pick<Store, 'attachments' | 'agentFiles'>;
   /** The files of the web page. */
   readonly page: PageFiles;
-  /** Browsers that are signed in to the page. */
+  /** The sessions of browsers that are signed in to the page. */
   readonly sessions: Pick<PageSessionOptions, 'repository' | 'signIns' | 'limits'>;
   readonly metrics: (health: AskHealth) => Promise<string>;
-  /** What the operation `status/report` answers. */
+  /** The answer of the operation `status/report`. */
   readonly report: (health: AskHealth) => Promise<GatewayStatus>;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpCapability | undefined;
@@ -49,14 +49,14 @@ export interface PageFiles {
 }
 
 /**
- * Headers of everything the gateway serves: the page loads from its own host only, runs no script
- * written into it, is shown in no frame, and reveals its address to no other site. Hostile text in an
- * answer could do nothing even if the printer of Markdown let it through.
+ * Headers of everything the gateway serves: the page loads from its own host only, runs no inline
+ * script, is shown in no frame, and reveals its address to no other site. Even if the Markdown
+ * printer let hostile text in an answer through, it could do nothing.
  */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'self'",
-    // Pictures that need the session are fetched with it, and shown from memory.
+    // Pictures that need the session are fetched with it and shown from memory.
     "img-src 'self' blob:",
     "object-src 'none'",
     "base-uri 'none'",
@@ -70,9 +70,10 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * All routes of the gateway (D10, U03). Everything but health and the page's own files, which hold no
- * secret, needs a token or a session. An operation declares its role, figures are for every role, and all else, such
- * as the chat of the page and what is added later, is for owners alone.
+ * All routes of the gateway (D10, U03). Everything except health and the page's own files, which
+ * contain no secret, needs a token or a session. Each operation declares its role, metrics are open
+ * to every role, and everything else, such as the page's chat and any later route, is for owners
+ * only.
  */
 export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
@@ -114,12 +115,15 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   });
   app.onError((error, c) => {
     options.log.error({ path: c.req.path, error }, 'web request failed');
-    return c.text('Something went wrong here; the log of the gateway says what.\n', 500);
+    return c.text("Something went wrong. See the gateway's log for details.\n", 500);
   });
   return app;
 }
 
-/** Whatever is added after this needs a caller. First of it are the operations, each of which declares its role. */
+/**
+ * Routes added after this need a caller. The first of them are the operations, each of which
+ * declares its role.
+ */
 function addGuard(
   app: Hono<AppEnv>,
   access: ReturnType<typeof createAccess>,

@@ -5,12 +5,12 @@ import { z } from 'zod';
 import type { AppEnv } from './access.ts';
 
 const Count = z.coerce.number().int().nonnegative();
-const GONE = { error: 'That file is not kept any more.' };
+const GONE = { error: 'This file is no longer kept.' };
 const FilePlace = z.object({ message: Count, index: Count });
 
 /**
- * Downloads of the files that people sent in a conversation, and that the agent sent there (U08). They are private: add
- * them behind the guard.
+ * Serves the files that people and the agent sent in a conversation (U08). They are private: add these routes behind
+ * the guard.
  */
 export function addConversationFiles(
   app: Hono<AppEnv>,

@@ -1,13 +1,14 @@
 import type { Context, MiddlewareHandler } from 'hono';
 
-/** How long a browser may remember that it is allowed, in seconds. */
+/** How long a browser may cache a permission, in seconds. */
 const REMEMBERED_SECONDS = 600;
 /** The response header that a page may read. */
 const READABLE = 'retry-after';
 
 /**
- * Lets web pages of these exact origins call what follows, with a token and without cookies (CORS). Other
- * pages get no permission, so their browsers neither send a token nor show them an answer.
+ * Lets web pages of exactly these origins call the routes that follow, with a token and without
+ * cookies (CORS). Other pages get no permission, so their browsers neither send a token nor reveal
+ * an answer.
  */
 export function allowOrigins(originsOf: () => readonly string[]): MiddlewareHandler {
   return async (c, next) => {
@@ -26,7 +27,7 @@ export function allowOrigins(originsOf: () => readonly string[]): MiddlewareHand
   };
 }
 
-/** A browser asks whether a page may send a request. */
+/** Whether a browser asks for permission to send a request. */
 function isPreflight(c: Context): boolean {
   return c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined;
 }
@@ -43,5 +44,5 @@ function permit(c: Context, origin: string): Response {
 }
 
 function notAllowed(origin: string): string {
-  return `Pages of ${origin} may not call this API. Its operator can allow that: api.origins in the settings.`;
+  return `Pages of ${origin} may not call this API. Its operator can allow them in the setting api.origins.`;
 }

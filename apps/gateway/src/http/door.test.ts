@@ -40,7 +40,7 @@ describe('wrong tokens', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
-  it('[U03] of one sender slow nobody else down, until there are too many in total', () => {
+  it('[U03] from one sender slow nobody else down until there are too many in total', () => {
     const { wrong, guess } = scene();
     guess('a', 50);
     expect(wrong.waitMs(from('b'))).toBe(0);
@@ -58,7 +58,7 @@ describe('wrong tokens', () => {
     expect(wrong.waitMs(from('b'))).toBe(0);
   });
 
-  it('[U03] of any number of senders take little memory, and still count in total', () => {
+  it('[U03] from any number of senders take little memory, and still count in total', () => {
     const { wrong, guess } = scene();
     for (let nth = 0; nth < 3_000; nth += 1) guess(`address ${nth}`);
     expect(wrong.size()).toBe(1_000);
@@ -81,7 +81,7 @@ const unused = (): never => {
   throw new Error('not used here');
 };
 
-/** An API of one client, in which every message is a duplicate without an answer. */
+/** An API with one client, where every message is a duplicate without an answer. */
 async function openApi(origins: readonly string[]) {
   const context = {
     ...{
@@ -111,7 +111,7 @@ async function openApi(origins: readonly string[]) {
   return connect(context).http;
 }
 
-/** A gateway with every kind of secret. */
+/** Opens a gateway with every kind of secret. */
 async function gateway({ origins = [] as readonly string[], withApi = true } = {}) {
   const api = await openApi(origins);
   const hash = fingerprint(SIGN_IN);
@@ -162,7 +162,7 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
 type Gateway = Awaited<ReturnType<typeof gateway>>;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** Each kind of secret: a call with the right one or with a wrong one. */
+/** For each kind of secret, a call with the right one or with a wrong one. */
 const SECRETS: Readonly<
   Record<string, (gate: Gateway, right: boolean, more: Record<string, string>) => Promise<Response>>
 > = {
@@ -195,23 +195,27 @@ const SECRETS: Readonly<
 };
 const KINDS = Object.keys(SECRETS);
 
-describe('the door of all secrets', () => {
+describe('the check of all secrets', () => {
   it.each([
     ['one address', {}],
     ['a proxy, behind which all have one address', { 'x-forwarded-for': '198.51.100.7' }],
-  ])('[U03] [D07] lets a right secret in at once after 200 wrong ones from %s', async (_, more) => {
-    const gate = await gateway();
-    for (let nth = 0; nth < 25; nth += 1)
-      for (const kind of KINDS) await SECRETS[kind]?.(gate, false, more);
-    for (const kind of KINDS) {
-      const { status } = (await SECRETS[kind]?.(gate, true, more)) ?? { status: 0 };
-      expect([kind, Math.floor(status / 100)]).toEqual([kind, 2]);
-    }
-  });
+  ])(
+    '[U03] [D07] admits the right secret immediately after 200 wrong ones from %s',
+    async (_, more) => {
+      const gate = await gateway();
+      for (let nth = 0; nth < 25; nth += 1)
+        for (const kind of KINDS) await SECRETS[kind]?.(gate, false, more);
+      for (const kind of KINDS) {
+        const { status } = (await SECRETS[kind]?.(gate, true, more)) ?? { status: 0 };
+        expect([kind, Math.floor(status / 100)]).toEqual([kind, 2]);
+      }
+    },
+  );
 
-  // A browser whose session has ended asks its reader to sign in on 401.
+  // A browser whose session has ended asks its reader to sign in on 401, so wrong sessions do not
+  // count.
   it.each(KINDS.filter((kind) => kind !== 'a session'))(
-    '[U03] slows down wrong secrets of one address: %s',
+    '[U03] slows down wrong secrets from one address: %s',
     async (kind) => {
       const gate = await gateway();
       const statuses = [];
@@ -254,7 +258,7 @@ describe('a wrong address', () => {
     ['POST /hooks/ci/', 404, 'Use /hooks/ci, without the slash'],
     ['GET /nothing', 404, 'The page is at "/"'],
   ])(
-    '[U03] %s is answered with %i and the right one, and is no guess',
+    '[U03] answers %s with %i, the right address, and counts no guess',
     async (call, status, text) => {
       const { ask } = await gateway();
       for (const token of [TOKEN, CLIENT, HOOK, 'wrong']) {
@@ -271,7 +275,7 @@ describe('a wrong address', () => {
     },
   );
 
-  it('[U03] is the API where none is set up', async () => {
+  it('[U03] says when no API is configured', async () => {
     const { ask } = await gateway({ withApi: false });
     const response = await ask('GET /v1/models', bearer(CLIENT));
     expect(response.status).toBe(404);
@@ -286,7 +290,7 @@ describe('web pages of other origins', () => {
     'access-control-request-headers': 'authorization,content-type,x-stainless-os',
   });
 
-  it('[U03] call the API where the settings name their exact origin', async () => {
+  it('[U03] may call the API when the settings name their exact origin', async () => {
     const { ask } = await gateway({ origins: [PAGE] });
     const asked = await ask('OPTIONS /v1/chat/completions', preflight(PAGE));
     expect(asked.status).toBe(204);
@@ -321,7 +325,7 @@ describe('web pages of other origins', () => {
       expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('[U03] never call anything but the API', async () => {
+  it('[U03] may never call anything but the API', async () => {
     const { ask } = await gateway({ origins: [PAGE] });
     const asked = await ask('GET /api/status/report', { origin: PAGE, ...bearer(TOKEN) });
     expect(asked.status).toBe(403);

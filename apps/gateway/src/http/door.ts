@@ -16,15 +16,16 @@ export interface DoorOptions {
 export type Door = ReturnType<typeof createDoor>;
 
 /**
- * One door for every secret of the web server: the token, sessions, named sign-ins, tokens of hooks and of
- * clients of the API, secrets of webhooks. A secret is compared first, in constant time, and a right one
- * gets in at once. Only wrong ones come here: they are counted, and slowed down for their sender and in
- * total. So nobody can shut out those who have the secret, also where a proxy gives all the same address.
+ * Guards all secrets of the web server in one place: the token, sessions, named sign-ins, tokens of
+ * hooks and API clients, and secrets of webhooks. A secret is first compared in constant time, and
+ * the right one gets in immediately. Only wrong ones are counted, and slowed down per sender and in
+ * total. Thus nobody can lock out those who have the secret, even where a proxy gives everyone the
+ * same address.
  */
 export function createDoor({ monotonic, log }: DoorOptions) {
   const wrong = createWrongTokens(monotonic);
   return {
-    /** Counts a wrong secret, and says how it is refused: with `message`, or as too many. */
+    /** Counts a wrong secret and returns its refusal: `message`, or too many attempts. */
     refuseWrong(c: Asker, message: string): Refusal {
       const sender = senderOf(c);
       const waitMs = wrong.waitMs(sender);
@@ -46,7 +47,10 @@ interface Tries {
   readonly at: number;
 }
 
-/** The first `free` wrong tokens cost nothing; each further one doubles the wait, from a second up to `longestMs`. */
+/**
+ * The first `free` wrong tokens cost nothing; each further one doubles the wait, from one second up
+ * to `longestMs`.
+ */
 interface Patience {
   readonly free: number;
   readonly longestMs: number;
@@ -54,9 +58,9 @@ interface Patience {
 
 const ONE_SENDER: Patience = { free: 5, longestMs: 5 * 60_000 };
 const ALL_SENDERS: Patience = { free: 50, longestMs: 15_000 };
-/** Without another wrong token for so long all is forgotten. In ms. */
+/** Wrong tokens are forgotten after this time without another one, in ms. */
 const FORGOTTEN_AFTER_MS = 15 * 60_000;
-/** Of more senders the least recent ones are forgotten; the sum is not. */
+/** Beyond this number, the least recent senders are forgotten; the total is not. */
 const MAX_SENDERS = 1_000;
 
 const NONE: Tries = { count: 0, at: 0 };
@@ -72,7 +76,7 @@ function oneMore({ count, at }: Tries, now: number): Tries {
   return { count: now - at > FORGOTTEN_AFTER_MS ? 1 : count + 1, at: now };
 }
 
-/** Counts wrong tokens, for each sender and in total, and says how long the next wrong one has to wait. */
+/** Counts wrong tokens per sender and in total, and computes how long the next one has to wait. */
 export function createWrongTokens(monotonic: Monotonic) {
   const senders = new Map<string, Tries>();
   let all = NONE;
@@ -92,7 +96,7 @@ export function createWrongTokens(monotonic: Monotonic) {
       if (senders.size > MAX_SENDERS && oldest !== undefined) senders.delete(oldest);
       all = oneMore(all, now);
     },
-    /** How many senders are remembered. */
+    /** The number of senders that are remembered. */
     size: (): number => senders.size,
   };
 }

@@ -40,7 +40,7 @@ describe('the health of a process', () => {
   });
 });
 
-describe('the health of a process in which work waits for too long', () => {
+describe('the health of a process whose work waits too long', () => {
   const account = (nth: number) => `a${nth}/default`;
   it.each<[string, Parameters<typeof healthOf>[2], readonly ChannelState['kind'][]]>([
     [
@@ -93,7 +93,7 @@ function get(path: string, headers: Record<string, string> = {}, ping = async ()
 }
 
 describe('the web server of a worker', () => {
-  it('[D10] reports to everyone whether it lives and whether it is ready', async () => {
+  it('[D10] reports to everyone whether it is alive and ready', async () => {
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(200);
     const away = () => Promise.reject(new Error('away'));
@@ -101,18 +101,18 @@ describe('the web server of a worker', () => {
     expect((await get('/healthz', {}, away)).status).toBe(200);
   });
 
-  it('[D10] shows its figures to callers with the token', async () => {
+  it('[D10] shows its metrics to callers with the token', async () => {
     expect((await get('/metrics')).status).toBe(401);
     const shown = await get('/metrics', { authorization: `Bearer ${TOKEN}` });
     expect(await shown.text()).toBe('parley_up 1\n');
   });
 
   it.each(['/', '/api/status/report', '/channels/web/default/history'])(
-    '[D09] has no %s: that is at a gateway',
+    '[D09] has no %s, which is at a gateway',
     async (path) => {
       const answer = await get(path, { authorization: `Bearer ${TOKEN}` });
       expect(answer.status).toBe(404);
-      expect(await answer.text()).toContain('at a gateway');
+      expect(await answer.text()).toContain('by a gateway');
     },
   );
 });

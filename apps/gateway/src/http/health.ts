@@ -8,43 +8,46 @@ import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.
 import { createDoor } from './door.ts';
 import { createStallDetector, type StalledWork } from './stalled-work.ts';
 
-/** What decides about health. */
+/** The checks and facts that decide about health. */
 export interface HealthOptions {
   readonly log: Logger;
-  /** Rejects when the database does not answer or cannot be written. */
+  /** Rejects when the database does not answer or is not writable. */
   readonly ping: () => Promise<void>;
-  /** Rejects when the queue does not answer or cannot be written. */
+  /** Rejects when the queue does not answer or is not writable. */
   readonly pingQueue?: (() => Promise<unknown>) | undefined;
-  /** The oldest of what waits; absent where only a gateway knows. */
+  /** The oldest waiting work; absent where only a gateway knows it. */
   readonly oldestWork?: (() => Promise<OldestWork>) | undefined;
-  /** How many processes run turns; absent where this one does. */
+  /** Counts the processes that run turns; absent where this one does. */
   readonly workers?: (() => Promise<number>) | undefined;
-  /** The channels of this process. */
+  /** The channel accounts of this process. */
   readonly status: () => readonly AccountStatus[];
   readonly clock: Clock;
   readonly monotonic: Monotonic;
 }
 
 /**
- * `degraded`: it serves, but not all of it; `down`: no message gets an answer, or the process
- * comes or goes. The reasons hold no secret.
+ * `degraded`: some channels or parts are not served. `down`: no message gets an answer, or the
+ * process is starting or stopping. The reasons contain no secret.
  */
 export interface Health {
   readonly status: 'ready' | 'degraded' | 'down';
   readonly reasons: readonly string[];
 }
 
-/** Asks for it now; within the two seconds that supervisors wait. */
+/** Checks the health now, within the two seconds that supervisors wait. */
 export type AskHealth = () => Promise<Health>;
 
-/** Whatever does not answer by then is as good as gone. */
+/** A dependency that has not answered by then counts as unavailable. */
 const CHECKED_WITHIN_MS = 1_000;
 
-/** The page is served by the process itself, also when all platforms are away. */
+/** The process serves the page itself, even when all platforms are unreachable. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 const SERVED: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
-/** Health of a process: its database, its queue, the workers that it feeds, its channels, and what waits. */
+/**
+ * The health of a process: its database, its queue, the workers it feeds, its channels and the
+ * waiting work.
+ */
 export function openHealth(options: HealthOptions): AskHealth {
   const { log, ping, pingQueue, workers, oldestWork, status } = options;
   const detectStall = createStallDetector(options.clock, options.monotonic);
@@ -70,7 +73,7 @@ export function openHealth(options: HealthOptions): AskHealth {
       stalled,
     );
     const text = healthText(health);
-    // Supervisors ask every few seconds; the log has what has changed.
+    // Supervisors ask every few seconds, so only changes are logged.
     const causes = failures.map(({ reason }) => reason);
     if (health.status !== 'ready' && text !== last) log.warn({ causes }, text);
     last = text;
@@ -80,7 +83,7 @@ export function openHealth(options: HealthOptions): AskHealth {
 
 const NOT_STALLED: StalledWork = { messages: null, accounts: new Map() };
 
-/** Decides from the checks that failed, the state of each account, and what waits for too long. */
+/** Decides from the failed checks, the state of each account, and the work that waits too long. */
 export function healthOf(
   failures: readonly string[],
   accounts: readonly AccountStatus[],
@@ -107,7 +110,10 @@ function troubleOf({ channel, account, state }: AccountStatus, stalled: StalledW
   return age === undefined ? null : `${name}: an answer has been unsent for ${secondsText(age)}`;
 }
 
-/** An account that serves although its adapter broke its contract; one that was stopped for it is named already. */
+/**
+ * Reports an account that still serves although its adapter violated its contract; one that was
+ * stopped is named already.
+ */
 function defectOf({ channel, account, state, defects }: AccountStatus): readonly string[] {
   if (defects === undefined || !SERVED.has(state.kind)) return [];
   return [`${channel}/${account}: defects of its adapter: ${defects.count}`];
@@ -122,12 +128,12 @@ function secondsText(ms: number): string {
   return `${Math.round(ms / 1000)} s`;
 }
 
-/** One line: `ready`, `degraded: telegram/work: failed`. */
+/** One line, such as `ready` or `degraded: telegram/work: failed`. */
 export function healthText({ status, reasons }: Health): string {
   return reasons.length === 0 ? status : `${status}: ${reasons.join('; ')}`;
 }
 
-/** Health is open: a supervisor has no token, and learns what is wrong but no secret (D10). */
+/** Health is public: a supervisor has no token, and learns what is wrong but no secret (D10). */
 export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
   app.get('/healthz', (c) => c.text('ok\n'));
   app.get('/readyz', async (c) => {
@@ -137,7 +143,7 @@ export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
 }
 
 interface Failure {
-  /** The answer for supervisors. */
+  /** The answer to supervisors. */
   readonly name: string;
   readonly reason: string;
 }
@@ -146,7 +152,7 @@ function isPresent(failure: Failure | null): failure is Failure {
   return failure !== null;
 }
 
-/** What is wrong with a database that does answer. */
+/** Problems of a database that does answer. */
 const TROUBLES: Readonly<Record<string, string>> = {
   'store-full': 'the disk of the database is full',
   'store-damaged': 'the database is damaged',
@@ -154,7 +160,7 @@ const TROUBLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Resolves within the deadline: to null, or to what failed. A check that is still under way is
+ * Resolves within the deadline, to null or to the failure. A check that is still under way is
  * joined, so that many requests do not use up connections to a silent server.
  */
 function checkWithin(
@@ -179,12 +185,12 @@ function checkWithin(
   };
 }
 
-/** What a process without channels shows of itself. */
+/** What a process without channels serves about itself. */
 export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessOptions {
   readonly metrics: (health: AskHealth) => Promise<string>;
 }
 
-/** `/healthz`, `/readyz` for everyone and `/metrics` for callers with the token (D10). */
+/** `/healthz` and `/readyz` for everyone, and `/metrics` for callers with the token (D10). */
 export function createHealthApp(options: HealthAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   const access = createAccess(options, createDoor(options));
@@ -196,7 +202,7 @@ export function createHealthApp(options: HealthAppOptions): Hono<AppEnv> {
     return c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE });
   });
   app.notFound((c) =>
-    c.text('There is nothing here: this process runs turns. The page is at a gateway.\n', 404),
+    c.text('Nothing here: this process runs turns. The page is served by a gateway.\n', 404),
   );
   return app;
 }

@@ -43,7 +43,7 @@ const signatureOf = (body: string, token = TOKEN) =>
   `sha256=${createHmac('sha256', token).update(body).digest('hex')}`;
 
 describe('POST /hooks/NAME', () => {
-  it('[H09] takes an event with its type and key, and answers when it is durable', async () => {
+  it('[H09] accepts an event with its type and key, and answers once it is durable', async () => {
     const type = 'application/json';
     const headers = { ...BEARER, 'content-type': type, 'idempotency-key': 'k1' };
     const response = await post('ci', headers);
@@ -62,7 +62,7 @@ describe('POST /hooks/NAME', () => {
     expect(counted).toEqual(['ci taken', 'ci taken', 'ci repeated']);
   });
 
-  it('[W10] reads a body in the charset of its type, and checks its signature by its bytes', async () => {
+  it('[W10] decodes a body by the charset of its type, and verifies its signature over the raw bytes', async () => {
     const body = Uint8Array.from(Buffer.from('cff0e8e2e5f2', 'hex'));
     const sign = `sha256=${createHmac('sha256', TOKEN).update(body).digest('hex')}`;
     const type = 'text/plain; charset=windows-1251';
@@ -92,7 +92,7 @@ describe('POST /hooks/NAME', () => {
     expect(counted).toEqual(Array(5).fill('- unauthorized'));
   });
 
-  it('[H09] slows wrong tokens down, and never the right one', async () => {
+  it('[H09] slows down wrong tokens, and never the right one', async () => {
     const statuses = [];
     for (let nth = 0; nth < 8; nth += 1) {
       statuses.push((await post('ci', { authorization: 'Bearer no' })).status);
@@ -101,7 +101,7 @@ describe('POST /hooks/NAME', () => {
     expect((await post('ci')).status).toBe(202);
   });
 
-  it('[H09] takes a signature of GitHub where the hook allows it, and only that of its token', async () => {
+  it('[H09] accepts a GitHub signature where the hook allows it, and only one made with its token', async () => {
     const body = '{"action":"completed"}';
     const signed = (text: string, token?: string) => ({
       'x-hub-signature-256': signatureOf(text, token),
@@ -115,7 +115,7 @@ describe('POST /hooks/NAME', () => {
     expect(taken.map(([, event]) => event.body)).toEqual([body, body]);
   });
 
-  it('[H09] knows a signed body again whatever the headers of its copies say', async () => {
+  it('[H09] recognizes a signed body again, whatever headers its copies carry', async () => {
     const send = (body: string, headers: Record<string, string> = {}) => {
       now += 30_000;
       return post('signed', { 'x-hub-signature-256': signatureOf(body), ...headers }, body);
@@ -129,12 +129,12 @@ describe('POST /hooks/NAME', () => {
     expect(keys).toHaveLength(5);
     expect(new Set(keys.slice(0, 4)).size).toBe(1);
     expect(keys[4]).not.toBe(keys[0]);
-    // A key that a sender gives is never like that of a signature.
+    // A key given by a sender never equals one derived from a signature.
     expect(keys[0]).toContain('\n');
     expect(() => new Headers({ 'idempotency-key': keys[0] ?? '' })).toThrow();
   });
 
-  it('[H09] [D07] refuses what is too large, without reading it to its end', async () => {
+  it('[H09] [D07] refuses a body that is too large without reading all of it', async () => {
     let pulled = 0;
     const long = new ReadableStream({
       pull(controller) {
@@ -150,7 +150,7 @@ describe('POST /hooks/NAME', () => {
     expect((await post('ci', BEARER, 'ü'.repeat(500))).status).toBe(202);
   });
 
-  it('[H09] [D07] refuses more than it takes in a minute, and says when to come back', async () => {
+  it('[H09] [D07] refuses more events than allowed per minute, and says when to come back', async () => {
     const statuses = [];
     for (let nth = 0; nth < 3; nth += 1) statuses.push((await post('ci')).status);
     now += 20_000;
@@ -163,7 +163,7 @@ describe('POST /hooks/NAME', () => {
     expect(counted.filter((one) => one === 'ci too-many')).toHaveLength(1);
   });
 
-  it('[H09] says that an event cannot be taken now, and a key is too long', async () => {
+  it('[H09] says why an event cannot be accepted now, and when its key is too long', async () => {
     answer = { kind: 'nowhere', reason: 'no owner has written in a direct chat yet' };
     const response = await post('ci');
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);

@@ -6,22 +6,26 @@ import { type Context, Hono } from 'hono';
 import { type AppEnv, bearerOf } from './access.ts';
 import type { Door } from './door.ts';
 
-/** What decides whether a request to a hook is taken. */
+/** The settings that decide whether a request to a hook is accepted. */
 type HookBounds = Pick<Hooks['rules'][string], 'token' | 'signature' | 'perMinute' | 'maxBytes'>;
 
-/** Takes events from outside (H09), and counts what became of each request. */
+/** Accepts events from outside (H09), and counts the outcome of each request. */
 export interface HookReceiver extends Pick<Hooks, 'take' | 'count'> {
   readonly rules: Readonly<Record<string, HookBounds>>;
 }
 
 type HookAnswer = Awaited<ReturnType<Hooks['take']>>;
 
-/** Compared where there is no hook of that name. */
+/**
+ * Used when no hook has the requested name, so that unknown names take as long to refuse as wrong
+ * tokens.
+ */
 const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes: 65_536 };
 
 /**
- * `POST /hooks/NAME` (H09): no token of the page opens it, and its own opens nothing else. An unknown name and a
- * wrong token look the same. 202 is answered when the event is durable.
+ * `POST /hooks/NAME` (H09). The page's token does not open it, and a hook's token opens nothing
+ * else. An unknown name and a wrong token look the same. The answer is 202 once the event is
+ * durable.
  */
 export function hookRoutes(
   hooks: HookReceiver,
@@ -43,12 +47,12 @@ export function hookRoutes(
     const pauseMs = rate.take(name, rule.perMinute);
     if (pauseMs > 0) {
       hooks.count('too-many', name);
-      return refused(c, 429, `The hook takes ${rule.perMinute} events a minute.`, pauseMs);
+      return refused(c, 429, `The hook accepts ${rule.perMinute} events a minute.`, pauseMs);
     }
     const bytes = sent.body ?? (await readBody(c, rule.maxBytes));
     if (bytes === null || bytes.byteLength > rule.maxBytes) {
       hooks.count('too-large', name);
-      return refused(c, 413, `The hook takes ${rule.maxBytes} bytes.`);
+      return refused(c, 413, `The hook accepts ${rule.maxBytes} bytes.`);
     }
     const contentType = c.req.header('content-type') ?? '';
     const declared = /charset=["']?([\w.:-]+)/i.exec(contentType)?.[1];
@@ -62,29 +66,33 @@ export function hookRoutes(
 }
 
 const UNAUTHORIZED =
-  'No hook of that name takes that token or signature. What is too large counts as not signed.';
+  'No hook of that name accepts this token or signature. A body that is too large counts as unsigned.';
 const MAX_KEY = 255;
 
-/** A sender with the token marks a repeated event with the same key; GitHub has a header of its own. */
+/**
+ * A sender with the token marks a repeated event with the same key; GitHub has a header of its own
+ * for this.
+ */
 function givenKey(c: Context): string | undefined {
   return c.req.header('idempotency-key') ?? c.req.header('x-github-delivery');
 }
 
 /**
- * A signature covers the body alone. A copy of a signed request may therefore have any headers, and is the same event
- * whatever they say. No header has a line end, so no given key is like one of these.
+ * A signature covers only the body. A copy of a signed request may therefore have any headers, and
+ * is the same event whatever they say. Headers contain no newline, so no key given in a header
+ * equals one of these.
  */
 function signedKey(body: Uint8Array): string {
   return `signed\n${createHash('sha256').update(body).digest('hex')}`;
 }
 
-/** Of one that cannot be taken now; senders that try again do so then. In ms. */
+/** When senders should retry an event that cannot be accepted now, in ms. */
 const LATER_MS = 30_000;
 
 function answer(c: Context, hooks: HookReceiver, name: string, taken: HookAnswer): Response {
   if (taken.kind !== 'taken') {
     hooks.count(taken.kind, name);
-    return refused(c, 503, `Not taken: ${taken.reason}.`, LATER_MS);
+    return refused(c, 503, `Not accepted: ${taken.reason}.`, LATER_MS);
   }
   hooks.count(taken.isNew ? 'taken' : 'repeated', name);
   return c.json({ id: taken.id }, 202);
@@ -106,12 +114,12 @@ function isProofGiven(c: Context): boolean {
   return bearerOf(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
 }
 
-/** How a sender has proved to know the token; the body is there where it had to be read for that. */
+/** How the sender proved to know the token, with the body where it had to be read for that. */
 type Proven =
   | { readonly isSigned: false; readonly body?: undefined }
   | { readonly isSigned: true; readonly body: Uint8Array };
 
-/** Null: the sender does not know the token. */
+/** Null when the sender does not know the token. */
 async function provenBody(
   c: Context,
   { token, signature, maxBytes }: HookBounds,
@@ -123,13 +131,16 @@ async function provenBody(
   const signed = c.req.header('x-hub-signature-256');
   if (signed === undefined || !signature) return null;
   const body = await readBody(c, maxBytes);
-  // What is too large is not read, so nobody knows who signed it.
+  // A body that is too large is not read, so its signature cannot be verified.
   if (body === null) return null;
   const expected = `sha256=${createHmac('sha256', token).update(body).digest('hex')}`;
   return sameSecret(signed, expected) && token !== '' ? { isSigned: true, body } : null;
 }
 
-/** The bytes of the body, which a signature covers; null where there are more, of which the rest is not read. */
+/**
+ * The raw bytes of the body, which a signature covers; null when there are more than allowed, in
+ * which case the rest is not read.
+ */
 async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -143,11 +154,11 @@ async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null
 
 const MINUTE_MS = 60_000;
 
-/** Counts the events of the last minute by hook; of each process alone. */
+/** Counts the events of the last minute per hook, in this process only. */
 function createRate(monotonic: Monotonic) {
   const taken = new Map<string, readonly number[]>();
   return {
-    /** 0: it is counted. Else when the next one may come, in ms. */
+    /** Counts an event and returns 0, or returns how long to wait for the next free slot, in ms. */
     take(name: string, perMinute: number): number {
       const now = monotonic();
       const lately = (taken.get(name) ?? []).filter((at) => at > now - MINUTE_MS);

@@ -7,7 +7,7 @@ import type { Door } from './door.ts';
 import { type HookReceiver, hookRoutes } from './hook-routes.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 
-/** Routes that take everything below their path. */
+/** Routes that accept everything below their path. */
 export const FACET_PATH = '/channels/:channel/:account/*';
 const API_PATH = '/v1/*';
 const WHOLE_PATHS: ReadonlySet<string> = new Set([FACET_PATH, API_PATH, PAGE_PATH]);
@@ -18,17 +18,22 @@ interface OpenRoutes {
   readonly monotonic: Monotonic;
 }
 
-/** Adds the routes that do not need the page's token: wrong addresses, platform callbacks, the API, hooks. */
+/**
+ * Adds the routes that do not need the page's token: wrong addresses, platform callbacks, the API
+ * and hooks.
+ */
 export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door): void {
-  // First of all: a mistake in the address is no guess of a token, whatever the token is.
+  // Runs first: a mistake in the address is not an attempt to guess a token, whatever token comes
+  // with it.
   app.use('*', async (c, next) => refuseAddress(app, c) ?? next());
-  // Before the guard: a platform or program that calls comes by a public name and has no token of the page.
+  // Runs before the guard: platforms and programs call under a public name and have no token of the
+  // page.
   app.all(FACET_PATH, async (c, next) => {
     const { channel, account } = c.req.param();
     const routes = options.channel(channel, account);
     return routes?.open ? routes.fetch(c.req.raw, doorOf(door, c)) : next();
   });
-  // Its clients have tokens of their own, and reach the gateway by any name.
+  // API clients have tokens of their own, and reach the gateway under any host name.
   const api = () => options.channel('api', 'default');
   app.use(
     API_PATH,
@@ -56,7 +61,7 @@ function refuseAddress(app: Hono<AppEnv>, c: Context<AppEnv>): Response | undefi
   return c.json(apiError(`${message} ${API_HINT}`, 'not_found'), status);
 }
 
-/** An error in the form of OpenAI's. */
+/** An error in OpenAI's format. */
 function apiError(message: string, code: string | null): object {
   const type = code === null ? 'server_error' : 'invalid_request_error';
   return { error: { message, type, param: null, code } };
@@ -66,9 +71,9 @@ function doorOf(door: Door, c: Context<AppEnv>): SecretDoor {
   return { refuseWrong: () => door.refuseWrong(c, '').retryAfterSeconds ?? 0 };
 }
 
-const NO_API = 'There is no API here: its clients are named in api.clients of the settings.';
+const NO_API = 'No API is configured here. Name its clients in the setting api.clients.';
 
-/** Answers a client of the API; what its adapter does not answer itself gets the form of OpenAI's errors, too. */
+/** Answers an API client. Whatever its adapter does not answer also gets OpenAI's error format. */
 async function answerClient(
   c: Context<AppEnv>,
   door: Door,

@@ -13,8 +13,8 @@ const STATUS: Readonly<Record<string, 403 | 404>> = {
 };
 
 /**
- * The one route of all operations. Their input is the body, as JSON; a read may also be asked with GET, its input in
- * the query. `?agent=` names an agent (F14). Each operation says what role it needs.
+ * The route of all operations. Their input is the body, as JSON; a read also accepts GET with its
+ * input in the query. `?agent=` names an agent (F14). Each operation declares the role it needs.
  */
 export function addOperations(app: Hono<AppEnv>, services: Services): void {
   app.on(['GET', 'POST'], OPERATION_PATH, async (c) => {
@@ -41,7 +41,7 @@ export function addOperations(app: Hono<AppEnv>, services: Services): void {
   });
 }
 
-/** Undefined: the body is no JSON, which no operation takes. */
+/** Undefined when the body is not JSON, which no operation accepts. */
 function jsonOf(c: Context): Promise<unknown> {
   return c.req.json().catch(() => undefined);
 }

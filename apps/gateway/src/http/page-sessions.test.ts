@@ -32,7 +32,10 @@ afterEach(async () => {
   await store.close();
 });
 
-/** A gateway on the database that all of them share; its web channel has a stream that ends with its reader. */
+/**
+ * Opens a gateway on the shared database. Its web channel has a stream that ends when its reader
+ * leaves.
+ */
 async function gateway() {
   const { log, lines } = recordingLogger();
   let cancelled = 0;
@@ -129,7 +132,7 @@ describe('a session of the page', () => {
     expect(await status(used)).toBe(401);
   });
 
-  it('[U03] costs a read for each request, and a write once a minute at most', async () => {
+  it('[U03] costs one read per request, and at most one write a minute', async () => {
     const { session, status, list } = await gateway();
     const secret = await session();
     now += 59_000;
@@ -140,7 +143,7 @@ describe('a session of the page', () => {
     expect((await list(secret))[0]?.usedAt).toBe(now);
   });
 
-  it('[U03] [D09] of one gateway is one of the others, also when it ends', async () => {
+  it('[U03] [D09] of one gateway works at the others, and also ends there', async () => {
     const [one, two] = [await gateway(), await gateway()];
     const secret = await one.session();
     expect(await two.status(secret)).toBe(200);
@@ -150,7 +153,7 @@ describe('a session of the page', () => {
     expect([await one.status(secret), await two.status(secret)]).toEqual([401, 401]);
   });
 
-  it('[U03] ends at once with its streams, and leaves those of others alone', async () => {
+  it('[U03] ends immediately together with its streams, and leaves those of others open', async () => {
     const { ask, session, list, cancelled } = await gateway();
     const [mine, lost] = [await session(), await session()];
     const streams = [
@@ -196,7 +199,7 @@ describe('a session of the page', () => {
     expect(await list(token)).toEqual([]);
   });
 
-  it('[U03] opens no other: only the token does', async () => {
+  it('[U03] cannot open another one: only the token can', async () => {
     const { session, signIn } = await gateway();
     expect((await signIn(await session())).status).toBe(401);
   });
@@ -206,7 +209,7 @@ describe('a session of the page', () => {
     expect((await ask('/api/sessions', undefined, { method: 'POST', body })).status).toBe(400);
   });
 
-  it('[U03] is opened by a token that was pasted with spaces around it, from no other site', async () => {
+  it('[U03] is opened by a token that was pasted with spaces around it, and never from another site', async () => {
     const { signIn } = await gateway();
     expect((await signIn(` ${token}\n`)).status).toBe(201);
     expect((await signIn(token, { origin: 'https://evil.example' })).status).toBe(403);
@@ -227,7 +230,7 @@ describe('a session of the page', () => {
     for (const hidden of [secret, token]) expect(logged).not.toContain(hidden);
   });
 
-  it('[U03] that has ended under many requests does not slow down who signs in again', async () => {
+  it('[U03] that has expired under many requests does not slow down signing in again', async () => {
     const { signIn, session, status, ask } = await gateway();
     const secret = await session();
     await ask('/api/sessions/end', token, { method: 'POST', body: '{"id":"all"}' });
@@ -235,11 +238,11 @@ describe('a session of the page', () => {
     const mistyped = await signIn('wrong');
     expect([mistyped.status, await mistyped.text()]).toEqual([
       401,
-      expect.stringContaining('not the one of this gateway'),
+      expect.stringContaining('not the token of this gateway'),
     ]);
   });
 
-  it('[U03] says where it was opened; what a proxy claims counts for nothing', async () => {
+  it('[U03] records where it was opened, and ignores what a proxy claims', async () => {
     const { signIn } = await gateway();
     await signIn(token, { 'x-forwarded-for': '127.0.0.1' });
     expect((await store.pageSessions.list(now)).map(({ network }) => network)).toEqual(['proxy']);
@@ -249,7 +252,7 @@ describe('a session of the page', () => {
 const Added = z.object({ name: z.string(), role: z.string(), token: z.string() });
 
 describe('a named sign-in', () => {
-  /** Added by an owner, and signed in with a browser. */
+  /** Adds a person as an owner would, and signs in with a browser. */
   async function person({ ask, signIn }: Awaited<ReturnType<typeof gateway>>, role = 'owner') {
     const body = JSON.stringify({ name: 'bob', role });
     const added = await ask('/api/people/add', token, { method: 'POST', body });
@@ -275,7 +278,7 @@ describe('a named sign-in', () => {
     expect(await one.list(token)).toMatchObject([{ person: 'bob' }]);
   });
 
-  it('[U03] that is revoked opens nothing any more, and its streams end at once', async () => {
+  it('[U03] opens nothing once it is revoked, and its streams end immediately', async () => {
     const one = await gateway();
     const { own, session } = await person(one);
     const path = '/channels/web/default/events';
@@ -308,7 +311,7 @@ describe('a named sign-in', () => {
     }
   });
 
-  it('[U03] goes on when the token of the data folder is replaced', async () => {
+  it('[U03] keeps working when the token of the data folder is replaced', async () => {
     const one = await gateway();
     const { own, session } = await person(one);
     token = 'the-second-token-of-this-gateway-12';
@@ -324,7 +327,7 @@ describe('a named sign-in', () => {
     expect((await one.signIn(own)).status).toBe(201);
   });
 
-  it('[U03] notes its last use, once a minute at most', async () => {
+  it('[U03] records its last use, at most once a minute', async () => {
     const one = await gateway();
     const { own } = await person(one);
     const usedAt = async () => (await store.signIns.list())[0]?.usedAt;
@@ -348,7 +351,7 @@ describe('a named sign-in', () => {
     [{ name: 'BOB', role: 'viewer' }, 400],
     [{ name: ' Zoë d’Or'.replace('’', ''), role: 'viewer' }, 200],
     [{ name: '李 四', role: 'viewer' }, 200],
-  ])('[U03] is asked for as %j: %i', async (body, status) => {
+  ])('[U03] answers a request as %j with %i', async (body, status) => {
     const one = await gateway();
     await person(one);
     const init = { method: 'POST', body: JSON.stringify(body) };

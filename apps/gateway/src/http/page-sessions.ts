@@ -2,48 +2,54 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Clock, type Logger, type Role, reasonOf } from '@parley/core';
 import type { PageSession, PageSessionRepository, SignIn, SignInRepository } from '@parley/store';
 
-/** How long a browser stays signed in. In ms. */
+/** How long a browser stays signed in, in ms. */
 export interface PageSessionLimits {
   /** Since its last use. */
   readonly idleMs: number;
-  /** However much it is used. */
+  /** In total, however much it is used. */
   readonly longestMs: number;
 }
 
 export interface PageSessionOptions {
   readonly repository: PageSessionRepository;
   readonly signIns: SignInRepository;
-  /** The token as it is now: sessions that an earlier one opened are over. */
+  /** The current token. Sessions that an earlier token opened are invalid. */
   readonly token: () => string;
   readonly limits: PageSessionLimits;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** What a session's secret looks like. The prefix distinguishes it from the token, also for the scrubber of logs. */
+/**
+ * The format of a session's secret. The prefix distinguishes it from the token, including for the
+ * log scrubber.
+ */
 export const SESSION_SECRET = /^parley_session_[\w-]{43}$/;
 
 export const SIGN_IN_PREFIX = 'parley_signin_';
-/** What the token of a named sign-in looks like. */
+/** The format of the token of a named sign-in. */
 export const SIGN_IN_TOKEN = /^parley_signin_[\w-]{43}$/;
 
-/** A use is stored at most this often, so that requests cost a read and no write. In ms. */
+/** Uses are stored at most this often, so that most requests cost a read and no write. In ms. */
 const NOTED_INTERVAL_MS = 60_000;
-/** What other processes have ended, and what has expired, is noticed by live streams within this. In ms. */
+/**
+ * How soon live streams notice sessions that have expired or that other processes have ended, in
+ * ms.
+ */
 const POLL_INTERVAL_MS = 2_000;
-/** Longer ones of browsers are cut. */
+/** Longer user agents are truncated. */
 const MAX_USER_AGENT = 300;
 
-/** Who a request comes from: by a token, or by a session that one has opened. */
+/** Who sent a request, authenticated by a token or by a session that one has opened. */
 export interface Caller {
-  /** Null: it came by a token. */
+  /** Null when a token authenticated the request. */
   readonly session: PageSession | null;
-  /** Null: the token of the data folder, whose owner has no name. */
+  /** Null for the token of the data folder, whose owner has no name. */
   readonly signIn: SignIn | null;
   readonly role: Role;
 }
 
-/** A session, and whose it is; null: of the token of the data folder. */
+/** A session and whose it is; null for the token of the data folder. */
 export interface OpenSession extends PageSession {
   readonly signIn: SignIn | null;
 }
@@ -51,15 +57,16 @@ export interface OpenSession extends PageSession {
 export type PageSessions = ReturnType<typeof createPageSessions>;
 
 /**
- * Browsers that are signed in. A session is a secret of 256 bits that only its browser keeps; here lies
- * its hash. Every request is checked against the database, which all gateways share. A session is as good as the token
- * that opened it: the one of the data folder, or that of a named sign-in.
+ * Sessions of signed-in browsers. A session is a 256-bit secret that only its browser keeps; the
+ * database stores its hash. Every request is checked against the database, which all gateways
+ * share. A session is valid as long as the token that opened it: the one of the data folder, or
+ * that of a named sign-in.
  */
 export function createPageSessions(options: PageSessionOptions) {
   const { repository, token, limits, clock } = options;
   const { openers, signedIn, note } = createSignIns(options);
 
-  /** All that are good, and whose each is. */
+  /** All valid sessions, and whose each one is. */
   async function list(): Promise<readonly OpenSession[]> {
     const [known, stored] = await Promise.all([openers(), repository.list(clock())]);
     return stored.flatMap((session) => {
@@ -80,9 +87,9 @@ export function createPageSessions(options: PageSessionOptions) {
   return {
     list,
     look: streams.look,
-    /** The named sign-in that a token is of, or null. */
+    /** The named sign-in that a token belongs to, or null. */
     signInOf: (given: string): Promise<SignIn | null> => signedIn(fingerprint(given)),
-    /** Signs a browser in, with the token `by`. The secret is returned here and never again. */
+    /** Signs a browser in with the token `by`. Returns the secret, which cannot be read again. */
     async open(
       facts: Pick<PageSession, 'userAgent' | 'network'>,
       by = token(),
@@ -103,7 +110,7 @@ export function createPageSessions(options: PageSessionOptions) {
       await repository.open(session);
       return { secret, session };
     },
-    /** Who has the session that a secret opens, or null; its use is noted. */
+    /** Returns the owner of the session that a secret opens, or null, and records the use. */
     async admit(secret: string): Promise<Caller | null> {
       const hash = fingerprint(secret);
       const now = clock();
@@ -115,35 +122,40 @@ export function createPageSessions(options: PageSessionOptions) {
       if (now - session.usedAt >= NOTED_INTERVAL_MS) await use(session, now);
       return { session, signIn, role: signIn?.role ?? 'owner' };
     },
-    /** Ends a session, or `all`, here at once, on other gateways with their next request or look; how many. */
+    /**
+     * Ends a session, or `all`: immediately here, and on other gateways with their next request or
+     * check. Returns how many were ended.
+     */
     async end(id: string): Promise<number> {
       const ended = await repository.end(id);
       await streams.look();
       return ended;
     },
-    /** An answer that goes on until its reader, the session or the sign-in of the caller ends. */
+    /** A streaming response that ends with its reader, or with the caller's session or sign-in. */
     untilEnded: (response: Response, { session, signIn }: Caller): Response =>
       streams.untilEnded(response, session?.id ?? signIn?.hash ?? fingerprint(token())),
   };
 }
 
-/** The tokens that open, by their fingerprints. */
+/** The tokens that open sessions, looked up by fingerprint. */
 function createSignIns({ signIns, token, clock, log }: PageSessionOptions) {
-  /** Notes a use, which a full disk may prevent: it must not shut out those who look for the reason. */
+  /**
+   * Records a use. A full disk may prevent that, and must not lock out those who investigate it.
+   */
   async function note(use: Promise<unknown>): Promise<void> {
     await use.catch((error: unknown) =>
-      log.warn({ reason: reasonOf(error) }, 'the use of a page session was not stored'),
+      log.warn({ reason: reasonOf(error) }, 'could not record the use of a page session'),
     );
   }
 
   return {
     note,
-    /** The sign-in of each; null: it is the token of the data folder. */
+    /** The sign-in that each token belongs to; null for the token of the data folder. */
     async openers(): Promise<ReadonlyMap<string, SignIn | null>> {
       const named = (await signIns.list()).map((signIn) => [signIn.hash, signIn] as const);
       return new Map<string, SignIn | null>([...named, [fingerprint(token()), null]]);
     },
-    /** A named sign-in, or null; its use is noted. */
+    /** Returns a named sign-in, or null, and records its use. */
     async signedIn(hash: string): Promise<SignIn | null> {
       const signIn = await signIns.find(hash);
       if (signIn === null) return null;
@@ -154,7 +166,10 @@ function createSignIns({ signIns, token, clock, log }: PageSessionOptions) {
   };
 }
 
-/** Answers that go on, each opened by a session or the token; `alive` names those that are still good. */
+/**
+ * Streaming responses, each opened by a session or the token. `alive` returns those that are still
+ * valid.
+ */
 function createStreams(alive: () => Promise<ReadonlySet<string>>) {
   const open = new Map<AbortController, string>();
   let looking: NodeJS.Timeout | undefined;
@@ -178,12 +193,12 @@ function createStreams(alive: () => Promise<ReadonlySet<string>>) {
       if (response.body === null) return response;
       const stream = new AbortController();
       open.set(stream, opener);
-      // While the database is away nothing is known; nor does it answer any request then.
+      // Nothing can be checked while the database is away, but no request is answered then either.
       looking ??= setInterval(() => void look().catch(() => undefined), POLL_INTERVAL_MS).unref();
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       void response.body
         .pipeTo(writable, { signal: stream.signal, preventAbort: true })
-        // Ended from here: the reader sees an orderly end, unless it is gone already.
+        // The server ends the stream, so its reader sees an orderly end unless it has left already.
         .catch(() => writable.close().catch(() => undefined))
         .finally(() => close(stream));
       return new Response(readable, response);
@@ -191,12 +206,12 @@ function createStreams(alive: () => Promise<ReadonlySet<string>>) {
   };
 }
 
-/** Names a secret without giving it away. */
+/** Identifies a secret without revealing it. */
 export function fingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** What people and the database call a session. */
+/** The id of a session, as people and the database use it. */
 export function idOf(hash: string): string {
   return hash.slice(0, 12);
 }

@@ -11,9 +11,9 @@ const clock = () => 1_000_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-/** What needs no caller at all. */
+/** Routes that need no caller. */
 const OPEN = new Set(['GET /healthz', 'GET /readyz', 'GET /', 'GET /page/*', 'POST /api/sessions']);
-/** What people who are no owners may do, and nothing else; a route that is added is not among it. */
+/** What people who are not owners may do, and nothing else; a new route is not on this list. */
 const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   viewer: [
     'GET /api/agents/list',
@@ -60,7 +60,7 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
 
 const app = fullApp({ token: TOKEN, store, clock });
 const OPERATIONS = await operationRoutes();
-/** Old and new: routes and operations. */
+/** All routes and operations. */
 const ROUTES = [...routesOf(app), ...OPERATIONS.keys()].toSorted();
 const ask = (method: string, path: string, token?: string) =>
   app.request(`http://${HOST}${path}`, {
@@ -68,7 +68,7 @@ const ask = (method: string, path: string, token?: string) =>
     headers: { host: HOST, ...(token && { authorization: `Bearer ${token}` }) },
   });
 
-/** With something in the place of what differs from request to request. */
+/** Replaces path parameters with a value. */
 const filled = (path: string) =>
   path
     .replaceAll(/:number\{[^}]+\}/g, '1')
@@ -90,7 +90,7 @@ beforeAll(async () => {
 /** Opened by a token of its own, and by none of the page. */
 const HOOK = 'POST /hooks/:name';
 
-/** Why a route is no operation. */
+/** Why a route is not an operation. */
 const NO_OPERATION: Readonly<Record<string, string>> = {
   'GET /': 'the page',
   'GET /page/*': 'the page',
@@ -111,7 +111,7 @@ describe('every route of the gateway', () => {
     expect(routesOf(app)).toEqual(Object.keys(NO_OPERATION).toSorted());
   });
 
-  it('[U03] is closed without a sign-in, but for health, the page’s files and signing in', async () => {
+  it('[U03] is closed without signing in, except for health, the page’s files and signing in', async () => {
     expect(ROUTES.length).toBeGreaterThan(100);
     const open: string[] = [];
     for (const route of ROUTES) {
@@ -123,7 +123,7 @@ describe('every route of the gateway', () => {
   });
 
   it.each(['viewer', 'operator'] as const)(
-    '[U03] that the table does not give to a %s is for owners alone, with an answer that says so',
+    '[U03] that the table does not grant to a %s is for owners only, with an answer that says so',
     async (role) => {
       const passed: string[] = [];
       for (const route of ROUTES.filter((one) => !OPEN.has(one) && one !== HOOK)) {
@@ -142,7 +142,7 @@ describe('every route of the gateway', () => {
     },
   );
 
-  it('[U03] is open to each owner, with a name or without', async () => {
+  it('[U03] is open to every owner, named or not', async () => {
     for (const route of ROUTES) {
       const [method = '', path = ''] = route.split(' ');
       if (OPEN.has(route) || path.startsWith('/api/people')) continue;
@@ -152,20 +152,20 @@ describe('every route of the gateway', () => {
     }
   });
 
-  it('[U03] [H09] takes events with no token of the page', async () => {
+  it('[U03] [H09] accepts events with no token of the page', async () => {
     for (const token of [TOKEN, ...tokens.values()]) {
       expect([401, 429]).toContain((await ask('POST', '/hooks/ci', token)).status);
     }
   });
 
-  it('[U03] answers HEAD like GET, and other methods with those that there are', async () => {
+  it('[U03] answers HEAD like GET, and other methods with the allowed ones', async () => {
     const viewer = tokens.get('viewer');
     expect((await ask('HEAD', '/api/status/report', viewer)).status).toBe(200);
     expect((await ask('HEAD', '/api/queue/report', viewer)).status).toBe(403);
     expect((await ask('PUT', '/api/status/report', viewer)).status).toBe(405);
   });
 
-  it('[U03] shows the code that links a phone to owners alone', async () => {
+  it('[U03] shows the code that links a phone to owners only', async () => {
     const shown = async (role: Role) =>
       (await ask('GET', '/api/status/report', tokens.get(role))).text();
     expect(await shown('owner')).toContain('canary');
@@ -175,7 +175,7 @@ describe('every route of the gateway', () => {
     }
   });
 
-  it('[U03] [U05] shows what the audit found about people, chats and files to owners alone', async () => {
+  it('[U03] [U05] shows what the audit found about people, chats and files to owners only', async () => {
     const found = async (role: Role) => {
       const { findings } = JSON.parse(
         await (await ask('GET', '/api/audit/report', tokens.get(role))).text(),
@@ -185,11 +185,11 @@ describe('every route of the gateway', () => {
     expect((await found('owner')).join()).toContain('canary-2');
     expect(await found('operator')).toEqual([
       'Others can read /data/token.',
-      'An owner sees what was found.',
+      'Only owners can see the details.',
     ]);
   });
 
-  it('[U03] shows usage of one person or chat to owners alone', async () => {
+  it('[U03] shows usage of one person or chat to owners only', async () => {
     const usage = (by: string, role: Role) =>
       ask('GET', `/api/usage/report?by=${by}`, tokens.get(role));
     for (const by of ['person', 'chat']) {
@@ -214,7 +214,7 @@ describe('every route of the gateway', () => {
 });
 
 describe('roles', () => {
-  it('[U03] gives each role what the lesser ones have', () => {
+  it('[U03] grants each role everything that lesser roles may do', () => {
     const held = ROLES.map((role) => ROLES.filter((least) => roleIncludes(role, least)));
     expect(held).toEqual([['viewer'], ['viewer', 'operator'], ['viewer', 'operator', 'owner']]);
   });

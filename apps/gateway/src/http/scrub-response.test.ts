@@ -14,7 +14,7 @@ type Body = ConstructorParameters<typeof Response>[0];
 const scrubbed = async (body: Body, headers: Record<string, string>) =>
   scrubResponse(new Response(body, { headers }), secrets);
 
-/** As a server sends it: in pieces that end anywhere. */
+/** Splits the bytes the way a server sends them: into chunks that end anywhere. */
 const inPieces = (bytes: Uint8Array, size: number) =>
   new ReadableStream<Uint8Array>({
     start(controller) {
@@ -32,7 +32,7 @@ describe('an answer over HTTP', () => {
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
     ['gzip, br', (text: string) => brotliCompressSync(gzipSync(text))],
-  ])('[G18] holds no secret where a route has compressed it with %s', async (encoding, pack) => {
+  ])('[G18] contains no secret when its route compressed it with %s', async (encoding, pack) => {
     for (const type of ['text/javascript', 'application/json', 'text/event-stream']) {
       const headers = { 'content-type': type, 'content-encoding': encoding };
       const response = await scrubbed(inPieces(pack(JSON.stringify(LONG)), 7), headers);
@@ -41,13 +41,13 @@ describe('an answer over HTTP', () => {
     }
   });
 
-  it('[G18] is not sent where it is compressed in an unknown way', async () => {
+  it('[G18] is not sent when it is compressed in an unknown way', async () => {
     const response = await scrubbed('?', { 'content-encoding': 'dcb' });
     expect(response.status).toBe(502);
     expect(await response.text()).not.toContain('?');
   });
 
-  it('[G18] of any type and in any pieces holds no secret, and is the same bytes where there was none', async () => {
+  it('[G18] of any type and in any chunks contains no secret, and is unchanged when it had none', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(
@@ -72,7 +72,7 @@ describe('an answer over HTTP', () => {
     );
   });
 
-  it('[G18] flows through, so that a large file is never in memory as a whole', async () => {
+  it('[G18] is streamed, so that a large file is never in memory as a whole', async () => {
     let pulled = 0;
     const endless = new ReadableStream({
       pull(controller) {
@@ -87,14 +87,14 @@ describe('an answer over HTTP', () => {
     expect(pulled).toBeLessThan(20);
   });
 
-  it('[G18] has no secret in its headers, but the cookie of its own browser', async () => {
+  it('[G18] has no secret in its headers, except the cookie for its own browser', async () => {
     const headers = { location: '/x?key=correct-h%C3%B6rse-battery', 'set-cookie': 'session=1' };
     const response = await scrubbed('', headers);
     expect(response.headers.get('location')).toBe('/x?key=[secret]');
     expect(response.headers.get('set-cookie')).toBe('session=1');
   });
 
-  it('[G18] [U03] is compressed after that, for the page alone', async () => {
+  it('[G18] [U03] is compressed after that, for the page only', async () => {
     const type = { 'content-type': 'text/javascript' };
     const routes = { fetch: () => new Response(LONG, { headers: type }) };
     const app = scrubbedApp(routes, secrets, silentLogger);

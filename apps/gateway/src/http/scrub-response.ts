@@ -5,9 +5,10 @@ type Scrubber = Pick<Secrets, 'scrub' | 'stream'>;
 type Bytes = ReadableStream<Uint8Array>;
 
 /**
- * The answer of a route without secrets (G18): everything that leaves over HTTP comes through here, whatever its type.
- * JSON stays JSON, the events of a stream are passed on whole, and all other bytes flow through as they come; without
- * a secret in them they are the same bytes. A compressed body is decoded first: nothing can be found in it as it is.
+ * Removes secrets from a route's response (G18). Everything that leaves over HTTP passes through
+ * here, whatever its type. JSON stays JSON, the events of a stream are forwarded whole, and all
+ * other bytes stream through; without a secret they are unchanged. A compressed body is decoded
+ * first, because nothing can be found in it otherwise.
  */
 export async function scrubResponse(response: Response, secrets: Scrubber): Promise<Response> {
   const headers = scrubbedHeaders(response.headers, secrets);
@@ -29,7 +30,7 @@ async function scrubBody(body: Bytes, type: string, secrets: Scrubber): Promise<
   return body.pipeThrough(scrubbedBytes(secrets));
 }
 
-/** A cookie is a secret of its browser, which it has to reach. */
+/** A cookie is a secret of its browser and has to reach it. */
 function scrubbedHeaders(given: Headers, { scrub }: Scrubber): Headers {
   const headers = new Headers(given);
   for (const [name, value] of given) {
@@ -38,7 +39,10 @@ function scrubbedHeaders(given: Headers, { scrub }: Scrubber): Headers {
   return headers;
 }
 
-/** The body without its encodings, the last of which was applied last; null where one is unknown. */
+/**
+ * The body without its encodings, removed from the last one applied to the first; null when one is
+ * unknown.
+ */
 async function decoded(body: Bytes, encodings: string): Promise<Bytes | null> {
   const names = encodings
     .toLowerCase()
@@ -65,11 +69,14 @@ function piped(body: Bytes, decoder: Duplex): Bytes {
 
 function unknownEncoding(): Response {
   const text =
-    'The answer is compressed in a way that Parley cannot look into, so it was not sent.\n';
+    'The response is compressed in a format that Parley cannot inspect, so it was not sent.\n';
   return new Response(text, { status: 502, headers: { 'content-type': 'text/plain' } });
 }
 
-/** Bytes as text of one byte a character: what is no secret comes out as it came in. */
+/**
+ * Decodes bytes as text with one byte per character, so that everything except secrets is returned
+ * unchanged.
+ */
 function scrubbedBytes(secrets: Scrubber): TransformStream<Uint8Array, Uint8Array> {
   const scrubbed = secrets.stream();
   const write = (text: string, to: TransformStreamDefaultController<Uint8Array>): void => {

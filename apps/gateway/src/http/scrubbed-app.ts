@@ -14,8 +14,9 @@ export interface HttpRoutes {
 export const PAGE_PATH = '/page/*';
 
 /**
- * All routes, without secrets in what they answer (G18). Compression comes last, and for the page alone: the size of a
- * compressed answer that holds both private text and text of others would tell something about the private one.
+ * All routes, with secrets removed from their answers (G18). Compression comes last and for the
+ * page only: the size of a compressed answer that contains both private text and text from others
+ * would reveal something about the private text.
  */
 export function scrubbedApp(
   app: HttpRoutes,
@@ -27,7 +28,7 @@ export function scrubbedApp(
   outer.all('*', async (c) => scrubResponse(await app.fetch(c.req.raw, c.env), secrets));
   outer.onError((error, c) => {
     log.error({ reason: reasonOf(error), path: c.req.path }, 'web request failed');
-    return c.text('Something went wrong here; the log of the gateway says what.\n', 500);
+    return c.text("Something went wrong. See the gateway's log for details.\n", 500);
   });
   return outer;
 }

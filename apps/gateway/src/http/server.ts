@@ -6,14 +6,15 @@ import { GatewayError } from '../gateway-error.ts';
 import type { HealthAppOptions } from './health.ts';
 import type { HttpRoutes } from './scrubbed-app.ts';
 
-// Imported as a module, `node:http` evaluates all its exports, and with that loads Node's whole `fetch`: 16 MB.
+// Importing `node:http` as a module evaluates all its exports, which loads Node's entire `fetch`:
+// 16 MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** The web server of a process. */
 export interface HttpServer {
-  /** `http://host:port` as it is really served (port 0 chooses one). */
+  /** `http://host:port` as actually served (port 0 chooses a free one). */
   readonly address: string;
-  /** Makes the routes again for the requests from now on. */
+  /** Rebuilds the routes for all later requests. */
   reload(): void;
   close(): Promise<void>;
 }
@@ -23,15 +24,16 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly log: Logger;
-  /** Kept out of all answers. */
+  /** Removed from all answers. */
   readonly secrets: Pick<Secrets, 'scrub' | 'stream'>;
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
- * Listens. The routes, and with them the web framework, are loaded by the first request, so that a
- * process without visitors neither waits for them nor carries them. Rejects with GatewayError when the address cannot be had.
+ * Starts listening. The first request loads the routes and the web framework, so that a process
+ * without visitors neither waits for them nor keeps them in memory. Rejects with GatewayError when
+ * the address cannot be used.
  */
 export async function startHttp(
   options: HttpOptions,
@@ -43,7 +45,7 @@ export async function startHttp(
     listener
       .then((listen) => listen(request, response))
       .catch((error: unknown) => {
-        // Behind the question mark may be the code of a sign-in.
+        // The query may contain a sign-in code, so it is not logged.
         const path = request.url?.split('?')[0];
         options.log.error({ reason: reasonOf(error), path }, 'web request failed');
         if (!response.headersSent) response.writeHead(500);
@@ -62,13 +64,15 @@ export async function startHttp(
   };
 }
 
-/** Where to listen, and what is shown there. */
+/** Where to listen, and what to serve there. */
 export interface HealthServerOptions extends HealthAppOptions {
   readonly port: number;
   readonly secrets: HttpOptions['secrets'];
 }
 
-/** The web server of a process without channels: health and metrics alone. Rejects with GatewayError. */
+/**
+ * The web server of a process without channels: health and metrics only. Rejects with GatewayError.
+ */
 export function startHealthServer(options: HealthServerOptions): Promise<HttpServer> {
   return startHttp(options, async () => (await import('./health.ts')).createHealthApp(options));
 }
@@ -98,7 +102,7 @@ function explain(error: Error, host: string, port: number): GatewayError {
   if (code === 'EADDRINUSE') {
     return new GatewayError(
       'http-port-taken',
-      `Port ${port} on ${host} is taken by another program. Stop that one, or set http.port to another number (0 takes any free one).`,
+      `Port ${port} on ${host} is used by another program. Stop that program, or set http.port to another number (0 picks a free one).`,
       error,
     );
   }
@@ -112,12 +116,12 @@ function explain(error: Error, host: string, port: number): GatewayError {
 function addressOf(server: Server): AddressInfo {
   const address = server.address();
   if (address === null || typeof address === 'string') {
-    throw new Error('The web server listens on something that is not a port.');
+    throw new Error('The web server does not listen on a port.');
   }
   return address;
 }
 
-/** Streams of open pages never end by themselves, so connections are cut. */
+/** Streams of open pages never end by themselves, so the connections are closed. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

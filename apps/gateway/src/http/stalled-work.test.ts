@@ -19,10 +19,14 @@ const unsent = (at: number): OldestWork => ({
 
 describe('work that waits', () => {
   it.each([
-    ['a message of 29 s is not stalled', waiting(START - 29_000), null],
-    ['a message of 31 s is', waiting(START - 31_000), { ageMs: 31_000, noTurns: true }],
+    ['a message that has waited for 29 s is not stalled', waiting(START - 29_000), null],
     [
-      'while turns start and end it waits for a free worker',
+      'a message that has waited for 31 s is stalled',
+      waiting(START - 31_000),
+      { ageMs: 31_000, noTurns: true },
+    ],
+    [
+      'while turns start and end it is only waiting for a free worker',
       waiting(START - 31_000, START - 5_000),
       { ageMs: 31_000, noTurns: false },
     ],
@@ -39,7 +43,7 @@ describe('work that waits', () => {
     });
   });
 
-  it('[D13] is noticed by account when an answer stays unsent', () => {
+  it('[D13] is reported by account when an answer stays unsent', () => {
     const time = movableTime(START);
     const detect = createStallDetector(time.clock, time.monotonic);
     expect(detect(unsent(START - 31_000)).accounts).toEqual(
@@ -48,7 +52,7 @@ describe('work that waits', () => {
     expect(detect(unsent(START - 20_000)).accounts.size).toBe(0);
   });
 
-  it('[D13] is noticed although the clock was set back by an hour', () => {
+  it('[D13] is reported although the clock was set back by an hour', () => {
     const time = movableTime(START);
     const detect = createStallDetector(time.clock, time.monotonic);
     const work = { ...waiting(START, START), parts: unsent(START).parts };

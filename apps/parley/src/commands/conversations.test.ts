@@ -66,7 +66,7 @@ describe('parley conversations where nothing runs', () => {
   it('[U12] refuses one that is not there', async () => {
     expect(await run('take-over', 'web:none')).toEqual({
       code: 1,
-      out: 'There is no such conversation; it may have been forgotten.',
+      out: 'There is no such conversation. It may have been forgotten.',
     });
   });
 });

@@ -269,7 +269,7 @@ describe('the timeline of such an answer', () => {
     const found = await scene.store.why.ask({ message: 'm1' }, scene.now());
     if (found.kind !== 'found') throw new Error('the message is not known');
     expect(found.timeline.entries.map(({ text }) => text).join('\n')).toContain(
-      'cut at the output limit of the provider',
+      'cut off at the provider’s output limit',
     );
   });
 });

@@ -192,14 +192,12 @@ describe('[D13] a question whose model is away', () => {
     scene.model.next(AWAY);
     await work();
     const waiting = await why(messageId);
-    expect(waiting.verdict).toBe(
-      'No answer yet: its model is away, and it is tried again in 5.0 s.',
-    );
+    expect(waiting.verdict).toBe('No answer yet: its model is unavailable; next attempt in 5.0 s.');
     expect(JSON.stringify(waiting.entries)).toContain('secret-host failed');
     scene.later(5_001);
     await work();
     const texts = (await why(messageId)).entries.map(({ text }) => text);
-    expect(texts).toContain('its model was away; the question was kept');
+    expect(texts).toContain('its model was unavailable; the question was kept');
   });
 
   it('fails at once where a program waits for the answer, as it can ask again itself', async () => {

@@ -38,7 +38,7 @@ describe('the timeline of a turn', () => {
     const { verdict, stages } = await told('last');
     expect(verdict).toBe('Answered; parts: 1 not sent yet.');
     expect(stages.filter((words) => /^(model|tool|commit)/.test(words))).toEqual([
-      expect.stringMatching(/^model: asked: .*wants parrot$/),
+      expect.stringMatching(/^model: asked: .*calls parrot$/),
       'tool: parrot: done',
       expect.stringMatching(/^model: asked: /),
       expect.stringMatching(/^commit: answered/),
@@ -67,7 +67,7 @@ describe('the timeline of a turn', () => {
     scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'Both.' });
     await scene.answerNext();
     const [first = '', second = ''] = await messageIds();
-    expect((await told(first)).stages[0]).toBe('lane: waited until its turn took it');
+    expect((await told(first)).stages[0]).toBe('lane: waited for its turn');
     expect((await told(second)).verdict).toMatch(/^Answered/);
     expect((await told(second)).stages).toContain('turn: started');
   });
@@ -85,6 +85,6 @@ describe('the timeline of a turn', () => {
     const [first = ''] = await messageIds();
     const { verdict, stages } = await told(first);
     expect(verdict).toMatch(/^No answer yet: it waits/);
-    expect(stages).toContain('lane: its turn was ended once by a later message');
+    expect(stages).toContain('lane: its turn was interrupted once by a later message');
   });
 });

@@ -1,5 +1,6 @@
-// `npm pack` and `npm publish` run this before (`prepack`) and after (`postpack`). In the repository the package is
-// its sources, which Node 24 runs as they are; packed it is JavaScript with types, and its manifest says so.
+// `npm pack` and `npm publish` run this script before packing (`prepack`) and after it
+// (`postpack`). In the repository, the package is TypeScript source that Node 24 runs directly. The
+// packed package is JavaScript with type declarations, and its manifest points to them.
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -16,19 +17,19 @@ const PACKAGE = join(import.meta.dirname, '../..');
 const ROOT = join(PACKAGE, '../..');
 const DIST = join(PACKAGE, 'dist');
 const MANIFEST = join(PACKAGE, 'package.json');
-/** The manifest of the repository, while the packed one is in its place. */
+/** A copy of the repository's manifest, kept while the packed manifest replaces it. */
 const KEPT = join(PACKAGE, 'package.json.kept');
 const EXPORTS = { '.': { types: './dist/index.d.ts', default: './dist/index.js' } };
 
 function pack(): void {
-  // Of a run that was interrupted.
+  // Cleans up after an interrupted run.
   restoreManifest();
   rmSync(DIST, { recursive: true, force: true });
   const compiler = join(ROOT, 'node_modules/.bin/tsc');
   execFileSync(compiler, ['-p', join(PACKAGE, 'tsconfig.build.json')], { stdio: 'inherit' });
   for (const name of readdirSync(DIST).filter((file) => file.endsWith('.d.ts'))) {
     const text = readFileSync(join(DIST, name), 'utf8');
-    // The compiler writes `.js` into code alone.
+    // The compiler rewrites `.ts` imports to `.js` in code only, not in declarations.
     writeFileSync(join(DIST, name), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
   }
   copyFileSync(join(ROOT, 'LICENSE'), join(PACKAGE, 'LICENSE'));

@@ -2,7 +2,7 @@ import { expect, inject } from 'vitest';
 import { describeOnBoth, pause } from '../testing/lab.ts';
 
 describeOnBoth('adding jobs', inject('redisUrl'), (it) => {
-  it('numbers jobs from 1 and gives them back as they were added', async ({ lab }) => {
+  it('numbers jobs from 1 and returns them as they were added', async ({ lab }) => {
     const { queue } = lab;
     const added = await queue.add(
       'hello',
@@ -42,7 +42,9 @@ describeOnBoth('adding jobs', inject('redisUrl'), (it) => {
     expect(await lab.run(3)).toEqual(['c', 'b', 'a']);
   });
 
-  it('runs jobs without priority first, then by priority, then in order', async ({ lab }) => {
+  it('runs jobs without priority first, then by priority, then in the order added', async ({
+    lab,
+  }) => {
     await lab.queue.add('five', {}, { priority: 5 });
     await lab.queue.add('two', {}, { priority: 2 });
     await lab.queue.add('two again', {}, { priority: 2 });
@@ -51,7 +53,7 @@ describeOnBoth('adding jobs', inject('redisUrl'), (it) => {
     expect(await lab.run(5)).toEqual(['none', 'two', 'two again', 'five', 'max']);
   });
 
-  it('counts jobs by priority and names their state', async ({ lab }) => {
+  it('counts jobs by priority and reports their state', async ({ lab }) => {
     const { queue } = lab;
     const job = await queue.add('two', {}, { priority: 2 });
     await queue.add('none', {});
@@ -77,7 +79,7 @@ describeOnBoth('adding jobs', inject('redisUrl'), (it) => {
     expect((await lab.queue.getJob('same'))?.name).toBe('first');
   });
 
-  it('runs delayed jobs when they are due, by due time', async ({ lab }) => {
+  it('runs delayed jobs in the order of their due times', async ({ lab }) => {
     const addedAt = Date.now();
     await lab.queue.add('late', {}, { delay: 3_000 });
     const soon = await lab.queue.add('soon', {}, { delay: 300 });
@@ -104,7 +106,7 @@ describeOnBoth('adding jobs', inject('redisUrl'), (it) => {
     await expect(far.changeDelay(1)).rejects.toMatchObject({ code: -3 });
   });
 
-  it('wakes an idle worker at once', async ({ lab }) => {
+  it('wakes an idle worker as soon as a job is added', async ({ lab }) => {
     const running = lab.run(1, { drainDelay: 60 });
     await pause(50);
     await lab.queue.add('now', {});

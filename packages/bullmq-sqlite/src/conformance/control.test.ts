@@ -4,7 +4,7 @@ import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
 describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
   const jobs = (...names: string[]) => names.map((name) => ({ name, data: {} }));
 
-  it('starts nothing while paused, and continues at once when resumed', async ({ lab }) => {
+  it('starts nothing while paused, and continues immediately after resume', async ({ lab }) => {
     await lab.queue.pause();
     await lab.queue.addBulk(jobs('a', 'b'));
     const running = lab.run(2, { drainDelay: 60 });
@@ -16,7 +16,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     expect(await lab.queue.isPaused()).toBe(false);
   });
 
-  it('promotes due jobs while paused, and runs them when resumed', async ({ lab }) => {
+  it('promotes due jobs while paused, and runs them after resume', async ({ lab }) => {
     await lab.queue.pause();
     await lab.queue.add('due', {}, { delay: 40 });
     const running = lab.run(1, { drainDelay: 60 });
@@ -26,7 +26,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     expect(await running).toEqual(['due']);
   });
 
-  it('lets a worker pause and resume by itself', async ({ lab }) => {
+  it('lets a worker pause and resume on its own', async ({ lab }) => {
     const worker = lab.worker(async () => {}, { drainDelay: 60 });
     await worker.waitUntilReady();
     await worker.pause();
@@ -38,7 +38,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     await done;
   });
 
-  it('starts no more jobs in a window than the limiter allows', async ({ lab }) => {
+  it('starts no more jobs per window than the limiter allows', async ({ lab }) => {
     await lab.queue.addBulk(jobs('a', 'b', 'c', 'd', 'e'));
     const worker = lab.worker(async () => {}, {
       limiter: { max: 2, duration: 300 },
@@ -48,7 +48,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     const jobsRun = await lab.queue.getCompleted();
     const started = jobsRun.map((job) => job.processedOn ?? 0).toSorted((a, b) => a - b);
     const [first = 0, , third = 0, , fifth = 0] = started;
-    // Redis measures the window by its own clock, which may be a millisecond or two off.
+    // Redis measures the window by its own clock, which may differ by a millisecond or two.
     expect(third - first).toBeGreaterThanOrEqual(290);
     expect(fifth - third).toBeGreaterThanOrEqual(290);
   });
@@ -63,7 +63,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     expect(await lab.queue.getRateLimitTtl(10)).toBe(0);
   });
 
-  it('stops limited workers while the queue is rate limited', async ({ lab }) => {
+  it('stops rate-limited workers while the queue is rate limited', async ({ lab }) => {
     await lab.queue.rateLimit(300);
     const startedAt = Date.now();
     await lab.queue.add('a', {});
@@ -71,7 +71,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(250);
   });
 
-  it('keeps the rate limit set for the whole queue', async ({ lab }) => {
+  it('enforces the rate limit set for the whole queue', async ({ lab }) => {
     await lab.queue.setGlobalRateLimit(1, 200);
     expect(await lab.queue.getGlobalRateLimit()).toEqual({ max: 1, duration: 200 });
     await lab.queue.addBulk(jobs('a', 'b', 'c'));
@@ -82,7 +82,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     expect(await lab.queue.getGlobalRateLimit()).toBeNull();
   });
 
-  it('runs no more jobs at a time than the global concurrency, over all workers', async ({
+  it('runs at most as many jobs at a time as the global concurrency allows, across all workers', async ({
     lab,
   }) => {
     await lab.queue.setGlobalConcurrency(2);
@@ -108,7 +108,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     expect(await lab.queue.getGlobalConcurrency()).toBeNull();
   });
 
-  it('says when the global concurrency is used up', async ({ lab }) => {
+  it('reports when the global concurrency is used up', async ({ lab }) => {
     await lab.queue.setGlobalConcurrency(1);
     await lab.queue.add('a', {});
     const step = gate();
@@ -121,7 +121,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     expect(await lab.queue.isMaxed()).toBe(false);
   });
 
-  it('works on as many jobs at a time as a worker wants', async ({ lab }) => {
+  it("runs as many jobs at a time as the worker's concurrency allows", async ({ lab }) => {
     await lab.queue.addBulk(jobs('a', 'b', 'c'));
     const step = gate();
     const worker = lab.worker(() => step.opened, { concurrency: 3 });
@@ -131,7 +131,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     await done;
   });
 
-  it('finishes active jobs before a worker is closed', async ({ lab }) => {
+  it('finishes active jobs before a worker closes', async ({ lab }) => {
     await lab.queue.addBulk(jobs('a', 'b'));
     const step = gate();
     const worker = lab.worker(() => step.opened);
@@ -146,7 +146,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     });
   });
 
-  it('stores settings and returns them', async ({ lab }) => {
+  it('stores queue settings and returns them', async ({ lab }) => {
     await lab.queue.waitUntilReady();
     await until(async () => (await lab.queue.getVersion()) !== null);
     await lab.queue.setGlobalConcurrency(7);

@@ -3,7 +3,7 @@ import { expect, inject } from 'vitest';
 import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
 
 describeOnBoth('deduplication', inject('redisUrl'), (it) => {
-  it('simple: drops jobs until the first one has ended', async ({ lab }) => {
+  it('simple: drops jobs until the first one ends', async ({ lab }) => {
     const deduplication = { id: 'chat' };
     const first = await lab.queue.add('first', {}, { deduplication });
     const second = await lab.queue.add('second', {}, { deduplication });
@@ -15,7 +15,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect(third.id).toBe('3');
   });
 
-  it('simple: keeps dropping while the job is retried, and stops when it fails for good', async ({
+  it('simple: keeps dropping jobs while the first one is retried, until it finally fails', async ({
     lab,
   }) => {
     const deduplication = { id: 'chat' };
@@ -29,7 +29,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect((await lab.queue.add('after', {}, { deduplication })).id).toBe('3');
   });
 
-  it('ttl: drops jobs for the time given, even after the first one ended', async ({ lab }) => {
+  it('ttl: drops jobs for the given time, even after the first one has ended', async ({ lab }) => {
     const deduplication = { id: 'chat', ttl: 60_000 };
     await lab.queue.add('first', {}, { deduplication });
     expect(await lab.run(1)).toEqual(['first']);
@@ -39,7 +39,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     await until(async () => (await lab.queue.add('fourth', {}, short)).id !== '3');
   });
 
-  it('ttl: releasing a deduplication id is true while it is claimed, false once it has expired', async ({
+  it('ttl: reports true when a claimed deduplication id is released, false when it has expired', async ({
     lab,
   }) => {
     await lab.queue.add('first', {}, { deduplication: { id: 'chat', ttl: 60_000 } });
@@ -49,7 +49,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect(await lab.queue.removeDeduplicationKey('chat')).toBe(0);
   });
 
-  it('extend: each dropped job renews the time', async ({ lab }) => {
+  it('extend: renews the ttl with each dropped job', async ({ lab }) => {
     const add = async (ttl: number, extend: boolean) =>
       (await lab.queue.add('job', {}, { deduplication: { id: 'chat', ttl, extend } })).id;
     await add(2000, true);
@@ -59,7 +59,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     await until(async () => (await add(100, false)) !== '1');
   });
 
-  it('replace: the last of several delayed jobs wins', async ({ lab }) => {
+  it('replace: runs the last of several delayed jobs', async ({ lab }) => {
     const opts = {
       delay: 60_000,
       deduplication: { id: 'typing', ttl: 60_000, extend: true, replace: true },
@@ -73,7 +73,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect(await lab.run(1)).toEqual(['second']);
   });
 
-  it('replace: does not replace a job that waits already', async ({ lab }) => {
+  it('replace: does not replace a job that is already waiting', async ({ lab }) => {
     const { queue } = lab;
     const deduplication = { id: 'typing', replace: true };
     await queue.add('first', {}, { deduplication });
@@ -90,7 +90,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect(await lab.run(1)).toEqual(['first']);
   });
 
-  it('keepLastIfActive: jobs added while one runs become exactly one job, the last', async ({
+  it('keepLastIfActive: merges the jobs added during a run into one job, the last', async ({
     lab,
   }) => {
     const deduplication = { id: 'chat', keepLastIfActive: true };
@@ -122,7 +122,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     });
   });
 
-  it('keepLastIfActive: the follow-up comes also when the job fails, with its own options', async ({
+  it("keepLastIfActive: runs the follow-up even when the job fails, with the follow-up's own options", async ({
     lab,
   }) => {
     const deduplication = { id: 'chat', keepLastIfActive: true };
@@ -145,7 +145,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect(await lab.queue.getCompletedCount()).toBe(1);
   });
 
-  it('keepLastIfActive: while a job waits, further ones are dropped', async ({ lab }) => {
+  it('keepLastIfActive: drops further jobs while one is waiting', async ({ lab }) => {
     const { queue } = lab;
     const deduplication = { id: 'chat', keepLastIfActive: true };
     await queue.add('kick', { n: 1 }, { deduplication });
@@ -154,7 +154,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect((await queue.getJob('1'))?.data).toEqual({ n: 1 });
   });
 
-  it('keepLastIfActive: whatever comes when, a run starts after each add and none overlap', async ({
+  it('keepLastIfActive: starts a run after every add without overlaps, for random timings', async ({
     lab,
   }) => {
     let clock = 0;
@@ -179,7 +179,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
       const deduplication = { id, keepLastIfActive: true };
       await lab.queue.add(id, {}, { deduplication, attempts: 2, removeOnComplete: true });
       if (n % 3 === 0) await pause(n % 5);
-      // Every so often no further add comes that could make up for one that was lost.
+      // Checks now and then with no further add, which could make up for a lost one.
       if (n % 16 > 0) continue;
       await until(async () => (await lab.queue.getJobCountByTypes('waiting', 'active')) === 0);
       for (const [chat, added] of lastAdd) expect(lastStart.get(chat)).toBeGreaterThan(added);
@@ -189,7 +189,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     await Promise.all(workers.map((worker) => worker.close()));
   });
 
-  it('removing the job or the key lets the next job in', async ({ lab }) => {
+  it('accepts the next job after the job or the key is removed', async ({ lab }) => {
     const { queue } = lab;
     const deduplication = { id: 'chat' };
     const first = await queue.add('first', {}, { deduplication });

@@ -2,7 +2,7 @@ import { QueueEventsProducer } from 'bullmq';
 import { expect, inject } from 'vitest';
 import { describeOnBoth, type Lab, until } from '../testing/lab.ts';
 
-/** Everything a listener hears, as `name:jobId` with what matters of the rest. */
+/** Records every event that a listener receives as `name:jobId`, with its relevant fields. */
 function record(lab: Lab, lastEventId?: string): string[] {
   const heard: string[] = [];
   const events = lab.events(lastEventId);
@@ -33,7 +33,7 @@ function record(lab: Lab, lastEventId?: string): string[] {
 }
 
 describeOnBoth('events', inject('redisUrl'), (it) => {
-  it('reports the life of a job that succeeds', async ({ lab }) => {
+  it('reports the lifecycle of a successful job', async ({ lab }) => {
     const heard = record(lab);
     await lab.queue.add('greet', {});
     const worker = lab.worker(async (job) => {
@@ -52,7 +52,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     ]);
   });
 
-  it('reports the life of a job that is retried and fails', async ({ lab }) => {
+  it('reports the lifecycle of a job that is retried and fails', async ({ lab }) => {
     const heard = record(lab);
     await lab.queue.add('flaky', {}, { attempts: 3, backoff: { type: 'custom' } });
     const worker = lab.worker(() => Promise.reject(new Error('no')), {
@@ -75,7 +75,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     ]);
   });
 
-  it('reports what is done to jobs and queues', async ({ lab }) => {
+  it('reports administrative changes to jobs and queues', async ({ lab }) => {
     const { queue } = lab;
     const heard = record(lab);
     await queue.pause();
@@ -106,7 +106,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     ]);
   });
 
-  it('reports a follow-up before the end of the job it follows', async ({ lab }) => {
+  it('reports a follow-up before the end of the job that it follows', async ({ lab }) => {
     const deduplication = { id: 'chat', keepLastIfActive: true };
     const heard = record(lab);
     let runs = 0;
@@ -144,14 +144,14 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     expect(await good.waitUntilFinished(events)).toBe(42);
   });
 
-  it('reads the history from the beginning for a late listener', async ({ lab }) => {
+  it('replays the history from the beginning for a late listener', async ({ lab }) => {
     await lab.queue.add('early', {});
     const heard = record(lab);
     await until(() => heard.length === 2);
     expect(heard).toEqual(['added 1 early', 'waiting 1 -']);
   });
 
-  it('continues after the last event a listener has seen', async ({ lab }) => {
+  it('continues after the last event that a listener has seen', async ({ lab }) => {
     const first = lab.events();
     const ids: string[] = [];
     first.on('added', (_args, id) => ids.push(id));
@@ -163,10 +163,10 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     expect(heard).toEqual(['waiting 1 -', 'added 2 two', 'waiting 2 -']);
   });
 
-  it('passes on events of the application', async ({ lab }) => {
+  it('delivers custom events of the application', async ({ lab }) => {
     const events = lab.events();
     const { promise, resolve } = Promise.withResolvers<unknown>();
-    // BullMQ types listeners by name; an application's own names need its own type.
+    // BullMQ types listeners by event name, so a custom event needs its own type.
     (events as unknown as NodeJS.EventEmitter).on('answer', resolve);
     const producer = new QueueEventsProducer(
       lab.queue.name,
@@ -178,7 +178,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     await producer.close();
   });
 
-  it('keeps about as many events as asked', async ({ lab }) => {
+  it('keeps approximately the configured number of events', async ({ lab }) => {
     for (let n = 0; n < 30; n += 1) await lab.queue.add('a', {});
     const worker = lab.worker(async () => {});
     await lab.ended(worker, 30);

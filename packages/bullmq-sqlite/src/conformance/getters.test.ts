@@ -1,10 +1,10 @@
 import { expect, inject } from 'vitest';
 import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
 
-describeOnBoth('looking at a queue', inject('redisUrl'), (it) => {
+describeOnBoth('queries', inject('redisUrl'), (it) => {
   const names = (jobs: readonly { name: string }[]) => jobs.map((job) => job.name);
 
-  it('counts every state', async ({ lab }) => {
+  it('counts the jobs in every state', async ({ lab }) => {
     const { queue } = lab;
     await queue.addBulk([
       { name: 'good', data: {} },
@@ -36,7 +36,7 @@ describeOnBoth('looking at a queue', inject('redisUrl'), (it) => {
     step.open();
   });
 
-  it('lists waiting jobs in both directions and in pages', async ({ lab }) => {
+  it('lists waiting jobs in both directions and by page', async ({ lab }) => {
     const { queue } = lab;
     await queue.addBulk(['a', 'b', 'c', 'd'].map((name) => ({ name, data: {} })));
     expect(names(await queue.getWaiting())).toEqual(['a', 'b', 'c', 'd']);
@@ -46,7 +46,7 @@ describeOnBoth('looking at a queue', inject('redisUrl'), (it) => {
     expect(names(await queue.getJobs(['waiting'], 2, 9, true))).toEqual(['c', 'd']);
   });
 
-  it('lists prioritized and delayed jobs as they will run', async ({ lab }) => {
+  it('lists prioritized and delayed jobs in the order they will run', async ({ lab }) => {
     const { queue } = lab;
     await queue.add('three', {}, { priority: 3 });
     await queue.add('one', {}, { priority: 1 });
@@ -75,7 +75,7 @@ describeOnBoth('looking at a queue', inject('redisUrl'), (it) => {
     ]);
   });
 
-  it('lists active jobs, and who works', async ({ lab }) => {
+  it('lists active jobs and workers', async ({ lab }) => {
     const { queue } = lab;
     await queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
     const step = gate();
@@ -88,7 +88,7 @@ describeOnBoth('looking at a queue', inject('redisUrl'), (it) => {
     await until(async () => (await queue.getWorkersCount()) === 0);
   });
 
-  it('answers questions about children for jobs that have none', async ({ lab }) => {
+  it('answers queries about children for jobs without children', async ({ lab }) => {
     const job = await lab.queue.add('single', {});
     expect(await job.getChildrenValues()).toEqual({});
     expect(await job.getDependencies()).toEqual({
@@ -105,7 +105,7 @@ describeOnBoth('looking at a queue', inject('redisUrl'), (it) => {
     });
   });
 
-  it('collects metrics when the worker is configured to', async ({ lab }) => {
+  it('collects metrics if the worker is configured to', async ({ lab }) => {
     const { queue } = lab;
     expect((await queue.getMetrics('completed')).count).toBe(0);
     await queue.addBulk(['a', 'b', 'bad'].map((name) => ({ name, data: {} })));

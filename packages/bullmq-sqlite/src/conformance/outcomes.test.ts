@@ -2,8 +2,8 @@ import { DelayedError, RateLimitError, UnrecoverableError, WaitingError } from '
 import { expect, inject } from 'vitest';
 import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
 
-describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
-  it('keeps the result, the times and the number of attempts', async ({ lab }) => {
+describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
+  it('stores the result, the times and the number of attempts', async ({ lab }) => {
     await lab.queue.add('sum', {});
     await lab.ended(
       lab.worker(async () => ({ total: 3 }), { name: 'adder' }),
@@ -18,7 +18,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     expect(await job?.getState()).toBe('completed');
   });
 
-  it('retries at once as often as allowed, then fails with the reason and the traces', async ({
+  it('retries immediately up to the number of attempts, then fails with the reason and the stack traces', async ({
     lab,
   }) => {
     await lab.queue.add('broken', {}, { attempts: 3 });
@@ -61,7 +61,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     expect(await lab.queue.getFailedCount()).toBe(1);
   });
 
-  it('lets a processor put its job aside without spending an attempt', async ({ lab }) => {
+  it('lets a processor delay its job without using an attempt', async ({ lab }) => {
     await lab.queue.add('busy', {}, { attempts: 1 });
     let runs = 0;
     const worker = lab.worker(async (job, token) => {
@@ -75,7 +75,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     expect([runs, job?.attemptsMade, job?.attemptsStarted]).toEqual([2, 1, 2]);
   });
 
-  it('lets a processor give its job back to the front of the line', async ({ lab }) => {
+  it('lets a processor return its job to the front of the line', async ({ lab }) => {
     await lab.queue.addBulk([
       { name: 'a', data: {} },
       { name: 'b', data: {} },
@@ -91,7 +91,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     expect(started).toEqual(['a', 'a', 'b']);
   });
 
-  it('keeps the order when the queue is rate limited by hand', async ({ lab }) => {
+  it('keeps the order when the queue is rate limited manually', async ({ lab }) => {
     await lab.queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: {} })));
     const started: string[] = [];
     const worker = lab.worker(
@@ -109,7 +109,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(90);
   });
 
-  it('puts finished jobs back in line on request', async ({ lab }) => {
+  it('retries finished jobs on request', async ({ lab }) => {
     await lab.queue.add('flaky', {});
     let runs = 0;
     const worker = lab.worker(async () => {
@@ -143,19 +143,19 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     expect(await lab.run(3)).toEqual(['a', 'b', 'c']);
   });
 
-  it('keeps as many finished jobs as asked', async ({ lab }) => {
+  it('keeps the configured number of finished jobs', async ({ lab }) => {
     const names = ['a', 'b', 'c', 'd'];
     await lab.queue.addBulk(
       names.map((name) => ({ name, data: {}, opts: { removeOnComplete: 2 } })),
     );
-    // A pause between them: jobs that end in one millisecond have no order in Redis.
+    // A pause between jobs, because Redis has no order for jobs that end in the same millisecond.
     const worker = lab.worker(() => pause(3));
     await lab.ended(worker, 4);
     expect((await lab.queue.getCompleted()).map((job) => job.name)).toEqual(['d', 'c']);
     expect(await lab.queue.getJob('1')).toBeUndefined();
   });
 
-  it('keeps nothing of jobs that say so, and asks the worker when they say nothing', async ({
+  it("keeps no finished job that is set to be removed, and uses the worker's setting otherwise", async ({
     lab,
   }) => {
     await lab.queue.add('own', {}, { removeOnComplete: true });
@@ -165,7 +165,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     expect((await lab.queue.getCompleted()).map((job) => job.name)).toEqual(['kept']);
   });
 
-  it('removes finished jobs older than the age, when another one ends', async ({ lab }) => {
+  it('removes finished jobs past their age when another job ends', async ({ lab }) => {
     const removeOnFail = { age: 1 };
     await lab.queue.add('old', {}, { removeOnFail });
     const worker = lab.worker(() => Promise.reject(new Error('down')));
@@ -176,7 +176,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     expect((await lab.queue.getFailed()).map((job) => job.name)).toEqual(['new']);
   });
 
-  it('stores data, progress and logs of a running job', async ({ lab }) => {
+  it('stores the data, progress and logs of a running job', async ({ lab }) => {
     await lab.queue.add('long', { step: 0 });
     const worker = lab.worker(async (job) => {
       await job.updateData({ step: 1 });
@@ -194,7 +194,7 @@ describeOnBoth('outcomes of jobs', inject('redisUrl'), (it) => {
     await expect(lab.queue.addJobLog('nobody', 'x')).rejects.toMatchObject({ code: -1 });
   });
 
-  it('hands a cancellation to the processor', async ({ lab }) => {
+  it('passes a cancellation to the processor', async ({ lab }) => {
     await lab.queue.add('long', {});
     const started = gate();
     const worker = lab.worker((_job, _token, signal) => {

@@ -1,13 +1,13 @@
 import { expect, inject } from 'vitest';
 import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
 
-/** A worker that takes jobs and never renews a lock, as if its process had died. */
+/** A worker that takes jobs but never renews a lock, as if its process had died. */
 const DEAD = { lockDuration: 150, skipLockRenewal: true, skipStalledCheck: true } as const;
-/** A worker that looks for stalled jobs often. */
+/** A worker that checks often for stalled jobs. */
 const RESCUER = { stalledInterval: 100, lockDuration: 5000 } as const;
 
 describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
-  it('runs a job again whose worker died, before the jobs that wait', async ({ lab }) => {
+  it('runs the job of a dead worker again, before waiting jobs', async ({ lab }) => {
     await lab.queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
     const never = gate();
     lab.worker(() => never.opened, DEAD);
@@ -45,7 +45,7 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     never.open();
   });
 
-  it('leaves a job alone whose worker is busy for longer than its lock', async ({ lab }) => {
+  it('leaves a job alone while its worker is busy for longer than its lock', async ({ lab }) => {
     await lab.queue.add('long', {});
     let runs = 0;
     const processor = async () => {
@@ -59,7 +59,7 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     expect(runs).toBe(1);
   });
 
-  it('refuses the result of a worker that lost its lock', async ({ lab }) => {
+  it('rejects the result of a worker that lost its lock', async ({ lab }) => {
     await lab.queue.add('slow', {});
     const taker = lab.worker(null, { ...DEAD, lockDuration: 60_000 });
     const job = await taker.getNextJob('token-1');
@@ -75,7 +75,7 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     expect(await job?.extendLock('token-1', 1000)).toBe(0);
   });
 
-  it('gives, extends and checks locks of jobs worked on by hand', async ({ lab }) => {
+  it('acquires, extends and checks the locks of jobs processed manually', async ({ lab }) => {
     await lab.queue.add('manual', {});
     const taker = lab.worker(null, { lockDuration: 30_000 });
     const job = await taker.getNextJob('mine');
@@ -90,7 +90,7 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     expect((await lab.queue.getJob('1'))?.returnvalue).toBe('done');
   });
 
-  it('keeps deduplication over a stall: the follow-up waits for the second run', async ({
+  it('keeps deduplication across a stall: the follow-up waits for the second run', async ({
     lab,
   }) => {
     const deduplication = { id: 'chat', keepLastIfActive: true };

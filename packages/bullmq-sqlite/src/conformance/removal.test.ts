@@ -14,7 +14,7 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
     expect((await queue.getJobLogs('mine')).count).toBe(0);
   });
 
-  it('does not remove a job that a worker holds', async ({ lab }) => {
+  it('does not remove a job that a worker has locked', async ({ lab }) => {
     const step = gate();
     const job = await lab.queue.add('a', {});
     const worker = lab.worker(() => step.opened);
@@ -27,7 +27,7 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
     expect(await lab.queue.getCompletedCount()).toBe(0);
   });
 
-  it('drains waiting jobs, and delayed ones only when asked', async ({ lab }) => {
+  it('drains waiting jobs, and delayed ones only on request', async ({ lab }) => {
     const { queue } = lab;
     const fill = () =>
       queue.addBulk([
@@ -44,7 +44,7 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
     expect(await queue.getJobCounts(...states)).toEqual({ waiting: 0, prioritized: 0, delayed: 0 });
   });
 
-  it('cleans finished jobs older than the grace time, oldest first', async ({ lab }) => {
+  it('cleans finished jobs older than the grace period, oldest first', async ({ lab }) => {
     const { queue } = lab;
     await queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: {} })));
     await lab.ended(
@@ -68,7 +68,7 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
     expect(await queue.count()).toBe(1);
   });
 
-  it('obliterates a queue, active jobs only by force', async ({ lab }) => {
+  it('obliterates a queue, with active jobs only by force', async ({ lab }) => {
     const { queue } = lab;
     await queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
     const step = gate();
@@ -92,7 +92,7 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
     expect(await lab.run(2)).toEqual(['a', 'b']);
   });
 
-  it('keeps as many finished jobs as asked for, the newest', async ({ lab }) => {
+  it('keeps the configured number of finished jobs, the newest', async ({ lab }) => {
     const { queue } = lab;
     const names = Array.from({ length: 12 }, (_, n) => `job ${n}`);
     await queue.addBulk(names.map((name) => ({ name, data: {} })));

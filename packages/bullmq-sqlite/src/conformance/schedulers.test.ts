@@ -4,7 +4,7 @@ import { describeOnBoth, gate, until } from '../testing/lab.ts';
 const DAY_MS = 86_400_000;
 
 describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
-  it('every: runs at once and then in even steps', async ({ lab }) => {
+  it('every: runs immediately and then at even intervals', async ({ lab }) => {
     const first = await lab.queue.upsertJobScheduler('tick', { every: 200 }, { name: 'beat' });
     expect(first?.id).toMatch(/^repeat:tick:\d+$/);
     const due: number[] = [];
@@ -36,7 +36,9 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect(scheduler?.iterationCount).toBe(2);
   });
 
-  it('pattern: plans the next run in the zone given, with the template', async ({ lab }) => {
+  it('pattern: plans the next run in the given time zone, with the job template', async ({
+    lab,
+  }) => {
     const opts = { attempts: 3, removeOnComplete: true };
     await lab.queue.upsertJobScheduler(
       'morning',
@@ -62,7 +64,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect(job?.opts.attempts).toBe(3);
   });
 
-  it('changes in place: a new interval or template replaces the planned job', async ({ lab }) => {
+  it('replaces the planned job when the interval or the template changes', async ({ lab }) => {
     const { queue } = lab;
     await queue.upsertJobScheduler('report', { pattern: '0 7 * * *' }, { data: { v: 1 } });
     await queue.upsertJobScheduler('report', { pattern: '0 9 * * *' }, { data: { v: 2 } });
@@ -83,7 +85,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect(await queue.getJobScheduler('report')).toBeUndefined();
   });
 
-  it('plans no further run once a scheduler is removed while its job runs', async ({ lab }) => {
+  it('plans no further run when a scheduler is removed during a run', async ({ lab }) => {
     const step = gate();
     await lab.queue.upsertJobScheduler('tick', { every: 50 });
     const worker = lab.worker(() => step.opened);
@@ -99,7 +101,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     });
   });
 
-  it('stops after the number of runs asked for', async ({ lab }) => {
+  it('stops after the configured number of runs', async ({ lab }) => {
     await lab.queue.upsertJobScheduler('thrice', { every: 30, limit: 3 });
     const worker = lab.worker(async () => {});
     await lab.ended(worker, 3);
@@ -134,7 +136,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect((await queue.getJobScheduler('sooner'))?.next).toBe(startDate);
   });
 
-  it('does not let the planned job be removed on its own', async ({ lab }) => {
+  it('does not allow removing the planned job by itself', async ({ lab }) => {
     const { queue } = lab;
     const job = await queue.upsertJobScheduler('report', { pattern: '0 7 * * *' });
     await expect(job?.remove()).rejects.toMatchObject({ code: -8 });
@@ -144,7 +146,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect(await queue.clean(0, 10, 'delayed')).toEqual([]);
   });
 
-  it('steps over slots taken by old jobs', async ({ lab }) => {
+  it('skips slots occupied by old jobs', async ({ lab }) => {
     const { queue } = lab;
     const startDate = Date.now() + DAY_MS;
     await queue.add('old', {}, { jobId: `repeat:tick:${startDate}` });
@@ -152,7 +154,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect(job?.id).toBe(`repeat:tick:${startDate + 1000}`);
   });
 
-  it('can be changed by the job that it has made', async ({ lab }) => {
+  it('can be changed by a job that the scheduler created', async ({ lab }) => {
     const { queue } = lab;
     const repeat = { pattern: '0 0 1 1 *' };
     await queue.upsertJobScheduler('yearly', repeat, { name: 'first' });
@@ -169,7 +171,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect((await queue.getJobScheduler('yearly'))?.name).toBe('second');
   });
 
-  it('of a pattern has no offset, and of "every" the one that was asked for', async ({ lab }) => {
+  it('reports no offset for a pattern, and the requested one for "every"', async ({ lab }) => {
     const { queue } = lab;
     const pattern = await queue.upsertJobScheduler('hourly', { pattern: '0 * * * *', offset: 7 });
     expect((await queue.getJobScheduler('hourly'))?.offset).toBeFalsy();

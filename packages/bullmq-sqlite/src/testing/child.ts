@@ -1,11 +1,11 @@
 import { Queue, Worker } from 'bullmq';
 import { openSqliteQueues } from '../open-sqlite-queues.ts';
 
-/** A task from the parent of this process; it answers with one message per event. */
+/** A task from the parent process. The child answers with one message per event. */
 export type ChildTask =
-  /** Takes jobs and never ends them: to be killed while they are active. */
+  /** Takes jobs and never finishes them, to be killed while they are active. */
   | { readonly do: 'hang'; readonly file: string; readonly queue: string }
-  /** Works until it gets a stop, and reports which jobs it ran. */
+  /** Processes jobs until it receives a stop, and reports which jobs it ran. */
   | { readonly do: 'work'; readonly file: string; readonly queue: string }
   /** Adds `count` deduplicated jobs for each of 10 chats. */
   | {

@@ -16,13 +16,16 @@ import {
 import { describe, test } from 'vitest';
 import { openSqliteQueues } from '../open-sqlite-queues.ts';
 
-/** A datastore under test: the factory for BullMQ's classes, and how to reach the server if any. */
+/**
+ * A datastore under test: the factory for BullMQ's classes, and the connection to its server, if
+ * any.
+ */
 interface Datastore {
   readonly backend: BackendFactory<IQueueBackend>;
   readonly connection: ConnectionOptions;
 }
 
-/** One queue of its own for one test; everything made here is closed with it. */
+/** A separate queue for one test. Everything created here is closed with it. */
 export class Lab {
   readonly store: Datastore;
   readonly queue: ReturnType<typeof openQueue>;
@@ -36,7 +39,7 @@ export class Lab {
     this.#opened.push(() => this.queue.close());
   }
 
-  /** A worker; it starts at once without `autorun: false`. */
+  /** Creates a worker. It starts at once unless `autorun` is false. */
   worker(processor: Processor | null, options: Partial<WorkerOptions> = {}) {
     const worker = openWorker(this.store, this.queue.name, processor, options);
     worker.on('error', ignore);
@@ -47,7 +50,10 @@ export class Lab {
     return worker;
   }
 
-  /** A listener for every event after `lastEventId`, by default for all: the queue is new. */
+  /**
+   * A listener for all events after `lastEventId`; the default covers all, because the queue is
+   * new.
+   */
   events(lastEventId = '0-0') {
     const events = openEvents(this.store, this.queue.name, lastEventId);
     events.on('error', rethrowLater);
@@ -55,7 +61,9 @@ export class Lab {
     return events;
   }
 
-  /** Waits until a worker has had `count` endings in all, each a completion or a failed attempt. */
+  /**
+   * Waits until a worker has had `count` endings in total, each a completion or a failed attempt.
+   */
   ended(worker: ReturnType<typeof openWorker>, count: number): Promise<void> {
     return until(() => (this.#endings.get(worker) ?? 0) >= count);
   }
@@ -76,18 +84,18 @@ export class Lab {
   }
 }
 
-/** A promise with its resolver outside, to let a processor go on. */
+/** A promise and its resolver, to let a processor continue. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
 }
 
-/** Waits until `condition` holds; the test's own time limit ends a wait in vain. */
+/** Waits until `condition` holds. The test's own timeout ends a wait that never succeeds. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(5);
 }
 
-/** Waits some ms of real time. */
+/** Waits `ms` of real time. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
@@ -109,7 +117,7 @@ function openEvents(store: Datastore, name: string, lastEventId: string) {
   return new QueueEvents(name, { connection: store.connection, lastEventId }, store.backend);
 }
 
-/** Workers report what tests provoke, such as lost locks; the tests look at the effects. */
+/** Workers report errors that tests provoke, such as lost locks; the tests check the effects. */
 function ignore(): void {}
 
 function rethrowLater(error: Error): void {
@@ -122,8 +130,8 @@ function rethrowLater(error: Error): void {
 type LabTest = typeof onSqlite;
 
 /**
- * Declares the same tests for SQLite and for the original, BullMQ on Redis, so that what they expect
- * is shown to be BullMQ's behaviour and not ours. Without a Redis only the SQLite half exists.
+ * Declares the same tests for SQLite and for BullMQ on Redis, to prove that the expectations
+ * describe BullMQ's behavior. Without Redis, only the SQLite tests are declared.
  */
 export function describeOnBoth(
   title: string,

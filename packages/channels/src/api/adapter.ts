@@ -4,7 +4,7 @@ import { lazyRoutes } from '../web/adapter.ts';
 import { createEventHub, type EventHub } from '../web/events.ts';
 import type { ApiAccount } from './api-account.ts';
 
-/** A response has no limit; one answer is one part. In UTF-16 units. */
+/** A response has no limit, so an answer is a single part. In UTF-16 units. */
 const NO_LIMIT = 4_000_000;
 
 const CAPABILITIES: Capabilities = {
@@ -21,7 +21,10 @@ const CAPABILITIES: Capabilities = {
   media: [],
 };
 
-/** Connects nothing: clients call, and each request waits for the parts of its own answer. */
+/**
+ * Connects to nothing: clients call the gateway, and each request waits for the parts of its own
+ * answer.
+ */
 export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAdapter {
   const hub = createEventHub();
   const closing = new AbortController();
@@ -59,7 +62,7 @@ export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAd
   };
 }
 
-/** Streams are written to at most this often, in ms. */
+/** The shortest interval between writes to a stream, in ms. */
 const STREAM_INTERVAL_MS = 50;
 
 function streamingTo(hub: EventHub): StreamingCapability {

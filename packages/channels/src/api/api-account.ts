@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** Settings of the adapter, made from the section `api`, which is already checked. */
+/** Settings of the adapter, derived from the validated section `api`. */
 export const ApiAccount = z.strictObject({
-  /** The default agent's name as a model. */
+  /** The model name of the default agent. */
   agent: z.string(),
   waitMs: z.number(),
   /** Pages of these origins may call it. */
@@ -11,7 +11,7 @@ export const ApiAccount = z.strictObject({
     z.string(),
     z.strictObject({
       token: z.string(),
-      /** Absent: the default agent. */
+      /** The default agent when absent. */
       agent: z.string().optional(),
       owner: z.boolean(),
       conversations: z.enum(['one', 'per-request']),

@@ -13,12 +13,13 @@ interface AwaitDeps {
   readonly hub: EventHub;
 }
 
-/** Poll interval for the work of other gateways and of earlier processes, in ms. */
+/** How often to look for work of other gateways and earlier processes, in ms. */
 const POLL_INTERVAL_MS = 1_000;
 
 /**
- * Waits until a message is answered, or its turn waits for a person; null: the signal came first, or the message is
- * not stored any more. The tables decide; live events only say when to look. `onText` gets all of the growing answer.
+ * Waits until a message is answered or its turn waits for a person. Null when the signal fired
+ * first, or when the message is no longer stored. The tables decide; live events only say when to
+ * look. `onText` receives all of the growing answer.
  */
 export async function awaitAnswer(
   { context, hub }: AwaitDeps,
@@ -31,7 +32,7 @@ export async function awaitAnswer(
   let shown: { readonly turnId: string; readonly text: string } | undefined;
   const unwatch = hub.watch(chatId, (event) => {
     if (event.type !== 'stream') return wake.resolve();
-    // The first text of a turn: whose answer it is says the table.
+    // This is the first text of a turn; the table tells which message it answers.
     if (event.turnId !== turnId && event.turnId !== shown?.turnId) wake.resolve();
     shown = event;
     if (event.turnId === turnId) onText(event.text);
@@ -55,7 +56,9 @@ export async function awaitAnswer(
   }
 }
 
-/** Whether the answer is complete. The text of a stopped answer is stored a moment after the stop. */
+/**
+ * Whether the answer is complete. The text of a stopped answer is stored a moment after the stop.
+ */
 function isAnswerComplete(
   { outcome, isSuspended, parts }: MessageAnswer,
   wasStopped: boolean,

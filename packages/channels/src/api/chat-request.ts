@@ -34,7 +34,10 @@ const Format = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** The fields that are read of a request; temperature and the like are the agent's own business and passed over. */
+/**
+ * The fields of a request that are used. Temperature and the like are the agent's own business and
+ * ignored.
+ */
 const Body = z.object({
   model: z.string().optional(),
   messages: z.array(Message).min(1).max(2_000),
@@ -53,14 +56,17 @@ export interface ChatRequest {
   /** The person behind the client, by the client's name for them. */
   readonly user: string | undefined;
   readonly stream: false | { readonly usage: boolean };
-  /** The new messages of the user: all since the last answer. */
+  /** The user's new messages: all since the last answer. */
   readonly text: string;
   readonly files: readonly File[];
   readonly client: NonNullable<InboundMessage['client']>;
   readonly responseFormat: InboundMessage['responseFormat'];
 }
 
-/** Reads the body of a request. What Parley cannot do is an error; it never does something else instead. */
+/**
+ * Parses the body of a request. What Parley cannot do is an error; it never does something else
+ * instead.
+ */
 export function readChatRequest(
   json: unknown,
   conversations: 'one' | 'per-request',
@@ -74,7 +80,10 @@ export function readChatRequest(
   const since = talk.findLastIndex(({ role }) => role === 'assistant') + 1;
   const news = talk.slice(since);
   if (news.length === 0) {
-    return badRequest('The last message must be one of the user: it is answered.', 'no_message');
+    return badRequest(
+      'The last message must be from the user, because it is the one to answer.',
+      'no_message',
+    );
   }
   const files: File[] = [];
   for (const part of news.flatMap(({ content }) => (Array.isArray(content) ? content : []))) {
@@ -96,7 +105,10 @@ export function readChatRequest(
   };
 }
 
-/** Fields stored with a message; a message after a command, as after `/new`, begins without the history. */
+/**
+ * Fields stored with a message. A message after a command, such as `/new`, begins without the
+ * history.
+ */
 function sentAlong(
   messages: readonly Message[],
   text: string,
@@ -117,11 +129,11 @@ function findRefusal(body: z.infer<typeof Body>): ApiError | null {
   const isOfTool = ({ role }: Message) => role === 'tool' || role === 'function';
   const offered = [...(body.tools ?? []), ...(body.functions ?? [])];
   if (offered.length > 0 || body.messages.some(isOfTool)) {
-    const why = 'Tools of a client are not called: the agent has its own. Send no tools.';
+    const why = 'Tools of a client are not called, because the agent has its own. Send no tools.';
     return badRequest(why, 'tools_unsupported');
   }
   if (body.n !== undefined && body.n !== null && body.n !== 1) {
-    return badRequest('A message has one answer here: leave n away.', 'n_unsupported');
+    return badRequest('A message has only one answer here. Omit n.', 'n_unsupported');
   }
   const format = ResponseFormat.optional().safeParse(formatOf(body));
   if (!format.success) {
@@ -143,7 +155,7 @@ function toHistoryMessage(message: Message): HistoryMessage {
   return { role, text: requestMessageText(message) };
 }
 
-/** Files of earlier messages are named; those of new ones go along. */
+/** Files of earlier messages are only named; those of new messages are attached. */
 function requestMessageText({ content }: Message): string {
   if (!Array.isArray(content)) return content ?? '';
   return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');
@@ -169,13 +181,13 @@ function readRequestFile(part: Part, nth: number): File | ApiError | null {
 
 const MAX_TYPE = 100;
 
-/** Parley fetches nothing for a client: an address could be one of the private network. */
+/** Parley fetches nothing for a client, because an address could be one of the private network. */
 function fromDataUrl(url: string, name: string): File | ApiError {
   const start = url.slice(0, MAX_TYPE);
   const [frame = '', type = ''] =
     /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.-]+)*;base64,/i.exec(start) ?? [];
   if (frame !== '')
     return new File([Buffer.from(url.slice(frame.length), 'base64')], name, { type });
-  const why = `${name} must be a data: URL in base64 (data:image/png;base64,…): addresses are not fetched.`;
+  const why = `${name} must be a data: URL in base64 (data:image/png;base64,…), because addresses are not fetched.`;
   return badRequest(why, 'url_unsupported');
 }

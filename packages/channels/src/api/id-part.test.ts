@@ -3,19 +3,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { idPart } from './id-part.ts';
 
-describe('a name of a client as a part of an id', () => {
+describe("a client's name as a part of an id", () => {
   const name = fc.oneof(
     fc.string({ maxLength: 80 }),
     fc.string({ maxLength: 8, unit: 'binary' }),
     fc.string({ minLength: 40, maxLength: 40, unit: fc.constantFrom(...'0123456789abcdef') }),
     fc.constantFrom('a\ud800', 'a\ud801', 'a\ufffd', '"a\\ud800"', '\ud800\u0080', '\0\u0600\0'),
   );
-  /** As it is, or like the part of itself, or of that. */
+  /** The name itself, or something that looks like its part, or like the part of that. */
   const imitated = fc
     .tuple(name, fc.nat({ max: 2 }))
     .map(([one, times]) => Array.from({ length: times }).reduce<string>(idPart, one));
 
-  it('[F14] is different for different names, whatever imitates the part of another', () => {
+  it('[F14] differs for different names, even if one imitates the part of another', () => {
     fc.assert(
       fc.property(imitated, imitated, (one, other) => {
         expect(idPart(one) === idPart(other)).toBe(one === other);
@@ -25,7 +25,7 @@ describe('a name of a client as a part of an id', () => {
     expect(idPart('a\ud800')).not.toBe(idPart('a\ud801'));
   });
 
-  it('has no sign that separates parts, and keeps the parts that 0.1.0 stored', () => {
+  it('contains no separator, and equals the parts that 0.1.0 stored', () => {
     fc.assert(
       fc.property(imitated, (one) => {
         expect(idPart(one)).toMatch(/^[\w.@+-]{1,64}$/);

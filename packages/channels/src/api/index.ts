@@ -1,7 +1,10 @@
 import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '../adapter.ts';
 import { ApiAccount } from './api-account.ts';
 
-/** Programs that talk to the agent as to a model of OpenAI. No platform: its clients call the gateway itself. */
+/**
+ * Programs that talk to the agent as if it were an OpenAI model. There is no platform: its clients
+ * call the gateway itself.
+ */
 export const api = {
   id: 'api',
   settings: ApiAccount,

@@ -19,13 +19,13 @@ describe('the slots of API requests that wait for an answer', () => {
     { clients: 2, share: 225 },
     { clients: 9, share: 50 },
     { clients: 100, share: 10 },
-  ])('[D07] of $clients clients each has a share of $share', ({ clients, share }) => {
+  ])('[D07] give each of $clients clients a share of $share', ({ clients, share }) => {
     const slots = createRequestSlots(clients);
     expect(fill(slots, guest('a'))).toBe(share);
     expect(slots.take(guest('a'))).toEqual({ kind: 'client', slots: share });
   });
 
-  it('[D07] that all guests have taken leave fifty for owners', () => {
+  it('[D07] keep fifty for owners when guests have taken all others', () => {
     const slots = createRequestSlots(3);
     expect([guest('a'), guest('b')].map((client) => fill(slots, client))).toEqual([150, 150]);
     expect(fill(slots, OWNER)).toBe(200);
@@ -45,7 +45,7 @@ describe('the slots of API requests that wait for an answer', () => {
     expect(fill(slots, guest('a'))).toBe(1);
   });
 
-  it('[D07] are there for each of up to 45 clients, whatever the others do', () => {
+  it('[D07] are available to each of up to 45 clients, whatever the others do', () => {
     const calls = fc.array(fc.nat({ max: 44 }), { maxLength: 2_000 });
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 45 }), calls, (clients, takers) => {

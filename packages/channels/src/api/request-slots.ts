@@ -1,8 +1,11 @@
-/** Requests that wait for their answers at a time, of all clients: each looks into the database now and then. */
+/**
+ * The number of requests of all clients that may wait for their answers at a time, because each
+ * polls the database now and then.
+ */
 const MAX_WAITING = 500;
-/** The last places, which only clients of owners may take. */
+/** The last slots, which only owners' clients may take. */
 const FOR_OWNERS = 50;
-/** The least number of places of a client, however many clients there are. */
+/** The least number of slots per client, however many clients there are. */
 const MIN_PER_CLIENT = 10;
 
 /** The client that takes a slot. */
@@ -11,12 +14,15 @@ interface SlotTaker {
   readonly owner: boolean;
 }
 
-/** Why there is no slot: the client has taken all of its own, or all clients together have. */
+/**
+ * Why there is no slot: the client has taken all of its own, or all clients together have taken
+ * all.
+ */
 export type NoSlot = { readonly kind: 'client'; readonly slots: number } | { readonly kind: 'all' };
 
 /**
- * The slots of requests that wait. Each client has an equal share, so that none can take the slots of the
- * others; an owner's client may take one of those kept for owners as well.
+ * Slots for waiting requests. Each client has an equal share, so that none can take the slots of
+ * others; an owner's client may also take one of those reserved for owners.
  */
 export function createRequestSlots(clients: number) {
   const share = Math.max(MIN_PER_CLIENT, Math.floor((MAX_WAITING - FOR_OWNERS) / clients));

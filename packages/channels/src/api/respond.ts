@@ -26,12 +26,15 @@ export interface AnswerOrder {
   readonly place: AnswerRef;
   /** When it was received, in ms. */
   readonly at: number;
-  /** The command that it is. */
+  /** The command in the message, if it is one. */
   readonly command: string | undefined;
   readonly stream: false | { readonly usage: boolean };
 }
 
-/** Answers requests: as a whole, or as the events of a stream. `release` is called when one is answered. */
+/**
+ * Answers requests, either as a whole or as a stream of events. `release` is called once a request
+ * is answered.
+ */
 export function createResponder(
   deps: RespondDeps,
 ): (order: AnswerOrder, left: AbortSignal, release: () => void) => Promise<Response> {
@@ -49,17 +52,17 @@ export function createResponder(
 }
 
 const RETRY_NOTE =
-  'The same request with the same Idempotency-Key gets it when it is there, and runs nothing twice; the page shows it, too.';
+  'The same request with the same Idempotency-Key gets it when it is ready, and runs nothing twice; the page shows it, too.';
 export const CLOSING: ApiError = {
   status: 503,
   code: 'shutting_down',
-  message: `Parley is shutting down; what it has accepted is answered after its start. ${RETRY_NOTE}`,
+  message: `Parley is shutting down and will answer what it has accepted after it has restarted. ${RETRY_NOTE}`,
   retryAfterSeconds: 5,
 };
 const GONE: ApiError = {
   status: 404,
   code: 'answer_gone',
-  message: 'The message of this Idempotency-Key is not kept any more. Send it under another one.',
+  message: 'The message of this Idempotency-Key is no longer kept. Send it with another key.',
 };
 const SET_ASIDE: ApiError = {
   status: 409,
@@ -74,11 +77,11 @@ function answerTimeoutError(waitMs: number): ApiError {
 
 interface SaidAnswer extends Pick<MessageAnswer, 'usage'> {
   readonly text: string;
-  /** Not the answer, but what a person has to decide before there is one. */
+  /** Whether this is not the answer, but a question that a person has to decide first. */
   readonly isQuestion: boolean;
 }
 
-/** After these the turn that had asked goes on, and its answer is what the person waits for. */
+/** After these commands the turn that asked continues, and the person is waiting for its answer. */
 const DECIDING: ReadonlySet<string> = new Set(['approve', 'deny', 'answer']);
 
 async function submitAndAwaitAnswer(
@@ -122,10 +125,10 @@ function readSaidAnswer({
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // Asks proxies in between not to hold events back.
+  // Asks proxies not to buffer events.
   'x-accel-buffering': 'no',
 };
-/** Clients and proxies give up on a stream that is silent for long. In ms. */
+/** Clients and proxies give up on a stream that stays silent for long. In ms. */
 const KEEP_ALIVE_MS = 15_000;
 
 function streamed(
@@ -172,18 +175,18 @@ const FAILED: ApiError = {
   message: `Parley could not read the answer just now. ${RETRY_NOTE}`,
 };
 
-/** The error for a run that another one replaced: text that was shown cannot be taken back here. */
+/** The error for a run that another one replaced: text that was streamed cannot be taken back. */
 const CHANGED: ApiError = {
   status: 503,
   code: 'answer_changed',
-  message: `The answer was started again and differs from what was streamed. ${RETRY_NOTE}`,
+  message: `The answer was restarted and differs from what was streamed. ${RETRY_NOTE}`,
 };
 
 function sseEvent(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Writes the growing answer and its end; all of it together is the text that was delivered. */
+/** Writes the growing answer and its end; together they are the text that was delivered. */
 async function writeAnswer(
   deps: RespondDeps,
   order: AnswerOrder,
@@ -199,7 +202,7 @@ async function writeAnswer(
   };
   write(sseEvent(chunkBody(about, { role: 'assistant', content: '' }, null)));
   const said = await submitAndAwaitAnswer(deps, order, signal, (growing) => {
-    // White space at the end may not be part of the answer.
+    // Trailing white space may not be part of the answer.
     const text = growing.trimEnd();
     if (text.startsWith(sent)) add(text.slice(sent.length));
   });

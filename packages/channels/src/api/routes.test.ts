@@ -22,7 +22,7 @@ const WAITS: MessageAnswer = { ...ANSWERED, outcome: null, parts: [] };
 
 type Clients = ApiAccount['clients'][string];
 
-/** The API of one client over an ingress and tables that a test decides. */
+/** The API with one client, over an ingress and tables that a test controls. */
 function scene(
   client: Partial<Clients> = {},
   {
@@ -79,13 +79,13 @@ function scene(
 describe('a request of an API client', () => {
   it.each<[string, Partial<Clients>, object, Record<string, string>, string, string, boolean]>([
     ['of the client', {}, {}, {}, 'shop', 'shop', false],
-    ['of a user of it', {}, { user: 'ann' }, {}, 'shop/ann', 'shop/ann', true],
+    ['of one of its users', {}, { user: 'ann' }, {}, 'shop/ann', 'shop/ann', true],
     ['with a name', {}, {}, { 'x-parley-conversation': 'a1' }, 'shop#a1', 'shop', true],
     ['of an owner', { owner: true }, { user: 'ann' }, {}, 'shop/ann', 'shop', true],
-    ['with another agent', { agent: 'help' }, {}, {}, '@help/shop', 'shop', false],
-    ['with the default agent by name', { agent: 'main' }, {}, {}, 'shop', 'shop', false],
+    ['for another agent', { agent: 'help' }, {}, {}, '@help/shop', 'shop', false],
+    ['for the default agent by name', { agent: 'main' }, {}, {}, 'shop', 'shop', false],
     [
-      'of a client that keeps the talk',
+      'of a client that keeps the conversation',
       { conversations: 'per-request' },
       {},
       { 'idempotency-key': 'k1' },
@@ -109,14 +109,14 @@ describe('a request of an API client', () => {
     },
   );
 
-  it('[F08] [D07] is known again by its Idempotency-Key, of 1 to 200 visible characters', async () => {
+  it('[F08] [D07] is recognized by its Idempotency-Key of 1 to 200 visible characters', async () => {
     const { ask, received } = scene();
     const key = 'k'.repeat(200);
     for (const one of [key, `${key}k`, 'two words', '']) await ask({}, { 'idempotency-key': one });
     expect(received.map(({ messageId }) => messageId)).toEqual([key]);
   });
 
-  it('[F01] keeps two users apart whatever their names are', async () => {
+  it('[F01] keeps two users apart, whatever their names are', async () => {
     const { ask, received } = scene();
     for (const user of ['a/b', 'a#b', 'a~b', 'ä'.repeat(300)]) await ask({ user });
     expect(new Set(received.map(({ chat }) => chat.id)).size).toBe(4);
@@ -138,7 +138,7 @@ describe('a request of an API client', () => {
     expect(received[0]?.sender.id).not.toBe(received[1]?.sender.id);
   });
 
-  it('[F14] has a conversation of its own for each agent, user and name of a conversation', async () => {
+  it('[F14] has a separate conversation for each agent, user and conversation name', async () => {
     const name = fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom(...'a1/#~@ ') });
     const place = fc.record(
       {
@@ -169,7 +169,7 @@ describe('a request of an API client', () => {
     );
   });
 
-  it('[P04] asks for JSON, of any shape or by a schema that can be checked', async () => {
+  it('[P04] can ask for JSON, of any shape or matching a schema that can be checked', async () => {
     const { ask, received } = scene();
     const schema = { type: 'object', properties: { city: { type: 'string' } } };
     await ask({ response_format: { type: 'json_object' } });
@@ -179,7 +179,7 @@ describe('a request of an API client', () => {
     expect(await ask({ response_format: broken })).toMatchObject({ status: 400 });
   });
 
-  it('[D13] ends after its time with a clear error, whole or streamed', async () => {
+  it('[D13] times out with a clear error, whole or streamed', async () => {
     const { ask } = scene({}, { answer: async () => WAITS, waitMs: 50 });
     const late = await ask({});
     expect(late.status).toBe(504);
@@ -192,7 +192,7 @@ describe('a request of an API client', () => {
     expect(stream.text).not.toContain('[DONE]');
   });
 
-  it('[D11] ends when the gateway does', async () => {
+  it('[D11] ends when the gateway shuts down', async () => {
     const { ask, adapter } = scene({}, { answer: async () => WAITS });
     const waiting = [ask({}), ask({ stream: true })];
     await expect.poll(() => adapter.stop()).toBeUndefined();
@@ -202,13 +202,13 @@ describe('a request of an API client', () => {
     expect((await ask({})).status).toBe(503);
   });
 
-  it('[D13] that finds the database away gets an error that can be tried again', async () => {
+  it('[D13] gets a retryable error when the database is unavailable', async () => {
     const { ask } = scene({}, { answer: () => Promise.reject(new Error('away')) });
     expect((await ask({})).status).toBe(503);
     expect((await ask({ stream: true })).text).toContain('"code":"unavailable"');
   });
 
-  it('[F12] gets an error where what was streamed is not the answer', async () => {
+  it('[F12] gets an error when the answer differs from what was streamed', async () => {
     const parts = [...ANSWERED.parts];
     let looks = 0;
     const { ask, adapter } = scene(
@@ -248,7 +248,7 @@ describe('[D07] the requests of an API client that wait for their answers', () =
     other: { token: other, owner: false, conversations: 'one' },
   };
 
-  it('are as many as its share; all others are answered meanwhile, and nothing of the rest is stored', async () => {
+  it('are as many as its share; others are answered at once, and nothing of the rest is stored', async () => {
     const answer = async (chatId: string) => (chatId.startsWith('shop') ? WAITS : ANSWERED);
     const { adapter, ask, received } = scene({}, { answer, others });
     const waiting = Array.from({ length: 150 }, () => ask({}));
@@ -262,7 +262,7 @@ describe('[D07] the requests of an API client that wait for their answers', () =
     await Promise.all(waiting);
   });
 
-  it('take a place while they are read and free it when they are refused', async () => {
+  it('take a slot while they are read and free it when they are refused', async () => {
     const { ask } = scene({}, { others });
     for (let nth = 0; nth < 200; nth += 1)
       expect((await ask({ messages: 'none' })).status).toBe(400);

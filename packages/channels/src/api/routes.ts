@@ -17,13 +17,13 @@ import { type ApiError, badRequest, errorResponse, modelBody } from './wire.ts';
 interface ApiDeps {
   readonly context: ChannelContext<ApiAccount>;
   readonly hub: EventHub;
-  /** Fires when the gateway stops taking messages; ends every request. */
+  /** Fires when the gateway stops receiving; ends every request. */
   readonly closing: AbortSignal;
 }
 
 interface Client {
   readonly name: string;
-  /** Undefined: the default agent. */
+  /** The default agent when undefined. */
   readonly agent: string | undefined;
   /** The agent's name as a model. */
   readonly model: string;
@@ -36,7 +36,7 @@ interface ApiEnv {
   readonly Variables: { client: Client };
 }
 
-/** `/v1` as OpenAI's clients know it. */
+/** The routes below `/v1` that OpenAI's clients know. */
 export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { context, closing } = deps;
   const app = new Hono<ApiEnv>().basePath('/v1');
@@ -63,7 +63,7 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   });
   app.post('/chat/completions', async (c) => {
     if (closing.aborted) return errorResponse(CLOSING);
-    // Before the body is read: many large ones take memory.
+    // Taken before the body is read, because many large bodies take memory.
     const release = slots.take(c.get('client'));
     if (typeof release !== 'function') return errorResponse(noSlot(release));
     let isAnswered = false;
@@ -77,7 +77,7 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
     }
   });
   app.onError((error, c) => {
-    context.log.error({ path: c.req.path, error }, 'request of the API failed');
+    context.log.error({ path: c.req.path, error }, 'request to the API failed');
     return errorResponse(FAILED);
   });
   return app;
@@ -87,7 +87,7 @@ const NO_CLIENT: ApiError = {
   status: 401,
   code: 'invalid_api_key',
   message:
-    'Send the token of a client (api.clients in the settings) as "Authorization: Bearer …"; OpenAI’s libraries call it the API key.',
+    'Send the token of a client (api.clients in the settings) as "Authorization: Bearer …". OpenAI’s libraries call it the API key.',
 };
 
 function noRoute({ status, message, allow }: WrongAddress): ApiError {
@@ -115,8 +115,8 @@ const FAILED: ApiError = {
 function noSlot(why: NoSlot): ApiError {
   const who =
     why.kind === 'client'
-      ? `${countOf(why.slots, 'request')} of this client ${why.slots === 1 ? 'waits' : 'wait'} for an answer already, its share of all.`
-      : 'As many requests as there may be wait for their answers already.';
+      ? `${countOf(why.slots, 'request')} of this client ${why.slots === 1 ? 'waits' : 'wait'} for an answer already, which is its share of all.`
+      : 'The largest number of requests that may wait for an answer is reached.';
   const message = `${who} Nothing was stored; send it again later.`;
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds: 10 };
 }
@@ -130,7 +130,7 @@ function bearerOf(header: string | undefined): string | undefined {
   return /^Bearer +(.+)$/i.exec(header ?? '')?.[1];
 }
 
-/** All tokens are compared, in constant time. */
+/** Compares all tokens, each in constant time. */
 function clientOf({ agent: main, clients }: ApiAccount, token: string): Client | null {
   const given = digest(token);
   const found = Object.entries(clients).filter(([, own]) =>
@@ -150,14 +150,17 @@ function digest(text: string): Buffer {
 /** Besides the files of a request, in bytes. */
 const LARGEST_TEXT = 4_000_000;
 
-/** Reads a request and hands it to ingress. Resolves when it is stored, or with the reason why it is not. */
+/**
+ * Reads a request and passes it to ingress. Resolves when it is stored, or with the reason why it
+ * is not.
+ */
 async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<AnswerOrder | ApiError> {
   const { context } = deps;
   const { model } = client;
   const fileBytes = context.chats?.media.messageBytes ?? 0;
   const body = await readBody(c.req.raw, LARGEST_TEXT + Math.ceil((fileBytes * 4) / 3));
   if (body.kind === 'too-large')
-    return requestTooLarge('The request is larger than what is taken at once.');
+    return requestTooLarge('The request is larger than what is accepted at once.');
   if (body.kind === 'not-utf8')
     return badRequest('The request is not valid UTF-8.', 'invalid_request');
   const request = readChatRequest(parseJson(body.text), client.conversations);
@@ -190,8 +193,9 @@ interface Place {
 }
 
 /**
- * Which conversation a request belongs to, and who speaks there. `user` is another person behind a client of guests,
- * with memories of their own; behind an owner's it is only another conversation.
+ * Decides which conversation a request belongs to and who speaks there. `user` is another person
+ * behind a client of guests, with separate memories; behind an owner's client it is only another
+ * conversation.
  */
 function resolveRequestChat(client: Client, { user }: ChatRequest, c: Context): Place | ApiError {
   const key = c.req.header('idempotency-key');
@@ -211,7 +215,7 @@ function resolveRequestChat(client: Client, { user }: ChatRequest, c: Context): 
         ? undefined
         : `#${idPart(named)}`;
   return {
-    // As the chats of the page, it names an agent that is not the default one.
+    // Like the page's chats, it names an agent other than the default one.
     chatId: `${client.agent === undefined ? '' : `@${client.agent}/`}${person}${own ?? ''}`,
     messageId,
     senderId: client.owner ? client.name : person,
@@ -249,7 +253,7 @@ function inbound(
   };
 }
 
-/** Bounds of one message. */
+/** Limits of one message. */
 const MAX_FILES = 32;
 
 async function fileRefusal(
@@ -281,10 +285,13 @@ function overloadedError(message: string, retryAfterSeconds: number): ApiError {
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds };
 }
 
-/** A conversation has room again once its next turn has started; all of them together take longer. In seconds. */
+/**
+ * A conversation has room again once its next turn has started; all of them together take longer.
+ * In seconds.
+ */
 const RETRY_AFTER_SECONDS = { conversation: 10, person: 30, all: 30 } as const;
 
-/** Null: it is stored, or was before. */
+/** Null when the message is stored, now or before. */
 function toRefusalError(outcome: IngressOutcome): ApiError | null {
   switch (outcome.kind) {
     case 'accepted':
@@ -292,13 +299,13 @@ function toRefusalError(outcome: IngressOutcome): ApiError | null {
     case 'duplicate':
       return null;
     case 'ignored':
-      return overloadedError(`The message was not taken: ${outcome.reason}.`, 60);
+      return overloadedError(`The message was not accepted: ${outcome.reason}.`, 60);
     case 'refused': {
       const { bound, reason } = outcome;
       if (bound === 'size') return requestTooLarge(`The message is ${reason}.`);
       if (bound !== undefined)
-        return overloadedError(`Not taken: ${reason}.`, RETRY_AFTER_SECONDS[bound]);
-      return { status: 401, code: 'access_denied', message: `Not taken: ${reason}.` };
+        return overloadedError(`Not accepted: ${reason}.`, RETRY_AFTER_SECONDS[bound]);
+      return { status: 401, code: 'access_denied', message: `Not accepted: ${reason}.` };
     }
   }
 }

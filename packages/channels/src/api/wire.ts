@@ -1,12 +1,12 @@
 import type { AnswerUsage } from '@parley/store';
 
-/** An error in OpenAI's form. */
+/** An error in OpenAI's format. */
 export interface ApiError {
   readonly status: 400 | 401 | 404 | 405 | 409 | 413 | 429 | 500 | 503 | 504;
   readonly code: string;
   readonly message: string;
   readonly retryAfterSeconds?: number;
-  /** With 405: the methods that the address takes. */
+  /** With 405: the methods that the address accepts. */
   readonly allow?: string | undefined;
 }
 
@@ -37,12 +37,12 @@ export function errorResponse(error: ApiError): Response {
   });
 }
 
-/** The fields that all pieces of one completion share. */
+/** The fields that all chunks of a completion share. */
 export interface Completion {
   readonly id: string;
-  /** The agent. */
+  /** The agent's name as a model. */
   readonly model: string;
-  /** In seconds. */
+  /** In seconds since 1970. */
   readonly created: number;
 }
 
@@ -54,7 +54,7 @@ export function completionBody(about: Completion, text: string, usage: AnswerUsa
 
 type Delta = { readonly role: 'assistant'; readonly content: '' } | { readonly content?: string };
 
-/** One event of a stream. */
+/** An event of a stream. */
 export function chunkBody(about: Completion, delta: Delta, finish: 'stop' | null): object {
   const choice = { index: 0, delta, logprobs: null, finish_reason: finish };
   return { ...about, object: 'chat.completion.chunk', choices: [choice] };

@@ -12,7 +12,7 @@ import type { MediaLimits } from './fetch-plan.ts';
 
 const transient = () => new ChannelError({ kind: 'transient' }, 'the line is bad');
 
-/** Bounds that no test of one person reaches. */
+/** Limits that no test of one person reaches. */
 const LIMITS: MediaLimits = {
   fileBytes: 10,
   messageBytes: 15,
@@ -38,7 +38,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** By default all from one person in one chat. */
+/** By default, all are from one person in one chat. */
 async function send(
   id: string,
   attachments: Attachment[],
@@ -85,7 +85,7 @@ function start(
   );
 }
 
-/** The first message of these tests has the number 1. */
+/** The first message of these tests has the sequence number 1. */
 const states = async (seq = 1) =>
   (await store.attachments.ofMessages([seq])).map(({ state, reason }) => reason ?? state);
 const image = (ref: string, size?: number): Attachment => ({
@@ -95,7 +95,7 @@ const image = (ref: string, size?: number): Attachment => ({
 });
 
 describe('fetching attachments', () => {
-  it('[F10] stores what was sent and wakes the lane', async () => {
+  it('[F10] stores files that were sent and wakes the lane', async () => {
     start(async (ref) => Buffer.from(ref));
     await send('1', [image('cat')]);
     await expect.poll(() => woken).toEqual(['telegram:default:42']);
@@ -103,13 +103,13 @@ describe('fetching attachments', () => {
     expect(Buffer.from(bytes ?? []).toString()).toBe('cat');
   });
 
-  it('[F10] [D01] takes up after a restart what an earlier run has left', async () => {
+  it('[F10] [D01] resumes after a restart what an earlier run left', async () => {
     await send('1', [image('cat')]);
     start(async () => Uint8Array.of(1));
     await expect.poll(() => states()).toEqual(['ready']);
   });
 
-  it('[F10] fetches the files of one message one after another, within what they may have together', async () => {
+  it('[F10] fetches the files of one message one after another, within their common limit', async () => {
     let atOnce = 0;
     start(async (_ref, limit) => {
       atOnce += 1;
@@ -125,13 +125,13 @@ describe('fetching attachments', () => {
     expect(fetched).toEqual(['a', 'b']);
   });
 
-  it('[F10] refuses more than was asked for, however it came', async () => {
+  it('[F10] refuses more bytes than were requested, however they came', async () => {
     start(async () => new Uint8Array(11));
     await send('1', [image('a')]);
     await expect.poll(() => states()).toEqual([expect.stringContaining('larger than the')]);
   });
 
-  it('[F10] tries again when it is time, and gives up in the end', async () => {
+  it('[F10] retries when it is time, and gives up in the end', async () => {
     start(() => Promise.reject(transient()), { sweepMs: 5 });
     await send('1', [image('a')]);
     for (const [tries, pause] of [2_000, 6_000, 20_000].entries()) {
@@ -145,7 +145,7 @@ describe('fetching attachments', () => {
     expect(lines.join()).toContain('the line is bad');
   });
 
-  it('[F10] lets one that hangs hold up nobody else, and ends it', async () => {
+  it('[F10] does not let one that hangs delay the others, and aborts it', async () => {
     start((ref) => (ref === 'slow' ? new Promise(() => {}) : Promise.resolve(Uint8Array.of(1))), {
       timeoutMs: 300,
     });
@@ -155,7 +155,7 @@ describe('fetching attachments', () => {
     await expect.poll(() => lines.join()).toContain('took too long');
   });
 
-  it('[F10] counts no try that ends because Parley does', async () => {
+  it('[F10] does not count an attempt that ends because Parley shuts down', async () => {
     start((_ref, _limit, signal) => {
       const { promise, reject } = Promise.withResolvers<Uint8Array>();
       signal.addEventListener('abort', () => reject(transient()));
@@ -185,7 +185,7 @@ describe('fetching attachments', () => {
     await expect.poll(() => states(4)).toEqual([expect.stringContaining('no room')]);
   });
 
-  it('[G19] people take turns however much each has sent, and owners wait for none of them', async () => {
+  it('[G19] lets people take turns however much each has sent, and owners wait for none of them', async () => {
     const held = new Map<string, () => void>();
     start((ref) => {
       const { promise, resolve } = Promise.withResolvers<Uint8Array>();
@@ -211,7 +211,7 @@ describe('fetching attachments', () => {
     await expect.poll(() => fetched.at(-1)).toBe('eve c');
   });
 
-  it('[D07] [G19] refuses what is beyond the share of a person, and takes others; later there is room again', async () => {
+  it("[D07] [G19] refuses files beyond a person's share and accepts others; later there is room again", async () => {
     start(async (ref) => new Uint8Array(ref.startsWith('ann') ? 7 : 9), {
       limits: { keptBytes: 1_000, personBytes: 18, personFiles: 9 },
     });
@@ -233,7 +233,7 @@ describe('fetching attachments', () => {
     expect(await store.attachments.bytes({ messageSeq: 4, index: 0 })).not.toBeNull();
   });
 
-  it('[F10] says so where a channel provides no files', async () => {
+  it('[F10] says so when a channel provides no files', async () => {
     start(undefined);
     await send('1', [image('a')]);
     await expect.poll(() => states()).toEqual(['I cannot fetch files from this channel']);

@@ -5,18 +5,18 @@ import type { FilesCapability } from '../adapter.ts';
 import { chooseFetches, createTurns } from './choose-fetches.ts';
 import { afterFetchFailure, type MediaLimits, planFetch } from './fetch-plan.ts';
 
-/** Fetches what people sent to one account, in the process that owns its connection. */
+/** Fetches the files sent to one account, in the process that owns its connection. */
 export interface AttachmentFetcher {
-  /** There may be something to fetch. */
+  /** Reports that there may be something to fetch. */
   wake(): void;
-  /** Fetches nothing more; what is under way is ended and started again at the next start. */
+  /** Stops fetching. Fetches under way are aborted, and repeated at the next start. */
   close(): Promise<void>;
 }
 
 /** The services and limits of fetching. */
 export interface AttachmentFetcherDeps {
   readonly attachments: AttachmentRepository;
-  /** Undefined where the adapter serves no files. */
+  /** Undefined when the adapter serves no files. */
   readonly files: FilesCapability | undefined;
   readonly lanes: Pick<WakeUpQueue, 'wake'>;
   readonly limits: MediaLimits;
@@ -24,22 +24,25 @@ export interface AttachmentFetcherDeps {
   readonly log: Logger;
 }
 
-/** Which account, and how eagerly. */
+/** The account, and how patient to be. */
 interface AttachmentFetcherOptions {
   readonly channel: string;
   readonly account: string;
   readonly sweep: StartSweep;
-  /** Longest time for one try, in ms; half a minute when absent. */
+  /** The longest time of one attempt, in ms; half a minute when absent. */
   readonly timeoutMs?: number;
 }
 
-/** Rows that are looked at: for each person at least one message, which has at most 32 attachments. */
+/**
+ * The number of rows to read: at least one message per person, which has at most 32 attachments.
+ */
 const LOOKED_AT = 128;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Starts fetching, and sweeps for what an earlier run has left and for what is to be tried again. People take turns
- * (`chooseFetches`). The lane of a message is woken when one of its files is there or given up.
+ * Starts fetching, and sweeps for what an earlier run left and for what is due for another attempt.
+ * People take turns (`chooseFetches`). A message's lane is woken when one of its files is stored or
+ * given up.
  */
 export function startAttachmentFetcher(
   deps: AttachmentFetcherDeps,
@@ -56,7 +59,7 @@ export function startAttachmentFetcher(
     while (wanted && !closing.signal.aborted) {
       wanted = false;
       const due = await deps.attachments.due(channel, account, deps.clock(), LOOKED_AT);
-      // Something ended or came meanwhile: what was read may be done already.
+      // Something ended or arrived in the meantime, so what was read may be outdated.
       if (wanted) continue;
       for (const one of chooseFetches(due, [...running.values()], turns)) begin(one);
     }
@@ -66,12 +69,13 @@ export function startAttachmentFetcher(
     const order = { ...one, channel, account, inFlight: sizesOf(others, deps.limits) };
     const ended = fetchOne(deps, order, closing.signal, options.timeoutMs ?? TIMEOUT_MS)
       .catch((error: unknown) => {
-        deps.log.warn({ reason: reasonOf(error) }, 'attachment not stored; it is tried again');
+        deps.log.warn({ reason: reasonOf(error) }, 'attachment not stored; it will be retried');
         return false;
       })
       .then((isOver) => {
         running.delete(one.messageSeq);
-        // What could not even be stored waits for the sweep, or it would be tried without a pause.
+        // A result that could not even be stored waits for the sweep; otherwise it would be retried
+        // without a pause.
         if (isOver) wake();
       });
     running.set(one.messageSeq, { ...one, ended });
@@ -85,7 +89,7 @@ export function startAttachmentFetcher(
   };
   const wake = (): void =>
     void wakeAndLook().catch((error: unknown) =>
-      deps.log.warn({ reason: reasonOf(error) }, 'attachments not looked up; the sweep will'),
+      deps.log.warn({ reason: reasonOf(error) }, 'attachments not looked up; the sweep will do it'),
     );
   const sweep = options.sweep(wakeAndLook);
   return {
@@ -108,13 +112,13 @@ interface KeptTotals {
   readonly bytes: number;
 }
 
-/** The most bytes that these fetches will take. */
+/** The most bytes that these fetches can add. */
 function sizesOf(fetches: readonly DueAttachment[], { fileBytes }: MediaLimits): KeptTotals {
   const sizes = fetches.map(({ attachment }) => attachment.size ?? fileBytes);
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-/** Fetches one attachment. True when something was written down about it. */
+/** Fetches one attachment. Returns true when its outcome was recorded. */
 async function fetchOne(
   deps: AttachmentFetcherDeps,
   due: FetchOrder,
@@ -159,8 +163,8 @@ async function fetchOne(
 type RoomDeps = Pick<AttachmentFetcherDeps, 'attachments' | 'limits' | 'clock'>;
 
 /**
- * Whether `needed` more bytes may be kept, of all and of this sender; files that no turn needs any more make room. An
- * owner has no `sender` and no share.
+ * Whether `needed` more bytes may be kept, in total and for this sender. Files that no turn needs
+ * any more make room. An owner has no `sender` and no share.
  */
 export async function hasRoom(
   deps: RoomDeps,
@@ -175,7 +179,9 @@ export async function hasRoom(
   return own >= needed && (await roomOf(deps, needed)) >= needed;
 }
 
-/** The bytes left for a sender's files; their own files that no turn needs any more make room. */
+/**
+ * The bytes left for a sender's files; those of their files that no turn needs any more make room.
+ */
 async function roomOfSender(
   { attachments, limits }: RoomDeps,
   {
@@ -213,7 +219,7 @@ async function roomOf(
 
 const NO_FILES = 'I cannot fetch files from this channel';
 
-/** An adapter that ignores its signal must not hold up everyone else's files. */
+/** An adapter that ignores its signal must not delay everyone else's files. */
 async function rejectWhenAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const ended = Promise.withResolvers<never>();
   const end = (): void => ended.reject(new Error('fetching took too long'));

@@ -1,21 +1,24 @@
 import type { DueAttachment } from '@parley/store';
 
-/** Messages whose files are fetched at the same time; those of one message come one after another. */
+/**
+ * The number of messages whose files are fetched concurrently; those of one message are fetched one
+ * after another.
+ */
 const AT_ONCE = 4;
-/** Messages of one person who is no owner, among those fetched at once. */
+/** The number of concurrent messages per person who is not an owner. */
 const AT_ONCE_OF_PERSON = 2;
-/** Beyond these, messages of owners: they never wait for files of others. */
+/** Additional messages of owners, who never wait for files of others. */
 const MORE_FOR_OWNERS = 2;
 
 type Fetch = Pick<DueAttachment, 'messageSeq' | 'person' | 'fromOwner'>;
 
-/** When people came last to their turn, among those who wait or have a file fetched. */
+/** When each person had their last turn, for people who wait or have a file being fetched. */
 export interface Turns {
-  /** 0: not yet. */
+  /** 0 when they have not had a turn yet. */
   of(person: string): number;
-  /** Their turn is now. */
+  /** Records that it is their turn now. */
   take(person: string): void;
-  /** Forgets all but those who wait or have a file fetched. */
+  /** Forgets everyone except those who wait or have a file being fetched. */
   keepOnly(people: ReadonlySet<string>): void;
 }
 
@@ -35,8 +38,8 @@ export function createTurns(): Turns {
 }
 
 /**
- * Which files are fetched next (G19): those of owners first, then one of each person in turn, however much each sent. `due`
- * has the oldest of each person first. Changes `turns` alone.
+ * Chooses which files are fetched next (G19): those of owners first, then one of each person in
+ * turn, however much each sent. `due` has the oldest of each person first. Changes only `turns`.
  */
 export function chooseFetches<One extends Fetch>(
   due: readonly One[],

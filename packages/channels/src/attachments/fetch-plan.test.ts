@@ -12,10 +12,10 @@ const due = (size: number | undefined, bytesTaken = 0) => ({
 
 describe('how much of an attachment is fetched', () => {
   it.each([
-    ['a small file is, up to the limit of the settings', due(1), 99 * MB, 20 * MB],
-    ['one of unknown size is, up to the same', due(undefined), 99 * MB, 20 * MB],
-    ['the platform may hand out less', due(1), 8 * MB, 8 * MB],
-    ['a message may have room for less', due(1, 45 * MB), 99 * MB, 5 * MB],
+    ['a small file is fetched up to the limit of the settings', due(1), 99 * MB, 20 * MB],
+    ['a file of unknown size is fetched up to the same limit', due(undefined), 99 * MB, 20 * MB],
+    ['the platform may allow less', due(1), 8 * MB, 8 * MB],
+    ['the message may have room for less', due(1, 45 * MB), 99 * MB, 5 * MB],
   ])('[F10] %s', (_case, attachment, platform, limit) => {
     expect(planFetch(attachment, limits, platform, room(99 * MB))).toMatchObject({
       kind: 'fetch',
@@ -34,12 +34,12 @@ describe('how much of an attachment is fetched', () => {
   });
 });
 
-it('[F10] [D07] nothing is fetched where a largest file might have no room', () => {
+it('[F10] [D07] nothing is fetched when a file of the largest size might not fit', () => {
   expect(planFetch(due(1), limits, 99 * MB, room(20 * MB - 1))).toMatchObject({ kind: 'refuse' });
   expect(planFetch(due(1), limits, 99 * MB, room(20 * MB))).toMatchObject({ kind: 'fetch' });
 });
 
-it('[D07] [G19] no more of one person than their share', () => {
+it("[D07] [G19] nothing beyond one person's share", () => {
   const ofSender = (size: number | undefined, left: number) =>
     planFetch(due(size), limits, 99 * MB, room(99 * MB, left));
   const why = expect.stringContaining('more files than I take at a time');
@@ -50,11 +50,11 @@ it('[D07] [G19] no more of one person than their share', () => {
   expect(ofSender(undefined, 5 * MB)).toEqual({ kind: 'fetch', limit: 5 * MB, why });
 });
 
-describe('after a fetch that failed', () => {
+describe('after a failed fetch', () => {
   const failed = (failure: ChannelFailure) => new ChannelError(failure, 'no');
 
   it.each(['gone', 'forbidden', 'refused', 'refused-format'] as const)(
-    '[F10] gives up at once when it is %s',
+    '[F10] gives up at once when the failure is %s',
     (kind) => {
       expect(afterFetchFailure(failed({ kind }), 0).kind).toBe('give-up');
     },
@@ -64,7 +64,7 @@ describe('after a fetch that failed', () => {
     ['transient', failed({ kind: 'transient' })],
     ['of unknown outcome', failed({ kind: 'unknown-outcome' })],
     ['anything else', new TypeError('a defect')],
-  ])('[F10] tries three more times within a minute when it is %s', (_case, thrown) => {
+  ])('[F10] tries three more times within a minute when the failure is %s', (_case, thrown) => {
     const waits = [0, 1, 2, 3].map((attempts) => afterFetchFailure(thrown, attempts));
     expect(waits).toEqual([
       { kind: 'retry', inMs: 2_000 },

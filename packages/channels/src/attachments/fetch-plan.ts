@@ -1,29 +1,32 @@
 import { ChannelError } from '@parley/core';
 import type { DueAttachment } from '@parley/store';
 
-/** Bounds of the files that people send and Parley keeps, in bytes; from the settings. */
+/** Limits for the files that people send and Parley keeps, in bytes; from the settings. */
 export interface MediaLimits {
   readonly fileBytes: number;
   /** All files of one message together. */
   readonly messageBytes: number;
   /** All kept files together. */
   readonly keptBytes: number;
-  /** The share of one person who is not an owner: number of files, and their bytes together. */
+  /** The share of one person who is not an owner: the number of files, and their total bytes. */
   readonly personFiles: number;
   readonly personBytes: number;
 }
 
-/** Whether to fetch an attachment, and how many bytes at most; `why` completes the refusal for people. */
+/**
+ * Whether to fetch an attachment, and how many bytes at most; `why` completes the refusal for
+ * people.
+ */
 type FetchPlan =
   | {
       readonly kind: 'fetch';
       readonly limit: number;
-      /** Why the file is refused when it turns out to be larger. */
+      /** Why the file is refused if it turns out to be larger. */
       readonly why: string;
     }
   | { readonly kind: 'refuse'; readonly why: string };
 
-/** The next step after a failed try. */
+/** The next step after a failed attempt. */
 type AfterFetchFailure =
   | { readonly kind: 'retry'; readonly inMs: number }
   | { readonly kind: 'give-up'; readonly why: string };
@@ -32,7 +35,7 @@ const MB = 1_024 * 1_024;
 /** All within the minute for which a message waits for its files. */
 const RETRY_DELAYS_MS = [2_000, 6_000, 20_000];
 
-/** The bytes left: for all files, and for those of the sender. */
+/** The bytes left, for all files and for those of the sender. */
 interface Room {
   readonly all: number;
   readonly sender: number;
@@ -41,7 +44,10 @@ interface Room {
 const TOO_MANY_FILES =
   'its sender has sent more files than I take at a time; send it again when the others are answered';
 
-/** Decides how much of an attachment may be fetched. `platformBytes`: what the platform serves to bots. */
+/**
+ * Decides how much of an attachment may be fetched. `platformBytes` is the most that the platform
+ * serves to bots.
+ */
 export function planFetch(
   due: Pick<DueAttachment, 'attachment' | 'bytesTaken'>,
   limits: Pick<MediaLimits, 'fileBytes' | 'messageBytes'>,
@@ -64,7 +70,7 @@ export function planFetch(
   return claimed > limit || limit <= 0 ? { kind: 'refuse', why } : { kind: 'fetch', limit, why };
 }
 
-/** Decides whether a failed fetch is tried again; `attempts` counts the tries before this one. */
+/** Decides whether a failed fetch is retried; `attempts` counts the attempts before this one. */
 export function afterFetchFailure(thrown: unknown, attempts: number): AfterFetchFailure {
   const failure = thrown instanceof ChannelError ? thrown.failure : null;
   switch (failure?.kind) {

@@ -1,7 +1,10 @@
 import type { Attachment } from '@parley/core';
 import type { KeptFile } from '@parley/store';
 
-/** First bytes, in hexadecimal, of the pictures that browsers show, and that cannot hold a script. */
+/**
+ * The first bytes, in hexadecimal, of picture formats that browsers show and that cannot contain a
+ * script.
+ */
 const PICTURES: readonly (readonly [type: string, start: string])[] = [
   ['image/png', '89504e470d0a1a0a'],
   ['image/jpeg', 'ffd8ff'],
@@ -9,13 +12,13 @@ const PICTURES: readonly (readonly [type: string, start: string])[] = [
   ['image/webp', '52494646'],
 ];
 
-/** A RIFF file is of many kinds; its own name follows its size. In hexadecimal digits. */
+/** RIFF files have many formats, each named after the size field. In hexadecimal digits. */
 const WEBP = '57454250';
 const WEBP_AT = 16;
 
 /**
- * A file that a person sent, as a download. What its sender says of its type is not believed: only a picture by its
- * own bytes is named as one, and nothing of it can run in the page.
+ * Serves a file that a person sent, as a download. The type its sender claims is not trusted: only
+ * bytes that are a picture are served as one, and nothing in it can run in the page.
  */
 export function fileResponse({ bytes, name }: KeptFile): Response {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('hex');
@@ -36,10 +39,10 @@ export function fileResponse({ bytes, name }: KeptFile): Response {
   });
 }
 
-/** A picture that models read and browsers show; others are files like any. */
+/** Picture types that models read and browsers show; all others are ordinary files. */
 const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
 
-/** The kind of a file that came over HTTP. */
+/** The kind of a file that was uploaded over HTTP. */
 export function attachmentKind({ type }: Pick<File, 'type'>): Attachment['kind'] {
   if (PICTURE.test(type)) return 'image';
   return type.startsWith('audio/') ? 'audio' : type.startsWith('video/') ? 'video' : 'document';

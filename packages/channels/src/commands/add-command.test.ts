@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-describe('a command added by one file and its place in the list', () => {
+describe('a command added by one file and an entry in the list', () => {
   const happened: string[] = [];
   const dice = chatCommand({
     name: 'dice',
@@ -43,7 +43,7 @@ describe('a command added by one file and its place in the list', () => {
   beforeEach(() => void happened.splice(0));
 
   it.each(['/dice 20', '/Roll 20.', '`/dice 20`', '／dice 20'])(
-    '[F09] is understood as %j, and its effect and answer are stored',
+    '[F09] is parsed as %j, and its effect and answer are stored',
     async (text) => {
       expect(await write(text)).toEqual({ kind: 'command', name: 'dice', settled: true });
       expect(await scene.told()).toEqual(['20 sides, AAAA2222, plan']);
@@ -58,7 +58,7 @@ describe('a command added by one file and its place in the list', () => {
     },
   );
 
-  it('[F08] [F09] is run once, however often its message arrives', async () => {
+  it('[F08] [F09] runs once, however often its message arrives', async () => {
     await write('/dice', { messageId: 'm1' });
     scene.happened.splice(0);
     expect(await write('/dice', { messageId: 'm1' })).toEqual({ kind: 'duplicate' });
@@ -77,7 +77,7 @@ describe('a command added by one file and its place in the list', () => {
     expect(happened).toEqual([]);
   });
 
-  it('[F09] is in /help and in the menus of platforms', async () => {
+  it("[F09] is listed in /help and in the platforms' menus", async () => {
     await write('/help');
     expect((await scene.told()).join()).toContain('/dice [sides] – roll a die');
     expect(listMenu(commands).at(-1)).toEqual({
@@ -102,7 +102,7 @@ const SERVICES: CommandServices = {
   statusLine: () => slowly('line'),
 };
 
-/** The inbox, and how often other work had its turn while a command was in its transaction. */
+/** Wraps the inbox and counts how often other work ran while a command was in its transaction. */
 function watched(inbox: InboxRepository) {
   const turns: number[] = [];
   const command = <T>(

@@ -34,7 +34,7 @@ function answerText(verdict: AnswerVerdict): string {
       return given === null ? 'Skipped.' : `Your answer: ${literal(given)}`;
     }
     case 'closed':
-      return 'I no longer wait for an answer to that: write it as a message.';
+      return 'I no longer wait for an answer to that. Write it as a message.';
     case 'others':
       return 'I asked another person that.';
     case 'elsewhere':

@@ -4,7 +4,10 @@ import { APPROVAL_CODE_LENGTH, typedCode } from '../ingress/one-time-code.ts';
 import { personId } from '../ingress/sender.ts';
 import type { CommandAnswer, CommandContext } from './command.ts';
 
-/** Decides by the code that was typed, and says what follows; without an argument it only asks what waits. */
+/**
+ * Decides by the code that was typed, and says what follows; without an argument it only lists what
+ * is waiting.
+ */
 export async function decideApproval(
   { argument, message }: Pick<CommandContext, 'argument' | 'message'>,
   transaction: CommandTransaction,
@@ -23,8 +26,8 @@ export async function decideApproval(
 }
 
 /**
- * The answer to `/approve` and `/deny`, in Markdown. A pending question is shown whole, as the question itself showed
- * it in this conversation.
+ * The answer to `/approve` and `/deny`, in Markdown. A pending question is shown in full, just as
+ * the question itself showed it in this conversation.
  */
 export function approvalText(verdict: ApprovalVerdict): string {
   switch (verdict.kind) {
@@ -37,7 +40,7 @@ export function approvalText(verdict: ApprovalVerdict): string {
     case 'pending':
       return pendingText(verdict.approvals);
     case 'elsewhere':
-      return 'I asked that in another chat. It can be read whole there, and is decided there.';
+      return 'I asked that in another chat. Read and decide it there.';
     case 'unknown':
       return 'I have asked nothing with that code.';
   }
@@ -46,27 +49,27 @@ export function approvalText(verdict: ApprovalVerdict): string {
 function closedText({ state, tool }: Approval): string {
   switch (state) {
     case 'approved':
-      return `That was decided already: \`${tool}\` was allowed.`;
+      return `That was already decided: \`${tool}\` was allowed.`;
     case 'denied':
-      return `That was decided already: \`${tool}\` was refused.`;
+      return `That was already decided: \`${tool}\` was refused.`;
     case 'withdrawn':
       return 'That is over: I was stopped before anyone decided.';
     case 'auto':
-      return `That needed no decision: \`${tool}\` is allowed by the settings.`;
+      return `That needed no decision: the settings allow \`${tool}\`.`;
     case 'expired':
-    // Questions are closed in other words.
+    // Questions are closed with other words.
     case 'answered':
     // Its time is up, but its state was not updated yet.
     case 'pending':
-      return `Too late: without an answer I have left \`${tool}\`.`;
+      return `Too late: without an answer I treated \`${tool}\` as refused.`;
   }
 }
 
-/** Characters of calls that one list shows; the first is shown in any case. */
+/** The most characters of calls that one list shows; the first call is always shown. */
 const MAX_LISTED = 24_000;
 
 function pendingText(approvals: readonly Approval[]): string {
-  if (approvals.length === 0) return 'Nothing waits for a decision in this conversation.';
+  if (approvals.length === 0) return 'Nothing is waiting for a decision in this conversation.';
   const questions: string[] = [];
   let length = 0;
   for (const { code, tool, shown } of approvals) {
@@ -76,7 +79,8 @@ function pendingText(approvals: readonly Approval[]): string {
     questions.push(`\`${tool}\`: ${decide}\n${shownBlock(shown)}`);
   }
   const more = approvals.length - questions.length;
-  // A code is shown only beside its call.
-  const rest = more === 0 ? [] : [`${more} more wait; I show them once these are decided.`];
+  // A code is shown only next to its call.
+  const rest =
+    more === 0 ? [] : [`${more} more are waiting; I will show them once these are decided.`];
   return ['Waiting for a decision:', ...questions, ...rest].join('\n\n');
 }

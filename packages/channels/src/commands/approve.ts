@@ -9,7 +9,7 @@ export const approve = chatCommand({
   rest: 'code',
   who: 'approver',
   async run(context, transaction) {
-    // With words after the code less may be meant than was asked: then nothing is decided.
+    // Words after the code may narrow what was asked, so nothing is decided then.
     const argument = context.onward === '' ? context.argument : '';
     const decided = await decideApproval({ ...context, argument }, transaction, 'approved');
     const undecided = undecidedText(context, decided.verdict);
@@ -18,7 +18,7 @@ export const approve = chatCommand({
   },
 });
 
-/** Why words decided no approval. */
+/** Explains why words decided no approval. */
 function undecidedText(
   { argument, onward, spoken }: CommandContext,
   verdict: ApprovalVerdict,

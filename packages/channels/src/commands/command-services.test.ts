@@ -44,7 +44,7 @@ async function write(
 }
 
 describe('/soul', () => {
-  it('[W06] [F09] answers the owner in a direct chat, and passes on the id of the message', async () => {
+  it('[W06] [F09] answers the owner in a direct chat, and receives the id of the message', async () => {
     expect(await write('/soul veto 3', '42', { services: SERVICES })).toBe(
       'SOUL.md says who I am.',
     );
@@ -66,13 +66,13 @@ describe('/soul', () => {
     },
   );
 
-  it('[W06] says that it is not available without its service', async () => {
+  it('[W06] says that it is not available when its service is missing', async () => {
     expect(await write('/soul', '42')).toContain('not available');
   });
 });
 
 describe('/heartbeat', () => {
-  it('[F09] is answered to the owner, who may ask in a group, too', async () => {
+  it('[F09] answers the owner, who may also ask in a group', async () => {
     expect(await write('/heartbeat now mail', '42', { services: SERVICES })).toBe('Heartbeat: on.');
     await write('/heartbeat', '42', { inGroup: true, services: SERVICES });
     expect(asked).toMatchObject([
@@ -89,7 +89,7 @@ describe('/heartbeat', () => {
     expect(asked).toEqual([]);
   });
 
-  it('[F09] is in /status for the owner alone', async () => {
+  it('[F09] adds its line to /status for the owner only', async () => {
     const line = 'Heartbeat: next 14:30, 3 tasks';
     expect(await write('/status', '42', { services: SERVICES })).toContain(line);
     expect(await write('/status', '7', { services: SERVICES })).not.toContain(line);

@@ -3,16 +3,19 @@ import type { AdmittedMessage, CommandTransaction, NewPart, Store } from '@parle
 import type { DecisionRules } from '../ingress/rules.ts';
 import type { CommandInfo } from '../menu.ts';
 
-/** A chat command (F09): one file of this folder, and its place in `list.ts`. */
+/** A chat command (F09): one file in this folder and an entry in `list.ts`. */
 export type ChatCommand<Prepared = unknown> = ReadyCommand<Prepared> | TurnCommand;
 
 /** A command that is answered at once, without lane or model. */
 export interface ReadyCommand<Prepared = unknown> extends CommandSpec {
-  /** Before the transaction: whatever is slow or outside the tables of the chat, such as files, models and services. */
+  /**
+   * Runs before the transaction: whatever is slow or outside the chat's tables, such as files,
+   * models and services.
+   */
   prepare?(context: CommandContext, sources: CommandSources): Promise<Prepared>;
   /**
-   * In the transaction that stores the command, and only if the asker may use it. Awaits nothing but `transaction`;
-   * what is to happen outside the database is returned.
+   * Runs in the transaction that stores the command, and only if the asker may use it. Awaits
+   * nothing but `transaction`; effects outside the database are returned.
    */
   run(
     context: CommandContext,
@@ -21,26 +24,27 @@ export interface ReadyCommand<Prepared = unknown> extends CommandSpec {
   ): Promise<CommandAnswer>;
 }
 
-/** A command that waits for the turn before it and runs as a turn: it asks the model. */
+/** A command that waits for the turn before it and runs as a turn, because it asks the model. */
 export interface TurnCommand extends CommandSpec {
   readonly inTurn: true;
 }
 
-/** The name of a command, the people who may use it and the words it reads. */
+/** A command's name, who may use it, and how it reads its words. */
 interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
-  /** Names besides its own that it answers to. */
+  /** Further names that it answers to. */
   readonly aliases?: readonly string[];
   /** `approver`: owners, and the approvers of the settings. */
   readonly who: 'everyone' | 'owner' | 'approver';
-  /** `direct`: it deals in codes, which are private. Anywhere when absent. */
+  /** `direct` for commands that handle private codes; anywhere when absent. */
   readonly where?: 'direct';
-  /** The handling of the words after its name, so that no command loses any. */
+  /** How the words after its name are handled, so that no command loses any. */
   readonly rest: CommandRest;
-  /** Menus and help leave it out: buttons send it. */
+  /** Omitted from menus and help, because buttons send it. */
   readonly unlisted?: true;
   /**
-   * Its dependence on the right to change a group's conversation (`GroupCommands`): `needed`; `needed-for-words`,
-   * alone it only shows; `limits`, without the right it does less.
+   * How it depends on the right to change a group's conversation (`GroupCommands`): `needed`;
+   * `needed-for-words`, because without words it only shows; `limits`, because without the right it
+   * does less.
    */
   readonly groupRight?: 'needed' | 'needed-for-words' | 'limits';
   /** The part of its message that is stored; all of it when absent. */
@@ -48,10 +52,11 @@ interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
 }
 
 /**
- * The handling of the words after a command's name, and of files beside it. `message`: they are a message, answered
- * after it. `argument`, `text`: it reads all of them, the former without a full stop at the end. `code`: it reads the
- * code at their beginning, and the others are a message. `none`: it does nothing with them and says so; `/stop` must
- * never start what it was to end. A list: it reads the first where that is in the list or alone.
+ * How the words after a command's name, and files next to it, are handled. `message`: they are a
+ * message, answered after it. `argument`, `text`: it reads all of them, the former without a final
+ * full stop. `code`: it reads the code at their beginning, and the rest is a message. `none`: it
+ * ignores them and says so; `/stop` must never start what it was meant to end. A list: it reads the
+ * first word if that is in the list or stands alone.
  */
 export type CommandRest = 'message' | 'argument' | 'text' | 'code' | 'none' | readonly string[];
 
@@ -61,8 +66,8 @@ export interface TypedCommand {
   /** The text after the name, trimmed. */
   readonly argument: string;
   /**
-   * It was not typed: words that might decide an approval show what waits. `kept`: they are a message as well; `only`: a
-   * bare yes or no.
+   * Set when it was not typed as a command: words that might decide an approval show what is
+   * waiting. `kept`: they are a message as well; `only`: a bare yes or no.
    */
   readonly spoken?: 'kept' | 'only';
 }
@@ -71,21 +76,21 @@ export interface TypedCommand {
 export interface CommandWords {
   /** The words that the command itself reads. */
   readonly argument: string;
-  /** Words that are answered as a message after it; empty where there are none. */
+  /** Words that are answered as a message after it; empty when there are none. */
   readonly onward: string;
-  /** Words that it does nothing with, which it says. */
+  /** Words that it ignores, which it says. */
   readonly unused: string;
 }
 
-/** A command with its words, its asker and what it may know. */
+/** A command with its words, its asker and the facts it may use. */
 export interface CommandContext
   extends Pick<AdmittedMessage, 'message' | 'conversationId' | 'route' | 'receivedAt'>,
     Pick<CommandWords, 'argument' | 'onward'>,
     Pick<TypedCommand, 'spoken'> {
-  /** Undefined: the default agent. */
+  /** The default agent when undefined. */
   readonly agent: string | undefined;
   readonly asker: CommandAsker;
-  /** `owner`: only the owner reads the answer. */
+  /** `owner` when only the owner reads the answer. */
   readonly audience: 'owner' | 'others';
   readonly rules: DecisionRules;
   readonly situation: Situation;
@@ -98,7 +103,10 @@ export interface CommandAsker {
   readonly isOwner: boolean;
   readonly isDirect: boolean;
   readonly isApprover: boolean;
-  /** They may change the conversation for everyone in it; true for commands that do not depend on it. */
+  /**
+   * Whether they may change the conversation for everyone in it; true for commands that do not
+   * depend on this.
+   */
   readonly mayChangeChat: boolean;
 }
 
@@ -108,17 +116,17 @@ export interface Situation {
   readonly agentName: string;
   /** Which model answers and why, without a capital or a full stop: `offline – no model …`. */
   readonly model: string;
-  /** Those that `/model` may choose besides. */
+  /** Other models that `/model` may choose. */
   readonly models: readonly string[];
 }
 
-/** The services that a command may ask before its transaction. */
+/** The services that a command may use before its transaction. */
 export interface CommandSources {
   readonly store: Pick<Store, 'decisions' | 'why' | 'todos'>;
   /** The agent's services for commands. */
   readonly services: CommandServices;
   readonly skillCommands: SkillCommands | undefined;
-  /** A new one-time code. */
+  /** Creates a one-time code. */
   readonly newCode: () => string;
 }
 
@@ -126,7 +134,7 @@ export interface CommandSources {
 export interface ServiceAsker {
   /** Parley's id (`telegram:42`). */
   readonly person: string;
-  /** Bounds what the answer may contain (W02); `owner`: alone with the agent. */
+  /** Limits what the answer may contain (W02); `owner` means alone with the agent. */
   readonly reader: Reader;
   readonly isGroup: boolean;
   /** Unique among the messages of all chats. */
@@ -134,23 +142,26 @@ export interface ServiceAsker {
 }
 
 /**
- * Answers one command about something outside the chat, in Markdown. Whether the asker may use it is
+ * Answers a command about something outside the chat, in Markdown. Whether the asker may use it was
  * decided before. A second call for the same message changes nothing.
  */
 export type CommandService = (asker: ServiceAsker, argument: string) => Promise<string>;
 
-/** Services that answer the command of their name; without its service a command says that it is not available. */
+/**
+ * Services that answer the command of the same name. A command whose service is missing says that
+ * it is not available.
+ */
 export interface CommandServices
   extends Readonly<
     Partial<Record<'memory' | 'forget' | 'soul' | 'heartbeat' | 'zone', CommandService | undefined>>
   > {
-  /** An extra line of `/status` for the owner. */
+  /** An additional line of `/status` for the owner. */
   readonly statusLine?: () => Promise<string>;
 }
 
 /**
- * The commands of skills that a reader may use now (S08). Ingress does not carry them out: such a
- * message starts a turn, and the turn decides whether its reader may see the skill.
+ * The commands of skills that a reader may use now (S08). Ingress does not run them: such a message
+ * starts a turn, and the turn decides whether its reader may see the skill.
  */
 export type SkillCommands = (
   audience: 'owner' | 'others',
@@ -165,15 +176,15 @@ export interface CommandAnswer {
   readonly notify?: readonly NewPart[];
   /** Conversations that have work now. */
   readonly wake?: readonly string[];
-  /** Conversations whose running turn is ended. */
+  /** Conversations whose running turn is stopped. */
   readonly stop?: readonly string[];
-  /** The question is decided: buttons below the question do nothing any more. */
+  /** The question is decided, so its buttons do nothing from now on. */
   readonly settled?: true;
   /** Why it did nothing, for the sender. */
   readonly declined?: string;
 }
 
-/** Checks the types of a command, and derives what `run` gets from what `prepare` finds. */
+/** Checks a command's types, and infers the input of `run` from the result of `prepare`. */
 export function chatCommand<Prepared>(command: ReadyCommand<Prepared>): ReadyCommand<Prepared> {
   return command;
 }

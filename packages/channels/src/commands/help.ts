@@ -28,11 +28,11 @@ function helpLine({ name, summary, takes = '' }: CommandInfo): string {
   return `- /${name}${takes === '' ? '' : ` ${literal(takes)}`} – ${summary}`;
 }
 
-/** Most skills that `/help` lists, and most characters of what it says of one. */
+/** The most skills that `/help` lists, and the most characters of each summary. */
 const MAX_SKILLS = 30;
 const MAX_SUMMARY = 120;
 
-/** The part of `/help` about skills, in Markdown lines; none where there is no skill to call. */
+/** The part of `/help` about skills, as Markdown lines; empty when there is no skill to call. */
 export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
   if (commands.length === 0) return [];
   const more = commands.length - MAX_SKILLS;
@@ -45,7 +45,7 @@ export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
   ];
 }
 
-/** Written by the author of a skill, so no markup of ours. */
+/** The author of a skill wrote it, so it contains no markup of Parley's. */
 function shortenSummary(summary: string): string {
   const characters = [...summary];
   if (characters.length <= MAX_SUMMARY) return literal(summary);

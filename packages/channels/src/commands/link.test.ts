@@ -10,7 +10,7 @@ const route = {
   target: { dialect: 'plain', maxLength: 100, unit: 'utf16' },
 } as const;
 
-describe('what /link is asked for', () => {
+describe('the argument of /link', () => {
   it.each([
     ['', { kind: 'make', code: 'NEWCODE2' }],
     ['abcd-2345', { kind: 'type', code: 'ABCD2345' }],
@@ -26,7 +26,7 @@ describe('what /link is asked for', () => {
 
 const LINKED = { otherRoute: route, mainConversation: null };
 
-describe('what /link says', () => {
+describe('the answers of /link', () => {
   it.each<[LinkResult, string]>([
     [{ kind: 'code', code: 'C', members: [], typist: null }, '/link C'],
     [{ kind: 'code', code: 'C', members: ['a:1'], typist: 'b:2' }, '`b:2` typed your code'],
@@ -36,14 +36,14 @@ describe('what /link says', () => {
     [{ kind: 'owner-must-make' }, 'make the code here'],
     [{ kind: 'to-confirm', code: 'C', makerRoute: route, mainConversation: null }, 'confirm it'],
     [{ kind: 'linked', members: ['a:1', 'b:2'], ...LINKED }, '`a:1`, `b:2`'],
-    [{ kind: 'left', personId: 'b:2' }, 'not linked any more'],
+    [{ kind: 'left', personId: 'b:2' }, 'no longer linked'],
     [{ kind: 'not-linked' }, 'not linked with yours'],
     [{ kind: 'unknown-code' }, 'not valid'],
   ])('[F13] of %j', (result, words) => {
     expect(renderLinkResult(result)).toContain(words);
   });
 
-  it('[F13] shows the creator of a code who typed it, by a name that cannot pretend', () => {
+  it('[F13] shows the creator of a code who typed it, by a name that cannot impersonate', () => {
     const message = aMessage({ sender: { id: '9', name: '`**Ann**`\n' } });
     const asks = {
       kind: 'to-confirm',

@@ -6,7 +6,7 @@ import { noticeParts } from '../ingress/route.ts';
 import { personId, quotedName } from '../ingress/sender.ts';
 import { chatCommand } from './command.ts';
 
-/** Makes or takes a code that links two accounts of one person, or takes an account out (F13). */
+/** Creates or redeems a code that links two accounts of one person, or removes an account (F13). */
 export const link = chatCommand({
   name: 'link',
   summary: 'link your accounts',
@@ -26,7 +26,7 @@ export const link = chatCommand({
   },
 });
 
-/** Null: the argument is no code and nothing else that it reads. */
+/** Null when the argument is neither a code nor anything else that it reads. */
 export function linkAction(argument: string, self: string, newCode: string): LinkAction | null {
   if (argument === '') return { kind: 'make', code: newCode };
   const off = /^off(?:\s+(\S+))?$/i.exec(argument);
@@ -41,21 +41,21 @@ export function renderLinkResult(result: LinkResult): string {
     case 'code':
       return codeText(result);
     case 'own-code':
-      return 'That is the code you made. Write it to me from your other account.';
+      return 'That is the code you made. Send it to me from your other account.';
     case 'taken':
-      return 'Another account has typed that code already. Make a new one with /link when it has run out.';
+      return 'Another account has already typed that code. Make a new one with /link once it has expired.';
     case 'owner-must-make':
-      return 'That code was made by a person who is not my owner, and a linked account has all your rights. If both accounts are yours, make the code here with /link and type it there.';
+      return 'Someone who is not my owner made that code, and a linked account has all your rights. If both accounts are yours, make the code here with /link and type it there.';
     case 'to-confirm':
       return 'Almost done: now confirm it in the chat where the code was made. I have asked there.';
     case 'linked':
       return `Linked: ${listMembers(result.members)}. /link off takes this account out again.`;
     case 'left':
-      return `\`${result.personId}\` is not linked any more.`;
+      return `\`${result.personId}\` is no longer linked.`;
     case 'not-linked':
       return 'That account is not linked with yours.';
     case 'unknown-code':
-      return 'That code is not valid. A code of /link is valid for ten minutes and works once.';
+      return 'That code is not valid. A code from /link is valid for ten minutes and works once.';
   }
 }
 
@@ -70,7 +70,7 @@ export function linkNews(
   });
   if (result.kind === 'to-confirm') {
     const who = `${quotedName(message.sender.name)} (\`${personId(message)}\`)`;
-    const text = `⚙️ ${who} typed your code. If that is you, write \`/link ${result.code}\` here: that account then sees our conversation and may do all that you may. If it is not, do nothing.`;
+    const text = `⚙️ ${who} typed your code. If that is you, send \`/link ${result.code}\` here: that account can then see our conversation and do everything you can. If it is not, do nothing.`;
     const { mainConversation, code: secret } = result;
     return noticeParts(text, result.makerRoute, { ...inMain(mainConversation), secret });
   }
@@ -83,8 +83,8 @@ function codeText({ code, members, typist }: Extract<LinkResult, { kind: 'code' 
   const linked = members.length === 0 ? [] : [`Linked so far: ${listMembers(members)}.`];
   const next =
     typist === null
-      ? `Write \`/link ${code}\` to me from your other account. The code is valid for ten minutes; do not share it.`
-      : `\`${typist}\` typed your code. If that is you, write \`/link ${code}\` here to link it.`;
+      ? `Send \`/link ${code}\` to me from your other account. The code is valid for ten minutes; do not share it.`
+      : `\`${typist}\` typed your code. If that is you, send \`/link ${code}\` here to link it.`;
   return [next, ...linked].join('\n\n');
 }
 

@@ -32,12 +32,12 @@ describe('linking', () => {
     expect(rows[0]?.fromOwner).toBeUndefined();
   });
 
-  it('[P18] [F13] is known to the next turn of the chat that got a notice of it, without the code', async () => {
+  it('[P18] [F13] is known to the next turn of the notified chat, without the code', async () => {
     await scene.receive(aMessage({ text: '/link', messageId: '50' }));
     await other('/link AAAA2222', '51');
     await scene.receive(aMessage({ text: 'who is that?', messageId: '52' }));
     expect(await scene.knownTo('telegram:default:42')).toEqual([
-      expect.stringMatching(/typed your code\. .* write `\/link …` here/),
+      expect.stringMatching(/typed your code\. .* send `\/link …` here/),
     ]);
     await scene.receive(aMessage({ text: '/link AAAA2222', messageId: '53' }));
     await other('what now?', '60');
@@ -46,7 +46,7 @@ describe('linking', () => {
     ]);
   });
 
-  it('[U08] leaves a further chat that one of them opens to itself', async () => {
+  it('[U08] keeps a further chat that one of them opens separate', async () => {
     await link();
     const chat = { id: 'trip-1', separate: true as const };
     expect(await scene.receive(aMessage({ messageId: '62', chat }))).toEqual({
@@ -55,7 +55,7 @@ describe('linking', () => {
     });
   });
 
-  it('[F13] makes the other account an owner only then, and only until it is taken out', async () => {
+  it('[F13] makes the other account an owner only then, and only until it is removed', async () => {
     await scene.receive(aMessage({ text: '/link', messageId: '50' }));
     await other('/link AAAA2222', '51');
     await other('/pair', '53');
@@ -74,7 +74,7 @@ describe('linking', () => {
     expect(await other('hello', '60')).toMatchObject({ conversationId: 'telegram:default:9' });
   });
 
-  it('[F13] gives no rights by a link that no owner confirmed', async () => {
+  it('[F13] grants no rights through a link that no owner confirmed', async () => {
     const asAGuest = (personId: string, kind: 'make' | 'type', messageId: string) => {
       const action = { kind, code: 'GUEST222' };
       const asker = { personId, isOwner: false };
@@ -90,7 +90,7 @@ describe('linking', () => {
     expect(await scene.told('9')).toEqual(['/pair is for my owner only.']);
   });
 
-  it('[W02] [F13] leaves groups as they are: what an owner writes there is the group’s', async () => {
+  it('[W02] [F13] leaves groups unchanged: what an owner writes there belongs to the group', async () => {
     await link();
     const group = { id: '-9', type: 'group' } as const;
     const asked = await scene.receive(aMessage({ chat: group, addressed: true, messageId: '60' }));

@@ -61,7 +61,10 @@ export function listMenu(commands: readonly ChatCommand[]): readonly CommandInfo
 /** The commands for the menus of platforms, the page and the API. */
 export const COMMANDS: readonly CommandInfo[] = listMenu(CHAT_COMMANDS);
 
-/** Names that no skill's command may have: Parley's own, and what platforms send by themselves. */
+/**
+ * Names that no skill's command may have: Parley's own, and those that platforms send by
+ * themselves.
+ */
 export const RESERVED_COMMANDS: readonly string[] = CHAT_COMMANDS.flatMap(
   ({ name, aliases = [] }) => [name, ...aliases],
 );

@@ -27,7 +27,9 @@ const SERVICE: CommandServices = {
   },
 };
 
-/** Somebody (42 is the owner) writes, alone with the agent or in the group; gives back what they are told. */
+/**
+ * Sends a message (42 is the owner), alone with the agent or in the group, and returns the answer.
+ */
 async function write(
   text: string,
   { sender = '42', inGroup = false, service = SERVICE, ...more }: Partial<Writing> = {},
@@ -56,7 +58,7 @@ describe('/memory and /forget', () => {
     ['a stranger alone with the agent', '7', false, 'guest'],
     ['a stranger in a group', '7', true, 'guest'],
   ] as const)(
-    '[G15] [W02] are answered for who reads the answer: %s',
+    '[G15] [W02] are answered for the reader of the answer: %s',
     async (_who, sender, inGroup, kind) => {
       await write('/memory', { sender, inGroup });
       await write('/forget heron pie', { sender, inGroup });
@@ -70,7 +72,7 @@ describe('/memory and /forget', () => {
     },
   );
 
-  it('[G15] answer what the service says, without a turn', async () => {
+  it('[G15] answer with the text of the service, without a turn', async () => {
     expect(await write('/memory')).toBe('What I have saved:');
     expect(await write('/forget all')).toBe('Forgotten: one.');
     expect(scene.happened.filter((what) => what.startsWith('wake'))).toEqual([]);
@@ -86,7 +88,7 @@ describe('/memory and /forget', () => {
     expect(JSON.stringify(row)).not.toContain('heronpie');
   });
 
-  it('[G15] delivered twice, a message gets one answer', async () => {
+  it('[G15] answer a message that arrives twice only once', async () => {
     await write('/forget heron', { messageId: 'same' });
     await write('/forget heron', { messageId: 'same' });
     expect(await scene.told()).toHaveLength(1);
@@ -95,7 +97,7 @@ describe('/memory and /forget', () => {
     expect(first).toContain('same');
   });
 
-  it('[G15] say that memory is switched off where it is', async () => {
+  it('[G15] say so when memory is switched off', async () => {
     expect(await write('/memory', { service: null })).toContain('switched off');
     expect(await write('/forget all', { service: null })).toContain('switched off');
     expect(asked).toEqual([]);

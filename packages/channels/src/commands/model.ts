@@ -19,7 +19,10 @@ export const model = chatCommand({
 
 const DEFAULT_MODEL = 'default';
 
-/** Null: that of the settings. Undefined: no model, or one that is not known. A part of a name is enough where it is in one name only. */
+/**
+ * Null for the model of the settings; undefined for no model, or an unknown one. A part of a name
+ * is enough when only one name contains it.
+ */
 function chosenModel(argument: string, known: readonly string[]): string | null | undefined {
   if (argument === '') return undefined;
   const word = argument.toLowerCase();
@@ -30,7 +33,7 @@ function chosenModel(argument: string, known: readonly string[]): string | null 
 }
 
 function modelChangedText(context: CommandContext, now: string | null): string {
-  return `From the next message on ${answering(context, now)} answers in this conversation.`;
+  return `From the next message on, ${answering(context, now)} answers in this conversation.`;
 }
 
 function modelListText(context: CommandContext, now: string | null): string {
@@ -45,7 +48,7 @@ function modelListText(context: CommandContext, now: string | null): string {
   ].join('\n\n');
 }
 
-/** Names the model that answers. Only the owner learns how the settings chose it. */
+/** Names the model that answers. Only the owner is told how the settings chose it. */
 function answering({ situation, audience }: CommandContext, now: string | null): string {
   if (now !== null) return `\`${now}\``;
   return `the model of the settings${audience === 'owner' ? ` (${situation.model})` : ''}`;

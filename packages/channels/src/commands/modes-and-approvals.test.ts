@@ -24,7 +24,9 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-/** Somebody (42 is the owner) writes, alone with the agent or in the group; gives back what they are told. */
+/**
+ * Sends a message (42 is the owner), alone with the agent or in the group, and returns the answer.
+ */
 async function write(text: string, sender = '42', inGroup = false): Promise<string | undefined> {
   nth += 1;
   const chat = inGroup ? GROUP : { id: sender };
@@ -42,7 +44,7 @@ async function press(pressed: string, text: string) {
   return receive(aMessage({ ...message, addressed: true }), CAPABILITIES);
 }
 
-/** Sends all that waits in the chat of the owner; the last of it as `q`. */
+/** Sends everything that waits in the owner's chat, recording the last part as `q`. */
 async function deliver(): Promise<void> {
   const { outbox } = scene.store;
   const chat = { channel: 'telegram', account: 'default', chatId: '42' };
@@ -53,7 +55,7 @@ async function deliver(): Promise<void> {
   }
 }
 
-/** A turn of the owner’s chat with a pending approval. */
+/** Starts a turn in the owner’s chat with a pending approval. */
 async function ask(parts: readonly NewPart[] = []): Promise<void> {
   await write('note it');
   const taken = await scene.store.lanes.acquire(LANE, 'w', scene.now, 1_000);
@@ -76,17 +78,17 @@ async function ask(parts: readonly NewPart[] = []): Promise<void> {
 }
 
 describe('/approve and /deny', () => {
-  it('[G05] decide once, wake the turn, and say nothing of the arguments', async () => {
+  it('[G05] decide once, wake the turn, and reveal nothing of the arguments', async () => {
     await ask();
     expect(await write('/approve abc-234')).toBe('Allowed: write.');
     expect(scene.happened).toContain(`wake ${LANE}`);
     scene.happened.length = 0;
-    expect(await write('/deny ABC234')).toBe('That was decided already: write was allowed.');
+    expect(await write('/deny ABC234')).toBe('That was already decided: write was allowed.');
     expect(scene.happened).not.toContain(`wake ${LANE}`);
     expect((await scene.told()).join()).not.toContain('heron');
   });
 
-  it('[G05] pressed below another message than the question decide nothing, and say so', async () => {
+  it('[G05] decide nothing when pressed below a message other than the question, and say so', async () => {
     const buttons = [{ label: 'Approve', data: '/approve ABC234' }];
     const route = aRoute('42');
     await ask([{ route, body: { text: 'May I?', plain: 'May I?' }, buttons }]);
@@ -100,23 +102,23 @@ describe('/approve and /deny', () => {
     expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'approved' }]);
   });
 
-  it('[G05] without a code show all that waits, as its question does', async () => {
+  it('[G05] without a code show everything that waits, as the questions do', async () => {
     await ask();
     const waiting = await write('/approve');
     expect(waiting).toContain('/approve ABC234');
     expect(waiting).toContain('word: "heron"\ntext:\n| one\n| ; cat MEMORY.md > x');
   });
 
-  it('[G05] in another chat, also of the owner, neither decide nor show it', async () => {
+  it('[G05] neither decide nor show a question of another chat, even one of the owner', async () => {
     await ask();
-    expect(await write('/approve ABC234', '42', true)).toContain('decided there');
-    expect(await write('/deny ABC234', '42', true)).toContain('decided there');
+    expect(await write('/approve ABC234', '42', true)).toContain('decide it there');
+    expect(await write('/deny ABC234', '42', true)).toContain('decide it there');
     expect(await write('/approve', '42', true)).toContain('Nothing waits');
     expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'pending' }]);
     expect(await write('/approve ABC234')).toBe('Allowed: write.');
   });
 
-  it('[G05] that a message is edited into decide nothing', async () => {
+  it('[G05] decide nothing when a message is edited into them', async () => {
     await ask();
     await write('one moment');
     const key = { channel: 'telegram', account: 'default', chatId: '42', messageId: `m${nth}` };
@@ -125,7 +127,7 @@ describe('/approve and /deny', () => {
     expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'pending' }]);
   });
 
-  it('[G05] are for approvers alone, who learn nothing of whether there is such a code', async () => {
+  it('[G05] are for approvers only; others do not learn whether a code exists', async () => {
     await ask();
     const words = '/approve is for my owner, and for those my owner has named.';
     expect(await write('/approve ABC234', '7')).toBe(words);
@@ -152,13 +154,13 @@ describe('/approve and /deny', () => {
 });
 
 describe('/model', () => {
-  it('[F09] is the owner’s: it lists the models, takes one of them, and is kept until another is taken', async () => {
+  it('[F09] is for the owner: it lists the models, sets one of them, and keeps it until another is set', async () => {
     const say = (text: string) => write(text, '42');
     expect(await write('/model', '7', true)).toContain('for my owner only');
     expect(await say('/model')).toContain('/model provider/small');
     expect(await say('/model')).toContain('the model of the settings');
     expect(await say('/model gpt')).toContain('I know no model gpt.');
-    expect(await say('/model SMALL')).toContain('From the next message on provider/small answers');
+    expect(await say('/model SMALL')).toContain('From the next message on, provider/small answers');
     expect(await say('/new')).toContain('fresh start');
     expect(await say('/model')).toContain('Here provider/small answers.');
     expect(await say('/status')).toContain('Model: provider/small');
@@ -182,7 +184,7 @@ describe('commands that change a group’s conversation for everyone', () => {
   const REFUSED = 'it is for administrators of this group, my owner';
 
   it.each(['/new', '/mode ask', '/mode turbo', '/compact'])(
-    '[F05] %s is refused to a guest, with a note who may, and changes nothing',
+    '[F05] %s is refused to a guest, with a note who may use it, and changes nothing',
     async (text) => {
       expect(await write(text, '7', true)).toContain(REFUSED);
       expect(await write('/mode', '7', true)).toContain('in agent mode');
@@ -190,7 +192,7 @@ describe('commands that change a group’s conversation for everyone', () => {
     },
   );
 
-  it('[F05] owners, approvers and administrators of the platform may use them', async () => {
+  it('[F05] are available to owners, approvers and administrators of the platform', async () => {
     const approvers = ['telegram:8'];
     const receive = scene.ingressWith({}, {}, { approvers });
     const asked: string[] = [];
@@ -211,11 +213,12 @@ describe('commands that change a group’s conversation for everyone', () => {
     expect(await command('/help', '7')).not.toMatch(/\/new|\/mode|\/compact|\/approve/);
     expect(await command('/help', '9', true)).toMatch(/\/new[\s\S]*\/mode[\s\S]*\/compact/);
     expect(await command('/whoami', '7')).toContain('telegram:7');
-    // Nobody is asked about whom the settings name, nor for commands that need no right.
+    // The platform is not asked about people whom the settings name, nor for commands that need no
+    // right.
     expect(asked.filter((one) => /^(?:42|8) |whoami/.test(one))).toEqual([]);
   });
 
-  it('[F05] are everyone’s where the settings say so, and the owners’ alone where they say that', async () => {
+  it('[F05] are available to everyone, or to owners only, where the settings say so', async () => {
     const rule = async (groupCommands: 'everyone' | 'owners', text: string) => {
       nth += 1;
       const receive = scene.ingressWith({ access: { ...POLICY.access, groupCommands } });
@@ -234,7 +237,7 @@ describe('commands that change a group’s conversation for everyone', () => {
     expect(await rule('owners', '/mode agent')).toMatch(/it is for my owner\.$/);
   });
 
-  it('[F05] /stop of a guest leaves alone what others asked', async () => {
+  it('[F05] /stop by a guest does not affect what others asked', async () => {
     await write('a long story', '42', true);
     expect(await write('/stop', '7', true)).toBe('Nothing that only you asked for is running.');
     expect(scene.events).toEqual([]);
@@ -247,7 +250,7 @@ describe('commands that change a group’s conversation for everyone', () => {
 });
 
 describe('/run', () => {
-  /** A plan of the chat, or of the group, that waits. */
+  /** Stores a plan that waits, in the direct chat or in the group. */
   async function plan(inGroup = false): Promise<void> {
     await write('/mode plan', '42', inGroup);
     await write('tidy up', '42', inGroup);
@@ -266,7 +269,7 @@ describe('/run', () => {
     scene.happened.length = 0;
   }
 
-  it.each(['/run', '/run t1', '/RUN t1'])('[G04] %s runs the plan, once', async (text) => {
+  it.each(['/run', '/run t1', '/RUN t1'])('[G04] %s runs the plan once', async (text) => {
     await plan();
     expect(await write(text)).toBe(
       'I run the plan. From now on this conversation is in agent mode.',
@@ -285,7 +288,7 @@ describe('/run', () => {
     expect(await scene.store.inbox.waiting(LANE)).toBe(0);
   });
 
-  it('[G04] without a plan says so; an older one is not run in place of a newer one', async () => {
+  it('[G04] says so when there is no plan, and never runs an older one in place of a newer one', async () => {
     expect(await write('/run')).toBe('There is no plan to run.');
     await plan();
     expect(await write('/run t0')).toContain('can no longer be run');
@@ -300,7 +303,7 @@ describe('/run', () => {
     expect(await write('/run t1', '42', true)).toContain('I run the plan.');
   });
 
-  it('[G04] is known as what was typed in the history, and as an approval to the model', async () => {
+  it('[G04] appears in the history as it was typed, and to the model as an approval', async () => {
     await plan();
     await write('/run t1');
     const chat = { channel: 'telegram', account: 'default', chatId: '42' };

@@ -7,7 +7,7 @@ import { noticeParts } from '../ingress/route.ts';
 import { quotedName } from '../ingress/sender.ts';
 import { chatCommand } from './command.ts';
 
-/** Allows the stranger with this code, or lists who waits for access (F05). */
+/** Lets in the stranger with this code, or lists who waits for access (F05). */
 export const pair = chatCommand({
   name: 'pair',
   summary: 'allow a person',
@@ -28,8 +28,9 @@ export const pair = chatCommand({
 });
 
 /**
- * `/pair` without a chat: allows the sender of `argument`, or lists who waits when it is empty.
- * Returns plain text. A running gateway notifies the person within seconds, otherwise the next one that starts.
+ * `/pair` without a chat: lets in the sender with the code `argument`, or lists who waits when it
+ * is empty. Returns plain text. A running gateway notifies the person within seconds, otherwise the
+ * next one that starts.
  */
 export async function pairOutsideChat(
   store: Pick<Store, 'pairing'>,
@@ -44,7 +45,10 @@ export async function pairOutsideChat(
   return { ok, text: renderPlain(pairText(argument, { approved, pending })) };
 }
 
-/** Takes the request with this code off the list. The person is not notified, and can ask again when the code has expired. */
+/**
+ * Removes the request with this code from the list. The person is not notified, and can ask again
+ * once the code has expired.
+ */
 export async function refusePairing(
   store: Pick<Store, 'pairing'>,
   argument: string,
@@ -53,12 +57,12 @@ export async function refusePairing(
   const code = typedPairingCode(argument);
   const refused = code === null ? null : await store.pairing.refuse(code, clock());
   if (refused === null) {
-    return { ok: false, text: 'No one is waiting with that code; it may have run out.' };
+    return { ok: false, text: 'No one is waiting with that code; it may have expired.' };
   }
   return { ok: true, text: renderPlain(`${applicantText(refused)} gets no access.`) };
 }
 
-/** The notice to an allowed person, in their own chat. */
+/** The notice to a person who was let in, in their own chat. */
 function welcomeParts({ route }: PairingRequest): readonly NewPart[] {
   const text = 'You have access now. Just write to me; /help shows what else there is.';
   return noticeParts(text, route, { conversationId: null });
@@ -71,7 +75,7 @@ function pairText(argument: string, { approved, pending }: Pairing): string {
       : ['Waiting for access:\n', ...pending.map(waitingLine)].join('\n');
   if (approved !== null) return `${applicantText(approved)} has access now.`;
   if (argument === '') return waiting;
-  return `No one is waiting with that code; it may have run out.\n\n${waiting}`;
+  return `No one is waiting with that code; it may have expired.\n\n${waiting}`;
 }
 
 function waitingLine(request: PairingRequest): string {

@@ -13,12 +13,12 @@ describe('recognising a command', () => {
     ['/start', 'help', ''],
     ['/new\nwith more', 'new', 'with more'],
     ['/pair  ab cd\n', 'pair', 'ab cd'],
-  ])('[F09] reads %j as %s with %j', (text, name, argument) => {
+  ])('[F09] parses %j as %s with %j', (text, name, argument) => {
     expect(parseCommand(text)).toMatchObject({ command: { name }, argument });
   });
 
   it.each(['/stop@other_bot', '/stopwatch', 'please /stop', 'stop', '/', '', '/etc/passwd'])(
-    '[F09] reads %j as ordinary text',
+    '[F09] treats %j as ordinary text',
     (text) => {
       expect(parseCommand(text)).toBeNull();
     },
@@ -39,14 +39,14 @@ describe('the commands of skills', () => {
     expect(isCommand(text, commands)).toBe(expected);
   });
 
-  it('[S08] may not be called like one of Parley’s own, nor like what Telegram sends by itself', () => {
+  it('[S08] may not have the name of one of Parley’s own, nor of what Telegram sends by itself', () => {
     expect(RESERVED_COMMANDS).toEqual(
       expect.arrayContaining([...CHAT_COMMANDS.map(({ name }) => name), 'start']),
     );
   });
 });
 
-describe('whether a command is carried out', () => {
+describe('whether a command is run', () => {
   it.each([
     ['help', 'guest', 'group', null],
     ['stop', 'guest', 'direct', null],
@@ -61,14 +61,14 @@ describe('whether a command is carried out', () => {
     ['deny', 'guest', 'direct', 'approver-only'],
     ['model', 'owner', 'direct', null],
     ['model', 'guest', 'direct', 'owner-only'],
-  ] as const)('[F09] /%s of a %s in a %s chat', (name, who, where, expected) => {
+  ] as const)('[F09] /%s by a %s in a %s chat', (name, who, where, expected) => {
     const isOwner = who === 'owner';
     const isDirect = where === 'direct';
     const asker = { isOwner, isDirect, isApprover: isOwner, mayChangeChat: true };
     expect(findRefusal(commandNamed(name), asker)).toBe(expected);
   });
 
-  it('[F09] every command of the menu is known, once', () => {
+  it('[F09] every command in the menu is known, and listed once', () => {
     const names = COMMANDS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.map((name) => parseCommand(`/${name}`)?.command.name)).toEqual(names);
@@ -111,7 +111,7 @@ describe('who may change a group’s conversation for everyone', () => {
     expect(ranks.map((rank) => [groupRight(rule, rank)])).toEqual(expected);
   });
 
-  it('[F05] asks the platform only where that decides, and takes no answer for a no', async () => {
+  it('[F05] asks the platform only when that decides, and treats no answer as a no', async () => {
     const { log, lines } = recordingLogger();
     const never = { isAdministrator: () => Promise.reject(new Error('asked')) };
     expect(await hasGroupRight('administrators', APPROVER, never, log)).toBe(true);
@@ -124,7 +124,7 @@ describe('who may change a group’s conversation for everyone', () => {
     expect(lines.join()).toContain('asked');
   });
 
-  it('[F05] [D13] does not wait for a platform that is silent', async () => {
+  it('[F05] [D13] does not wait for a silent platform', async () => {
     const { log } = recordingLogger();
     let given: AbortSignal | undefined;
     const silent = {

@@ -4,10 +4,13 @@ import type { DecisionRules, GroupCommands } from '../ingress/rules.ts';
 import { askPlatform } from '../ingress/sender.ts';
 import type { ChatCommand, CommandAsker, TypedCommand } from './command.ts';
 
-/** Why a command is not for its asker. */
+/** Why the asker may not use a command. */
 type Refusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
 
-/** Decides by who asks and where; null: the command is for them. Permission comes first, so that a refusal reveals nothing. */
+/**
+ * Decides by who asks and where; null when they may use the command. Rights are checked first, so
+ * that a refusal reveals nothing.
+ */
 export function findRefusal(
   command: ChatCommand,
   { isOwner, isDirect, isApprover, mayChangeChat }: CommandAsker,
@@ -19,7 +22,7 @@ export function findRefusal(
   return isRefused && !mayChangeChat ? 'group-right' : null;
 }
 
-/** Says why a command was not run, politely and without a model. */
+/** Explains why a command was not run, politely and without a model. */
 export function refusalText({ name }: ChatCommand, why: Refusal, rule: GroupCommands): string {
   switch (why) {
     case 'owner-only':
@@ -40,7 +43,7 @@ const HOLDERS: Readonly<Record<GroupCommands, string>> = {
   everyone: 'everyone here',
 };
 
-/** Buttons send the others. */
+/** Unlisted commands are sent by buttons. */
 export function isListed({ unlisted }: ChatCommand): boolean {
   return unlisted !== true;
 }
@@ -50,12 +53,14 @@ export function usableCommands(
   commands: readonly ChatCommand[],
   asker: CommandAsker,
 ): readonly ChatCommand[] {
-  // What is for direct chats alone can be used there.
+  // Includes commands for direct chats, because the person can use them there.
   const anywhere = { ...asker, isDirect: true };
   return commands.filter((one) => isListed(one) && findRefusal(one, anywhere) === null);
 }
 
-/** The rights of the sender of a command; the platform is asked only for commands that depend on them. */
+/**
+ * The rights of a command's sender; the platform is asked only for commands that depend on them.
+ */
 export async function findAsker(
   { policy, approvers }: Pick<DecisionRules, 'policy' | 'approvers'>,
   sender: { readonly person: string; readonly isOwner: boolean; readonly isDirect: boolean },
@@ -73,10 +78,10 @@ export async function findAsker(
   return { ...rank, mayChangeChat };
 }
 
-/** The rights of the sender that are known without asking the platform. */
+/** The sender's rights that are known without asking the platform. */
 type SenderRank = Omit<CommandAsker, 'mayChangeChat'>;
 
-/** Decides by the setting alone; `ask` where only the platform knows. */
+/** Decides by the setting alone; `ask` when only the platform knows. */
 export function groupRight(
   rule: GroupCommands,
   { isDirect, isOwner, isApprover }: SenderRank,
@@ -87,7 +92,10 @@ export function groupRight(
   return rule === 'administrators' ? 'ask' : 'denied';
 }
 
-/** As `groupRight`, and asks the platform where that decides; without an answer in time the sender has no right. */
+/**
+ * Like `groupRight`, but asks the platform when that decides. Without an answer in time, the sender
+ * has no right.
+ */
 export async function hasGroupRight(
   rule: GroupCommands,
   rank: SenderRank,

@@ -21,7 +21,7 @@ interface Press {
   readonly messageId?: string;
 }
 
-/** Somebody writes or presses a button; gives back what ingress makes of it. */
+/** Writes a message or presses a button, and returns the outcome of ingress. */
 function write(text: string, { from = ANN, chat = GROUP, messageId }: Press = {}) {
   nth += 1;
   const access = { ...POLICY.access, direct: 'open' } as const;
@@ -30,7 +30,9 @@ function write(text: string, { from = ANN, chat = GROUP, messageId }: Press = {}
   return scene.ingressWith({ access })(aMessage(message), CAPABILITIES);
 }
 
-/** Ann's question was answered in the group, and it is unknown whether the answer arrived; returns its button. */
+/**
+ * Answers Ann's question in the group with an unknown outcome; returns the button of the notice.
+ */
 async function lose(): Promise<string> {
   await write('/whoami');
   const { outbox } = scene.store;
@@ -55,14 +57,14 @@ const DONE = 'I have sent it again.';
 const AGAIN = expect.stringContaining('settled already');
 
 describe('/resend', () => {
-  it('[D04] sends a part again that may have arrived, before it says so, and settles the button', async () => {
+  it('[D04] resends a part that may have arrived, before it says so, and settles the button', async () => {
     const button = await lose();
     expect(await write(button)).toEqual({ kind: 'command', name: 'resend', settled: true });
     expect(await due()).toEqual([ANSWER, DONE]);
     expect(scene.happened).toContain(`deliver ${GROUP.id}`);
   });
 
-  it('[D04] leaves alone what was lost in another topic of the chat', async () => {
+  it('[D04] does not resend what was lost in another topic of the chat', async () => {
     await lose();
     const topic = { from: '42', chat: { ...GROUP, threadId: '7' } };
     await write('/resend', topic);
@@ -71,7 +73,7 @@ describe('/resend', () => {
     expect(await due()).toContain(DONE);
   });
 
-  it('[D04] works once: not for a second press, nor for one that the platform repeats', async () => {
+  it('[D04] works once: neither for a second press nor for one that the platform repeats', async () => {
     const button = await lose();
     await Promise.all([write(button), write(button)]);
     expect(await due()).toEqual([ANSWER, DONE, AGAIN]);
@@ -89,14 +91,14 @@ describe('/resend', () => {
     expect(await due()).toEqual([ANSWER, DONE]);
   });
 
-  it('[D04] with the key of another chat sends nothing', async () => {
+  it('[D04] sends nothing when the key belongs to another chat', async () => {
     const button = await lose();
     await write(button, { chat: { id: ANN } });
     expect(await due(ANN)).toEqual([expect.stringContaining('nothing here')]);
     expect(await due()).toEqual([]);
   });
 
-  it('[D04] in a group is for the person who asked and those who may change the conversation', async () => {
+  it('[D04] in a group is for the person who asked and for those who may change the conversation', async () => {
     const button = await lose();
     const outcome = await write(button, { from: STRANGER });
     expect(outcome).toMatchObject({ declined: expect.stringContaining('another person') });

@@ -1,13 +1,13 @@
 import { chatCommand } from './command.ts';
 
-/** The key of a part of an answer, as the button below its notice has it. */
+/** The key of an answer's part, as the button below its notice carries it. */
 const PART_KEY = /^[\w-]{20,}$/;
 
 const TEXTS = {
   resent: 'I have sent it again.',
   settled: 'That is settled already: I send it only once more.',
   others:
-    'That was for another person; they can have it sent again, or those who may change this conversation.',
+    'That was for another person. They can have it sent again, or those who may change this conversation.',
   none: 'There is nothing here to be sent again: all my messages arrived.',
 } as const;
 
@@ -18,7 +18,7 @@ export const resend = chatCommand({
   who: 'everyone',
   groupRight: 'limits',
   async run({ argument, message, asker }, transaction) {
-    // Its button names the part; words that a person writes do not.
+    // A button names the part; words that a person writes do not.
     const key = PART_KEY.test(argument) ? argument : null;
     const found = await transaction.resend({
       key,

@@ -19,9 +19,10 @@ import { findAsker, findRefusal, refusalText } from './permission.ts';
 import { leftOverText, messageAfter, splitCommand } from './typed-command.ts';
 
 /**
- * Runs a command without lane or model, so that it overtakes what waits (F09). Its effect, its answer and its inbox row
- * are one transaction. A message after it, as in `/new plan a picnic`, waits for a turn then, where the conversation has
- * room for it and the command was run. `in-turn`: the command runs as a turn, and nothing was done.
+ * Runs a command without lane or model, so that it overtakes what waits (F09). Its effect, its
+ * answer and its inbox row are one transaction. A message after it, as in `/new plan a picnic`,
+ * then waits for a turn, if the command was run and the conversation has room. `in-turn`: the
+ * command runs as a turn, and nothing was done here.
  */
 export async function runCommand(
   deps: IngressDeps,
@@ -48,21 +49,21 @@ export async function runCommand(
   return completeCommand(deps, identified, { ...work, onward: after, run }, backlog);
 }
 
-/** The input of the transaction of a command. */
+/** The input of a command's transaction. */
 interface Work {
   readonly typed: TypedCommand;
   readonly words: CommandWords;
   readonly isOwner: boolean;
-  /** The message after the command; null: there is none. */
+  /** The message after the command; null when there is none. */
   readonly after: InboundMessage | null;
-  /** The same, if it may wait for a turn. */
+  /** The same message, if it may wait for a turn. */
   readonly onward: InboundMessage | null;
   run(transaction: CommandTransaction): Promise<CommandAnswer>;
 }
 
 type Done = CommandAnswer & { readonly isWaiting: boolean };
 
-/** Asks all that a command needs before its transaction. */
+/** Gathers everything that a command needs before its transaction. */
 async function prepare(
   deps: IngressDeps,
   { admitted, rules }: Identified,
@@ -76,7 +77,7 @@ async function prepare(
   const context: CommandContext = {
     ...{ message, conversationId, route, receivedAt, argument, onward, agent, asker, rules },
     ...(spoken && { spoken }),
-    // Every member reads an answer in a group.
+    // In a group, every member reads the answer.
     audience: asker.isOwner && asker.isDirect ? 'owner' : 'others',
     situation: deps.situation(agent),
     commands,
@@ -86,7 +87,7 @@ async function prepare(
   return (transaction) => command.run(context, transaction, prepared);
 }
 
-/** Runs the transaction of a command, then what follows it. */
+/** Runs the transaction of a command and then its effects. */
 async function completeCommand(
   deps: IngressDeps,
   identified: Identified,
@@ -103,7 +104,7 @@ async function completeCommand(
   return toOutcome(work.typed.command.name, done);
 }
 
-/** A message after the command takes the room of a waiting message, as any other. */
+/** A message after the command needs room like any waiting message. */
 async function transactWithRoom(
   deps: IngressDeps,
   { admitted, rights, rules }: Identified,
@@ -122,7 +123,10 @@ async function transactWithRoom(
   }
 }
 
-/** Stores a command, runs it and stores its answer; null: its message is known. `room` is that of a message after it. */
+/**
+ * Stores a command, runs it and stores its answer; null when its message is known already. `room`
+ * is for a message after it.
+ */
 async function storeAndRunCommand(
   { store }: IngressDeps,
   admitted: AdmittedMessage,
@@ -148,17 +152,20 @@ async function storeAndRunCommand(
   );
 }
 
-/** The answer to a press below a message that is not, or no longer, the one that offered it. */
+/** The answer to a press below a message that did not offer the button, or no longer does. */
 const VOID_PRESS =
-  'That button does nothing: its message is not as I sent it. If I asked for an approval, `/approve` shows what waits, in full.';
+  'That button does nothing, because its message is not as I sent it. If I asked for an approval, `/approve` shows what is waiting, in full.';
 
-/** Says why the message behind a command is not answered. */
+/** Explains why the message after a command is not answered. */
 function notTakenText(name: string, taken: 'full' | 'not-run'): string {
-  const why = taken === 'full' ? 'too many messages wait already' : 'the command was not run';
+  const why =
+    taken === 'full' ? 'too many messages are waiting already' : 'the command was not run';
   return `I did not take the message after /${name}: ${why}. Please send it again without the command.`;
 }
 
-/** The message as it is stored; its files only where they belong to a message after the command. */
+/**
+ * The message as it is stored; with its files only if they belong to a message after the command.
+ */
 function storedMessage(
   { files, ...admitted }: AdmittedMessage,
   command: ChatCommand,
@@ -169,8 +176,8 @@ function storedMessage(
 }
 
 /**
- * Performs the effects of a stored command. A duplicate only wakes the delivery: a `/stop` that arrives twice stops
- * nothing new.
+ * Performs the effects of a stored command. A duplicate only wakes the delivery: a `/stop` that
+ * arrives twice stops nothing new.
  */
 async function followUp(
   { bus, lanes, deliver, rules }: IngressDeps,

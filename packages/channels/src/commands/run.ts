@@ -1,10 +1,10 @@
 import type { PlanRun } from '@parley/store';
 import { chatCommand } from './command.ts';
 
-/** The text of the message that runs a plan: the model reads it as the person's. */
+/** The text of the message that runs a plan; the model reads it as the person's. */
 const PLAN_TEXT = 'Yes, run the plan.';
 
-/** Runs the plan that waits; its button names the turn that wrote it. */
+/** Runs the pending plan. Its button names the turn that wrote it. */
 export const run = chatCommand({
   name: 'run',
   summary: 'run the plan I have made, once',
@@ -30,6 +30,6 @@ function runText(argument: string, found: PlanRun): string {
     case 'none':
       return argument === ''
         ? 'There is no plan to run.'
-        : 'That plan can no longer be run: it has been, or something newer was said.';
+        : 'That plan can no longer be run: it has been run already, or something newer was said.';
   }
 }

@@ -8,7 +8,10 @@ import {
 
 type ServiceName = Exclude<keyof CommandServices, 'statusLine'>;
 
-/** A command that the service of its name answers; `unavailable` is the answer where there is no such service. */
+/**
+ * A command that the service of the same name answers; `unavailable` is the answer when the service
+ * is missing.
+ */
 export function serviceCommand(
   command: Omit<ReadyCommand, 'name' | 'prepare' | 'run'> & { readonly name: ServiceName },
   unavailable: string,

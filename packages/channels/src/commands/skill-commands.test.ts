@@ -29,7 +29,7 @@ describe('[S08] [F09] /help', () => {
     expect(told).toContain('/ledger');
   });
 
-  it('shows a group the skills for everyone only, also when the owner asks', async () => {
+  it('shows a group only the skills for everyone, even when the owner asks', async () => {
     const told = await help({ chat: { id: '-9', type: 'group' }, addressed: true }, '-9');
     expect(told).toContain('/plan_trip');
     expect(told).not.toContain('ledger');
@@ -46,7 +46,7 @@ describe('[S08] [F09] /help', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(150);
   });
 
-  it('says nothing of skills where there are none', () => {
+  it('says nothing about skills when there are none', () => {
     expect(skillHelp([])).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ export const status = chatCommand({
   async prepare({ conversationId, audience }, { store, services }) {
     return {
       todos: await store.todos.now(conversationId),
-      // What the agent does on its own is its owner's business.
+      // What the agent does on its own concerns only its owner.
       line: audience === 'owner' ? await services.statusLine?.() : undefined,
     };
   },
@@ -18,7 +18,7 @@ export const status = chatCommand({
     const { now: chosen } = await transaction.changeModel('show');
     const paragraphs = [
       `${literalLine(situation.agentName)} is here.`,
-      // Which model answers, and on which host, is the owner's business.
+      // Which model answers, and on which host, concerns only the owner.
       ...(audience === 'owner' ? [`Model: ${chosen ?? situation.model}`] : []),
       ...(line === undefined ? [] : [line]),
       ...(todos.length > 0 ? [`To-dos, ${todoLines(todos)}`] : []),

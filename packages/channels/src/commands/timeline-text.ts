@@ -9,8 +9,8 @@ import {
 import { nameOfMessage } from '@parley/core/timeline';
 
 /**
- * The reader of a timeline: `terminal` wide, with all details; `chat` short, in Markdown; `group` the same without
- * what only the owner may know.
+ * Where a timeline is read: `terminal` is wide, with all details; `chat` is short, in Markdown;
+ * `group` is the same without what only the owner may know.
  */
 export type TimelineSurface = 'terminal' | 'chat' | 'group';
 
@@ -77,17 +77,20 @@ function withDetail(text: string, detail: string | undefined): string {
   return detail === undefined ? text : `${text} (${detail})`;
 }
 
-/** As code: text of a platform or a provider cannot look like a part of our own text. */
+/**
+ * Shown as code, so that text of a platform or a provider cannot look like part of Parley's own
+ * text.
+ */
 function quoteDetail(detail: string | undefined): string | undefined {
   return detail === undefined ? undefined : inlineCode(detail.trim());
 }
 
-/** `+0.4 s`; before the message was received `−1.0 s`. */
+/** Formats `+0.4 s`, or `−1.0 s` before the message was received. */
 function offset(ms: number): string {
   return ms < 0 ? `−${shortDuration(-ms)}` : `+${shortDuration(ms)}`;
 }
 
-/** `2026-11-21 14:05:09Z`. */
+/** Formats `2026-11-21 14:05:09Z`. */
 function dateTime(ms: number): string {
   return new Date(ms)
     .toISOString()

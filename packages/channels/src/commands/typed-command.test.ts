@@ -9,7 +9,7 @@ import { leftOverText, parseCommand, splitCommand } from './typed-command.ts';
 const LANE = 'telegram:default:42';
 
 describe('the words after a command', () => {
-  it('[F09] are each in what it reads, in the message after it, or in what it says it did not read', () => {
+  it('[F09] are each part of what it reads, of the message after it, or of what it reports as ignored', () => {
     const name = fc.constantFrom(...RESERVED_COMMANDS);
     const word = fc.stringMatching(/^[a-zA-Z0-9äж]{1,9}[.,!?]?$/);
     const words = fc.array(word, { minLength: 1, maxLength: 6 });
@@ -31,7 +31,7 @@ describe('the words after a command', () => {
     );
   });
 
-  it('[G05] of a code do not depend on case, width, spaces, quotes or a full stop', () => {
+  it('[G05] match a code regardless of case, width, spaces, quotes or a full stop', () => {
     const sign = fc.constantFrom(...'ABCDEFGHJKLMNPQRSTUVWXYZ23456789');
     const around = fc.constantFrom(
       ['', ''],
@@ -62,7 +62,7 @@ describe('the words after a command', () => {
   });
 });
 
-describe('a message behind a command', () => {
+describe('a message after a command', () => {
   let scene: IngressScene;
   beforeEach(async () => {
     scene = new IngressScene();
@@ -79,23 +79,25 @@ describe('a message behind a command', () => {
     expect(await scene.store.inbox.waiting(LANE)).toBe(1);
   });
 
-  it('[D07] is not taken where as many wait as may, and that is said; the command is run', async () => {
+  it('[D07] is refused with a notice when the queue is full, and the command still runs', async () => {
     for (const id of ['a', 'b', 'c']) await scene.receive(aMessage({ messageId: id, text: 'hi' }));
     const more = aMessage({ messageId: 'm1', text: '/new plan a picnic' });
     expect(await scene.receive(more)).toEqual({ kind: 'command', name: 'new' });
     const told = (await scene.told()).at(-1);
     expect(told).toContain('A fresh start');
-    expect(told).toContain('I did not take the message after /new: too many messages wait already');
+    expect(told).toContain(
+      'I did not take the message after /new: too many messages are waiting already',
+    );
     expect(await scene.store.inbox.waiting(LANE)).toBe(3);
   });
 
-  it('[D07] that is too long is refused with its command, and nothing is done', async () => {
+  it('[D07] is refused together with its command when it is too long, and nothing is done', async () => {
     const long = aMessage({ messageId: 'm1', text: `/new ${'word '.repeat(20)}` });
     expect(await scene.receive(long)).toMatchObject({ kind: 'refused', bound: 'size' });
     expect((await scene.told()).join()).not.toContain('A fresh start');
   });
 
-  it('[F05] of a person without the right is not taken, and that is said', async () => {
+  it('[F05] is refused with a notice when the person lacks the right', async () => {
     const group = { id: '-5', type: 'group', title: 'Team' } as const;
     const guest = { messageId: 'm1', text: '/new plan it', chat: group, sender: { id: '9' } };
     await scene.receive(aMessage({ ...guest, addressed: true }));
@@ -105,7 +107,7 @@ describe('a message behind a command', () => {
     expect(await scene.store.inbox.waiting('telegram:default:-5')).toBe(0);
   });
 
-  it('[G02] answers no question that waits: it is a request of its own', async () => {
+  it('[G02] answers no pending question, because it is a request of its own', async () => {
     await scene.receive(aMessage({ messageId: 'm1', text: '/new plan a picnic' }));
     const [row] = await scene.store.inbox.recent(
       { channel: 'telegram', account: 'default', chatId: '42' },
@@ -114,7 +116,7 @@ describe('a message behind a command', () => {
     expect(row?.message).toMatchObject({ text: 'plan a picnic', typed: '/new plan a picnic' });
   });
 
-  it('[H08] /zone is answered by the service of jobs, for the owner alone', async () => {
+  it('[H08] /zone is answered by the service of jobs, for the owner only', async () => {
     const services = { zone: async (_asker: unknown, words: string) => `zone: ${words}` };
     const receive = scene.ingressWith({}, { commandServices: () => services });
     await receive(aMessage({ messageId: 'z', text: '/zone move' }), CAPABILITIES);

@@ -4,7 +4,10 @@ import type { CommandInfo } from '../menu.ts';
 import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './command.ts';
 import { CHAT_COMMANDS } from './list.ts';
 
-/** The command of a message; a text that its sender did not type, as one of an inline bot, has none. */
+/**
+ * The command in a message. Text that its sender did not type, such as that of an inline bot, has
+ * none.
+ */
 export function readCommand(
   message: Pick<InboundMessage, 'text' | 'authored'>,
   commands?: readonly ChatCommand[],
@@ -13,9 +16,10 @@ export function readCommand(
 }
 
 /**
- * The command a text is, or null when it is ordinary text: one that does not begin with a command, or with one that is
- * unknown, or with one for another bot (`/stop@my_bot`; an adapter that knows its own name takes it off). Case, a
- * full-width slash, a full stop behind the name and the backticks of a copied command do not matter.
+ * The command in a text, or null when it is ordinary text: it does not begin with a command, or
+ * begins with an unknown one or one for another bot (`/stop@my_bot`; an adapter that knows its own
+ * name removes it). Case, a full-width slash, a full stop after the name and the backticks of a
+ * copied command do not matter.
  */
 export function parseCommand(
   text: string,

@@ -76,7 +76,7 @@ describe('what happened to a message', () => {
       }),
       `${taken}; waited 0.5 s; failed (model at host failed) after 3.5 s; parts: 1 sent.`,
     ],
-  ])('[D08] is shown in one line (%#)', (story, expected) => {
+  ])('[D08] is shown on one line (%#)', (story, expected) => {
     expect(lastLine(story)).toBe(`- 20 s ago (message \`7\`): ${expected}`);
   });
 
@@ -89,7 +89,7 @@ describe('what happened to a message', () => {
     expect(whyText([], NOW, 'owner')).toBe('I know of no message here.');
   });
 
-  it('[G05] [D08] in a group does not say who besides the owner may decide', () => {
+  it('[G05] [D08] does not tell a group who besides the owner may decide', () => {
     const awaits = { ...AWAITED, approvers: ['telegram:7'] };
     const story = turn({ outcome: 'running', finishedAt: null, awaits });
     const line = lastLine(story, 'others');
@@ -156,7 +156,7 @@ describe('/why', () => {
     }
   });
 
-  it('[D08] [W02] shows a group its own messages alone, and without names', async () => {
+  it('[D08] [W02] shows a group only its own messages, and without names', async () => {
     await scene.receive(aMessage({ chat: group, messageId: '1', addressed: true }));
     await scene.receive(aMessage({ messageId: '2' }));
     const { store } = scene;

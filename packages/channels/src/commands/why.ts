@@ -2,7 +2,7 @@ import { inlineCode, literalLine, shortDuration } from '@parley/core';
 import type { MessageStory, PendingApproval, TurnStory, WhyRepository } from '@parley/store';
 import { type CommandContext, chatCommand } from './command.ts';
 
-/** Messages that it explains: what fits on a phone. */
+/** The number of messages that it explains, which fit on a phone. */
 const MAX_STORIES = 8;
 
 const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of one message.';
@@ -24,24 +24,24 @@ export const why = chatCommand({
   run: async (_context, _transaction, answer) => ({ answer }),
 });
 
-/** The timeline of a message. Only messages of this chat are looked for. */
+/** The timeline of a message. Only messages of this chat are searched. */
 async function timelineText(
   repository: WhyRepository,
   { route, agent, receivedAt, audience }: CommandContext,
   named: string,
 ): Promise<string> {
   const { channel, account, chatId } = route;
-  // Few ever ask for all of one message.
+  // Loaded on demand, because few people ever ask for a full timeline.
   const { whyAnswerText } = await import('./timeline-text.ts');
   const chat = { channel, account, chatId };
   const found = await repository.ask({ message: named, chat, agent: agent ?? null }, receivedAt);
   return whyAnswerText(found, audience === 'owner' ? 'chat' : 'group');
 }
 
-/** The audience of the explanation: in a group everyone reads it, so it names no servers there. */
+/** Who reads the explanation: in a group it is everyone, so it names no servers there. */
 type Audience = CommandContext['audience'];
 
-/** Explains the outcome of the last messages of a chat (D08), in Markdown. `now` in ms. */
+/** Explains what happened to the last messages of a chat (D08), in Markdown. `now` is in ms. */
 export function whyText(stories: readonly MessageStory[], now: number, audience: Audience): string {
   if (stories.length === 0) return 'I know of no message here.';
   const lines = stories.map((story) => {
@@ -78,14 +78,14 @@ function storyText(story: MessageStory, now: number, audience: Audience): string
   }
 }
 
-/** Turns before the one that answered. */
+/** The number of turns before the one that answered. */
 function interruptionsText({ interruptions = 0 }: MessageStory): string {
   if (interruptions === 0) return '';
   const times = interruptions === 1 ? '' : ` ${interruptions} times`;
   return `; its turn was interrupted by a later message${times}`;
 }
 
-/** A group does not learn the name of the task. */
+/** A group is not told the name of the task. */
 function alertText({ messageId, reason, turn }: MessageStory, audience: Audience): string {
   const task = audience === 'others' || reason === null ? '' : ` ${inlineCode(reason)}`;
   const delivery = turn === null ? '' : `; ${partsText(turn.parts)}`;
@@ -118,7 +118,7 @@ function turnText(turn: TurnStory, now: number, audience: Audience): string {
   }
 }
 
-/** Names the people who may approve and the time left. A group does not learn the names. */
+/** Names the people who may approve and the time left. A group is not told the names. */
 function pendingText(
   { tool, code, approvers, expiresAt }: PendingApproval,
   now: number,

@@ -22,7 +22,7 @@ describe('what happens to a part that could not be sent', () => {
     [1, 500],
     [4, 4_000],
   ])(
-    'backs off exponentially after a passing fault: attempt %i waits at least %i ms',
+    'backs off exponentially after a transient failure: attempt %i waits at least %i ms',
     (attempts, afterMs) => {
       expect(decide({ kind: 'transient' }, { attempts })).toEqual({
         kind: 'retry',
@@ -38,7 +38,7 @@ describe('what happens to a part that could not be sent', () => {
     expect(decision.kind === 'retry' && decision.afterMs).toBeLessThanOrEqual(60_000);
   });
 
-  it('[D04] waits for a connection for as long as there is none, at no cost of an attempt', () => {
+  it('[D04] waits as long as there is no connection, without using up an attempt', () => {
     expect(decide({ kind: 'transient', untried: true }, { attempts: 7 })).toEqual({
       kind: 'retry',
       afterMs: 1_500,
@@ -53,18 +53,18 @@ describe('what happens to a part that could not be sent', () => {
     });
   });
 
-  it('[D04] never repeats an uncertain send where the platform cannot recognise the repetition', () => {
+  it('[D04] never repeats an uncertain send when the platform cannot recognize the repetition', () => {
     expect(decide({ kind: 'unknown-outcome' })).toEqual({ kind: 'give-up', state: 'unknown' });
   });
 
-  it('[D04] repeats an uncertain send where the platform recognises its key', () => {
+  it('[D04] repeats an uncertain send when the platform recognizes its key', () => {
     expect(decide({ kind: 'unknown-outcome' }, { mayRepeat: true })).toMatchObject({
       kind: 'retry',
     });
   });
 
   it.each(['refused', 'refused-format', 'gone', 'forbidden'] as const)(
-    '[D05] stops for good when the platform says "%s"',
+    '[D05] stops permanently when the platform says "%s"',
     (kind) => {
       expect(decide({ kind }, { mayRepeat: true })).toEqual({
         kind: 'give-up',

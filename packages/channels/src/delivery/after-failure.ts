@@ -20,7 +20,7 @@ import { jitterDelay } from '../reconnect.ts';
 import type { Pacer } from './pacer.ts';
 import type { SendNotes } from './send-notes.ts';
 
-/** The decision about a part whose sending failed. */
+/** What to do with a part that failed to send. */
 export type AfterFailure =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly attempt: 'counts' | 'free' }
   | { readonly kind: 'give-up'; readonly state: 'failed' | 'unknown' };
@@ -28,9 +28,9 @@ export type AfterFailure =
 /** The facts of the decision. `random` is in [0, 1). */
 export interface FailureFacts {
   readonly failure: ChannelFailure;
-  /** Attempts that counted before this one. */
+  /** The attempts that counted before this one. */
   readonly attempts: number;
-  /** The part may be sent again although it may have arrived. */
+  /** Whether the part may be sent again although it may have arrived. */
   readonly mayRepeat: boolean;
   readonly random: number;
 }
@@ -38,12 +38,13 @@ export interface FailureFacts {
 const MAX_ATTEMPTS = 8;
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 60_000;
-/** However long a connection is away: what waits for it is not given up. */
+/** Used however long the connection is away: a part that waits for it is not given up. */
 const UNTRIED_MS = 3_000;
 
 /**
- * Decides whether a part is tried again (D04, D05): a rate limit costs no attempt, nor does a connection
- * that is not there; an unknown outcome is repeated only where a repetition does no harm, a refusal is final.
+ * Decides whether a part is tried again (D04, D05). A rate limit costs no attempt, nor does a
+ * missing connection; an unknown outcome is repeated only where a repetition does no harm; a
+ * refusal is final.
  */
 export function afterFailure(facts: FailureFacts): AfterFailure {
   const { failure } = facts;
@@ -70,15 +71,15 @@ function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterF
   return { kind: 'retry', afterMs: jitterDelay(backoff, facts.random), attempt: 'counts' };
 }
 
-/** The notice about a part in its chat, in Markdown. `⚙️` marks the system (G08). */
+/** A notice about a part in its chat, in Markdown. `⚙️` marks the system (G08). */
 export interface Notice {
   readonly markdown: string;
   readonly buttons?: Button[];
 }
 
 /**
- * Sent when it is unknown whether a part arrived (D04). `key` is the part's idempotency key; a command
- * takes the place of the button on platforms without buttons.
+ * Sent when it is unknown whether a part arrived (D04). `key` is the part's idempotency key. On
+ * platforms without buttons a command replaces the button.
  */
 export function uncertainNotice(key: string, hasButtons: boolean): Notice {
   const what =
@@ -92,12 +93,12 @@ export function uncertainNotice(key: string, hasButtons: boolean): Notice {
   return { markdown: `${what} I can send it again.`, buttons: [button] };
 }
 
-/** Whether a chat can still get a notice of a failure. */
+/** Whether the chat can still receive a notice about a failure. */
 function canBeReported(failure: ChannelFailure): boolean {
   return failure.kind !== 'gone' && failure.kind !== 'forbidden';
 }
 
-/** Sent when the platform refused a part for good. */
+/** Sent when the platform permanently refused a part. */
 function refusedNotice(reason: string): Notice {
   return { markdown: `⚙️ A part of my answer could not be delivered: ${literal(reason)}` };
 }
@@ -106,16 +107,19 @@ function refusedNotice(reason: string): Notice {
 export interface FailureDeps {
   readonly outbox: OutboxRepository;
   readonly capabilities: Pick<Capabilities, 'idempotentSend' | 'idempotentForMs' | 'buttons'>;
-  /** The handling of a part that may have arrived; `notify` when absent. */
+  /** How to handle a part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: 'notify' | 'resend' | undefined;
   readonly pacer: Pacer;
-  /** See `ChannelAdapter`. Absent: the platform cannot be asked. */
+  /** See `ChannelAdapter`. Absent when the platform cannot be asked. */
   readonly findSent?: ChannelAdapter['findSent'] | undefined;
-  /** See `ChannelContext`. Absent: the log alone says which groups and topics are closed to the bot. */
+  /**
+   * See `ChannelContext`. When absent, only the log says which groups and topics are closed to the
+   * bot.
+   */
   readonly notifyOwner?: ((key: string, markdown: string) => Promise<void>) | undefined;
   /** See `ChannelAdapter`. */
   readonly chatName?: ChannelAdapter['chatName'] | undefined;
-  /** Absent: after a crash every part that was marked as being sent is uncertain. */
+  /** When absent, every part marked as being sent is uncertain after a crash. */
   readonly notes?: SendNotes | undefined;
   readonly log: Logger;
   readonly meter: Meter;
@@ -124,7 +128,7 @@ export interface FailureDeps {
   readonly random: () => number;
 }
 
-/** Carries out what `afterFailure` decides about a part whose sending has thrown. */
+/** Carries out what `afterFailure` decides about a part whose send threw. */
 export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknown): Promise<void> {
   const { part } = due;
   const error = asChannelError(thrown);
@@ -146,7 +150,10 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
     deps.meter.count('parley_delivery_retries_total', labels);
     const { channel, account } = part.route;
     const away = failure.kind === 'transient' && { outage: `${channel}/${account}` };
-    deps.log.warn({ ...away, part: part.id, afterMs, reason: error.message }, 'send again later');
+    deps.log.warn(
+      { ...away, part: part.id, afterMs, reason: error.message },
+      'part will be sent again later',
+    );
     await deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs }, error.message, attempt);
     return;
   }
@@ -154,7 +161,7 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
   const reason = error.message;
   const about = state === 'unknown' ? uncertainNoticeOf(deps, part) : refusedNotice(reason);
   const isOpen = canBeReported(error.failure);
-  // Nothing else of the answer can arrive there either.
+  // The rest of the answer cannot arrive there either.
   await failPart(deps, part, {
     ...{ state, reason, notice: isOpen && part.act === undefined ? about : null },
     scope: isOpen ? 'part' : 'answer',
@@ -162,7 +169,10 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
   if (!isOpen && part.route.chatType !== 'direct') await tellOfClosed(deps, part, error);
 }
 
-/** A group or topic that nobody there can be notified in: deleted, locked, or the bot was removed. */
+/**
+ * Reports a group or topic where nobody can be notified: it was deleted or locked, or the bot was
+ * removed.
+ */
 async function tellOfClosed(
   { notifyOwner, chatName, log }: FailureDeps,
   { id, route: { channel, chatId, threadId } }: OutboundPart,
@@ -176,14 +186,14 @@ async function tellOfClosed(
     const text = `An answer could not be delivered to ${where}: ${literal(reason)}`;
     await notifyOwner?.(`closed ${place} ${failure.kind}`, text);
   } catch (error) {
-    log.warn({ part: id, reason: reasonOf(error) }, 'the owner could not be notified');
+    log.warn({ part: id, reason: reasonOf(error) }, 'could not notify the owner');
   }
 }
 
 interface Ending {
   readonly state: 'failed' | 'unknown';
   readonly reason: string;
-  /** Null where the chat cannot be notified. */
+  /** Null when the chat cannot be notified. */
   readonly notice: Notice | null;
   /** The scope of the failure; `part` when absent. */
   readonly scope?: 'part' | 'answer';
@@ -200,7 +210,7 @@ async function failPart(deps: FailureDeps, part: OutboundPart, ending: Ending): 
   deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');
 }
 
-/** A notice is one message, so it has no number. */
+/** A notice is a single message, so it has no number. */
 function noticePart({ markdown, buttons }: Notice, route: ReplyRoute): NewPart | null {
   const { numbered: _, ...target } = route.target;
   const [body] = render(markdown, target);
@@ -212,7 +222,10 @@ function asChannelError(thrown: unknown): ChannelError {
   return new ChannelError({ kind: 'unknown-outcome' }, reasonOf(thrown), thrown);
 }
 
-/** A part found in `sending` belonged to a process that died: the platform may or may not have it. */
+/**
+ * Handles a part found in `sending`: the process that sent it died, and the platform may or may not
+ * have it.
+ */
 export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
   const { part, sendingAt, attempts } = due;
   if (!(await deps.outbox.takeOver(part.id))) return;
@@ -221,7 +234,7 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
   const sendAgain = (attempt: 'counts' | 'free'): Promise<void> =>
     deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, attempt);
   if (note?.kind === 'marked') return sendAgain('free');
-  // Where the platform forgets keys, later attempts must know that this one may have arrived.
+  // When the platform forgets keys, later attempts must know that this one may have arrived.
   if (mayRepeat(deps, part, mayBeThereSince(due)))
     return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');
   const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
@@ -229,24 +242,25 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
     await deps.outbox.markSent(part.id, messageId, deps.clock());
     return;
   }
-  // Without it the chat may never learn that an answer is uncertain, so the death of a process over a notice is made good
-  // for, once.
+  // Without the notice the chat might never learn that an answer is uncertain, so it is repeated
+  // once when its process died.
   if (part.noticeOf !== undefined && attempts === 0) return sendAgain('counts');
   await failPart(deps, part, { state: 'unknown', reason, notice: uncertainNoticeOf(deps, part) });
 }
 
 /**
- * The earliest moment at which a part may have reached the platform, in ms since 1970: the start of the current attempt
- * if no earlier one failed (a rate limit is no failure), otherwise the start of the first attempt, because any of those
- * that failed may have arrived. Undefined if it was never tried.
+ * The earliest moment at which a part may have reached the platform, in ms since 1970: the start of
+ * the current attempt if no earlier one failed (a rate limit is not a failure), otherwise the start
+ * of the first attempt, because any failed one may have arrived. Undefined when it was never tried.
  */
 function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
   return (attempts > 0 ? triedAt : sendingAt) ?? sendingAt ?? undefined;
 }
 
 /**
- * Checks whether an earlier attempt at a part may have arrived and the platform may have forgotten its key since then,
- * because the part waited for a rate limit or no process was running. Sent again, the part could appear twice.
+ * Whether an earlier attempt at a part may have arrived and the platform may have forgotten its key
+ * since then, because the part waited for a rate limit or no process was running. Sending it again
+ * could then double it.
  */
 export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   const { idempotentSend, idempotentForMs } = deps.capabilities;
@@ -255,14 +269,16 @@ export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   return since !== undefined && !mayRepeat(deps, due.part, since);
 }
 
-/** Ends a part that is marked as being sent, and of which it is not known whether an earlier attempt arrived. */
+/**
+ * Closes a part that is marked as being sent when it is unknown whether an earlier attempt arrived.
+ */
 export async function endUncertain(deps: FailureDeps, { part }: DuePart): Promise<void> {
   const reason =
     'an earlier attempt may have arrived, and the platform would not recognise another one';
   await failPart(deps, part, { state: 'unknown', reason, notice: uncertainNoticeOf(deps, part) });
 }
 
-/** People wait behind it, so an answer that takes longer is none. In ms. */
+/** People wait behind it, so a slower answer counts as none. In ms. */
 const FIND_WITHIN_MS = 10_000;
 
 async function findSent(deps: FailureDeps, part: OutboundPart): Promise<string | undefined> {
@@ -277,8 +293,8 @@ async function findSent(deps: FailureDeps, part: OutboundPart): Promise<string |
 }
 
 /**
- * Whether a part that may have arrived is sent again. A notice is not: one cause gives one notice, and a channel whose
- * every outcome is unknown would flood its chats.
+ * Whether a part that may have arrived is sent again. A notice is not, because one cause gives one
+ * notice, and a channel whose every outcome is unknown would otherwise flood its chats.
  */
 export function mayRepeat(
   { capabilities, whenUncertain, clock }: FailureDeps,
@@ -286,7 +302,7 @@ export function mayRepeat(
   sentAt = clock(),
 ): boolean {
   const { idempotentSend, idempotentForMs = Number.POSITIVE_INFINITY } = capabilities;
-  // Sent in what is now the future, because the clock was set back: how long ago is not known.
+  // When the clock was set back, the send lies in the future, and how long ago it was is unknown.
   const isKeyKnown = idempotentSend && Math.abs(clock() - sentAt) <= idempotentForMs;
   const isHarmless = isKeyKnown || part.act !== undefined;
   return isHarmless || (whenUncertain === 'resend' && part.noticeOf === undefined);

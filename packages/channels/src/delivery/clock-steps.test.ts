@@ -13,7 +13,10 @@ const PAUSE_MS = 5_000;
 const YEAR_MS = 365 * 24 * 3_600_000;
 const NEVER = new AbortController().signal;
 
-/** An event before a delivery: time passes, the clock is set, or the platform will refuse the next part. */
+/**
+ * An event before a delivery: time passes, the clock is set, or the platform will refuse the next
+ * part.
+ */
 const Event = fc.oneof(
   fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 10_000 }) }),
   fc.record({
@@ -23,7 +26,7 @@ const Event = fc.oneof(
   fc.record({ kind: fc.constant('refuse' as const), ms: fc.constant(PAUSE_MS) }),
 );
 
-it('[D05] a part waits as long as its rate and its platform say, whatever happens to the clock', async () => {
+it('[D05] a part waits as long as its rate and its platform demand, whatever happens to the clock', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(Event, { minLength: 1, maxLength: 20 }), async (events) => {
       const { clock, monotonic, pass, stepClock } = movableTime();
@@ -51,7 +54,7 @@ it('[D05] a part waits as long as its rate and its platform say, whatever happen
         expect(wait).toBeLessThanOrEqual(PAUSE_MS);
         pass(wait);
       }
-      // A refused part waits twice at most: for what its row says, and for its chat.
+      // A refused part waits at most twice: for its own row, and for its chat.
       for (let calls = 0; calls < 4 * texts.length; calls += 1) {
         const wait = await deliverChat(deps, CHAT, NEVER);
         if (wait === null) break;

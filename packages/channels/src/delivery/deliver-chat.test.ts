@@ -54,13 +54,13 @@ const deliver = (change?: Partial<DeliveryDeps>, chat = CHAT) =>
   deliverChat(deps(change), chat, new AbortController().signal);
 const seen = (chatId = 'c') => scene.visible.get(chatId) ?? [];
 
-/** Notes as a file keeps them, while all else of the process is gone. */
+/** Notes kept in a file, while everything else in the process is gone. */
 function notesOnDisk(): SendNotes {
   const { log } = recordingLogger();
   return openSendNotes(join(folder, 'sending'), 'boot', { now, log });
 }
 
-/** A process dies while it sends: the row stays in `sending`. */
+/** Lets a process die while it sends, which leaves the row in `sending`. */
 async function dieWhileSending(arrived: boolean): Promise<void> {
   const died = new Error('killed');
   const outbox = {
@@ -73,13 +73,13 @@ async function dieWhileSending(arrived: boolean): Promise<void> {
 }
 
 describe('delivering to a chat', () => {
-  it('[D13] abandons a text that the platform swallows after 15 s', async () => {
+  it('[D13] abandons a text after 15 s when the platform never answers', async () => {
     await scene.owe('c', ['one']);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const asked = Promise.withResolvers<AbortSignal>();
       const send = async (part: OutboundPart, signal: AbortSignal) => {
-        // The notice that its fate is unknown.
+        // This is the notice that the outcome is unknown.
         if (part.body.text !== 'one') return { platformMessageId: 'notice' };
         asked.resolve(signal);
         return new Promise<Receipt>((_resolve, reject) => {
@@ -110,7 +110,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['one', 'two']);
   });
 
-  it('[D05] holds all chats up when the platform limits the whole account', async () => {
+  it('[D05] delays all chats when the platform limits the entire account', async () => {
     await scene.owe('c', ['one']);
     await scene.owe('d', ['two']);
     const pacer = createPacer();
@@ -122,7 +122,7 @@ describe('delivering to a chat', () => {
     expect(seen('d')).toEqual(['two']);
   });
 
-  it('[D05] sends what is left of a chat at its rate, not at once, after the platform limited it', async () => {
+  it('[D05] sends the rest of a chat at its rate, not at once, after the platform limited it', async () => {
     await scene.owe('c', ['one', 'two']);
     const pacer = createPacer({ direct: { burst: 3, everyMs: 700 } });
     scene.answer('c', { kind: 'rate-limited', retryAfterMs: 5_000, scope: 'chat' });
@@ -132,7 +132,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['one']);
   });
 
-  it('[D04] sends what is owed, in order, and leaves nothing', async () => {
+  it('[D04] sends what is owed, in order and completely', async () => {
     await scene.owe('c', ['one', 'two']);
     await scene.owe('c', ['three']);
     expect(await deliver()).toBeNull();
@@ -141,7 +141,7 @@ describe('delivering to a chat', () => {
     expect(points.slice(0, 2)).toEqual(['part-sending', 'part-sent']);
   });
 
-  /** An outbox whose database fails twice at each outcome of a send. */
+  /** An outbox whose database fails twice whenever the outcome of a send is stored. */
   function failingOutbox(code: StoreError['code']): DeliveryDeps['outbox'] {
     const { outbox } = scene.store;
     const later = <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) => {
@@ -168,15 +168,15 @@ describe('delivering to a chat', () => {
     'store-unwritable',
     'store-refused',
     'store-failed',
-  ] as const)('while the database fails for a while (%s)', (code) => {
-    it('[D04] knows that a part was sent', async () => {
+  ] as const)('while the database is failing (%s)', (code) => {
+    it('[D04] remembers that a part was sent', async () => {
       await scene.owe('c', ['one', 'two']);
       expect(await deliver({ outbox: failingOutbox(code) })).toBeNull();
       expect(seen()).toEqual(['one', 'two']);
       expect(await scene.states('c')).toEqual(['sent', 'sent']);
     });
 
-    it('[D04] knows that a part did not leave, and sends it again', async () => {
+    it('[D04] remembers that a part did not leave, and sends it again', async () => {
       await scene.owe('c', ['one']);
       scene.answer('c', { kind: 'transient' });
       now += (await deliver({ outbox: failingOutbox(code) })) ?? 0;
@@ -185,14 +185,14 @@ describe('delivering to a chat', () => {
       expect(seen()).toEqual(['one']);
     });
 
-    it('[D04] [D05] knows that a part was refused', async () => {
+    it('[D04] [D05] remembers that a part was refused', async () => {
       await scene.owe('c', ['one']);
       scene.answer('c', { kind: 'refused' });
       await deliver({ outbox: failingOutbox(code) });
       expect(await scene.states('c')).toEqual(['failed', 'sent']);
     });
 
-    it('[D04] knows that a part was found at the platform', async () => {
+    it('[D04] remembers that a part was found on the platform', async () => {
       await scene.owe('c', ['one']);
       await dieWhileSending(true);
       const answers = ['m9'];
@@ -203,7 +203,7 @@ describe('delivering to a chat', () => {
     });
   });
 
-  it('[D04] leaves the outcome of a send open where the database is damaged, and where this process ends', async () => {
+  it('[D04] leaves the outcome of a send open when the database is damaged, and when this process ends', async () => {
     await scene.owe('c', ['one']);
     const damaged = new StoreError('store-damaged', 'damaged');
     const outbox = { ...scene.store.outbox, markSent: () => Promise.reject(damaged) };
@@ -225,7 +225,7 @@ describe('delivering to a chat', () => {
     expect(await scene.states('d')).toEqual(['sending']);
   });
 
-  it('[D04] notes durably that it is sending before the platform is called', async () => {
+  it('[D04] durably records that it is sending before it calls the platform', async () => {
     await scene.owe('c', ['one']);
     let during: readonly string[] = [];
     const send = async (part: OutboundPart, signal: AbortSignal) => {
@@ -247,7 +247,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['one', 'two']);
   });
 
-  it('[D05] obeys a platform that says "later" for hours: no attempt is used up, and all comes in order', async () => {
+  it('[D05] obeys a platform that says "later" for hours: no attempt is used up, and everything arrives in order', async () => {
     await scene.owe('c', ['one', 'two']);
     const fiveMinutes = { kind: 'rate-limited', retryAfterMs: 300_000, scope: 'chat' } as const;
     scene.answer('c', ...Array.from({ length: 30 }, () => fiveMinutes));
@@ -264,7 +264,7 @@ describe('delivering to a chat', () => {
     expect(scene.sends.filter((send) => send.startsWith('c:'))).toHaveLength(33);
   });
 
-  it('[D05] gives up a part after eight attempts, notifies the chat, and continues with the next', async () => {
+  it('[D05] gives up a part after eight attempts, notifies the chat, and continues with the next one', async () => {
     await scene.owe('c', ['one', 'two']);
     scene.answer('c', ...Array.from({ length: 8 }, () => ({ kind: 'transient' }) as const));
     for (let wait = await deliver(); wait !== null; wait = await deliver()) now += wait;
@@ -282,7 +282,7 @@ describe('delivering to a chat', () => {
     },
   );
 
-  it('[D05] reports it in one message without a number, also where parts are numbered', async () => {
+  it('[D05] reports it in one message without a number, even when parts are numbered', async () => {
     const target = { ...CAPABILITIES.target, maxLength: 40, numbered: true } as const;
     const body = { text: 'one', plain: 'one' };
     await scene.store.outbox.enqueue([{ route: { ...CHAT, target }, body }], now);
@@ -292,7 +292,7 @@ describe('delivering to a chat', () => {
   });
 
   it.each(['gone', 'forbidden'] as const)(
-    '[D05] notifies no one in a chat that is %s, and tries no more of that answer',
+    '[D05] notifies nobody in a chat that is %s, and tries no more of that answer',
     async (kind) => {
       await scene.owe('c', ['one', 'two', 'three']);
       scene.answer('c', { kind });
@@ -313,7 +313,7 @@ describe('delivering to a chat', () => {
     },
   );
 
-  it('[D05] does not tell of a notice that failed, or there would be no end', async () => {
+  it('[D05] does not report a notice that failed, because that would never end', async () => {
     await scene.owe('c', ['one']);
     scene.answer('c', { kind: 'refused' }, { kind: 'refused' });
     await deliver();
@@ -355,7 +355,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(texts);
   });
 
-  it('[D04] sends no part that was taken out of the outbox after it was read', async () => {
+  it('[D04] does not send a part that was removed from the outbox after it was read', async () => {
     await scene.owe('c', ['one', 'two', 'three']);
     const { outbox } = scene.store;
     const unfinished: typeof outbox.unfinished = async (...chat) => {
@@ -369,7 +369,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['two', 'three']);
   });
 
-  it('[D04] sends no following part of an answer whose asker is forgotten while the first is sent', async () => {
+  it('[D04] sends no further part of an answer when its asker is forgotten during the first one', async () => {
     await scene.owe('c', ['one', 'two', 'three']);
     const send = async (part: OutboundPart, signal: AbortSignal) => {
       const receipt = await scene.send(part, signal);
@@ -395,7 +395,7 @@ describe('delivering to a chat', () => {
     expect(await scene.states('c')).toEqual(['sent', 'pending']);
   });
 
-  it('[D11] ends a send that is under way on request, as one of unknown outcome', async () => {
+  it('[D11] aborts a send under way on request, and its outcome is unknown', async () => {
     await scene.owe('c', ['one']);
     const stop = new AbortController();
     const send = (_part: OutboundPart, signal: AbortSignal) =>
@@ -423,7 +423,7 @@ describe('a part that was being sent when the process died', () => {
   );
 
   it.each([true, false])(
-    '[D04] is sent again where the platform knows its key, and seen once (arrived: %s)',
+    '[D04] is sent again where the platform recognizes its key, and appears once (arrived: %s)',
     async (arrived) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(arrived);
@@ -434,7 +434,7 @@ describe('a part that was being sent when the process died', () => {
     },
   );
 
-  it('[D04] is reported as uncertain where the platform has forgotten its key by now', async () => {
+  it('[D04] is reported as uncertain when the platform has forgotten its key', async () => {
     const capabilities = { idempotentSend: true, idempotentForMs: 60_000, buttons: true };
     await scene.owe('c', ['one']);
     await dieWhileSending(true);
@@ -444,7 +444,7 @@ describe('a part that was being sent when the process died', () => {
     expect(await scene.states('c')).toEqual(['unknown', 'sent']);
   });
 
-  it('[D04] is reported as uncertain, not repeated, where the process stood still until the platform had forgotten its key', async () => {
+  it('[D04] is reported as uncertain, not repeated, when the process stalled until the platform had forgotten its key', async () => {
     const capabilities = { idempotentSend: true, idempotentForMs: 60_000, buttons: true };
     await scene.owe('c', ['one']);
     const send = async (part: OutboundPart, signal: AbortSignal) => {
@@ -458,7 +458,7 @@ describe('a part that was being sent when the process died', () => {
     expect(await scene.states('c')).toEqual(['unknown', 'sent']);
   });
 
-  it('[D04] is reported as uncertain where it had to wait for another attempt until the platform had forgotten its key', async () => {
+  it('[D04] is reported as uncertain when its next attempt came after the platform had forgotten its key', async () => {
     const capabilities = { idempotentSend: true, idempotentForMs: 60_000, buttons: true };
     await scene.owe('c', ['one']);
     const lost = async (part: OutboundPart, signal: AbortSignal) => {
@@ -474,7 +474,7 @@ describe('a part that was being sent when the process died', () => {
   });
 
   it.each(['a lost answer', 'the death of the process'])(
-    '[D04] is reported as uncertain after %s and refusals for a while, until the platform had forgotten its key',
+    '[D04] is reported as uncertain after %s and a long series of refusals, when the platform has forgotten its key',
     async (how) => {
       const capabilities = { idempotentSend: true, idempotentForMs: 60_000, buttons: true };
       await scene.owe('c', ['one']);
@@ -506,7 +506,7 @@ describe('a part that was being sent when the process died', () => {
   });
 
   it.each([true, false])(
-    '[D04] is reported also when the process dies again over the report (arrived: %s)',
+    '[D04] is reported even when the process dies again while reporting it (arrived: %s)',
     async (arrived) => {
       await scene.owe('c', ['one']);
       await dieWhileSending(false);
@@ -565,7 +565,7 @@ describe('a part that was being sent when the process died', () => {
     expect(seen()).toEqual(['one', 'two']);
   });
 
-  it('[D04] is known to have arrived when the platform had said so, and is not sent again', async () => {
+  it('[D04] counts as arrived when the platform had said so, and is not sent again', async () => {
     await scene.owe('c', ['one', 'two']);
     const notes = notesOnDisk();
     const died = new Error('killed');
@@ -580,7 +580,7 @@ describe('a part that was being sent when the process died', () => {
     ['m9', ['sent', 'sent']],
     [undefined, ['unknown', 'sent', 'sent']],
   ])(
-    '[D04] is looked for at the platform where that can be asked (found: %s)',
+    '[D04] is looked up on the platform where that is possible (found: %s)',
     async (found, states) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(true);
@@ -622,7 +622,7 @@ describe('a part that was being sent when the process died', () => {
     },
   );
 
-  it('[D04] is sent again after a lost answer, too, where the settings say so', async () => {
+  it('[D04] is also sent again after a lost response where the settings say so', async () => {
     await scene.owe('c', ['one']);
     scene.answer('c', { kind: 'unknown-outcome' });
     now += (await deliver({ whenUncertain: 'resend' })) ?? 0;

@@ -21,32 +21,38 @@ import { patientOutbox } from './patient-outbox.ts';
 export interface DeliveryDeps extends FailureDeps {
   readonly capabilities: FailureDeps['capabilities'] & Pick<Capabilities, 'rates'>;
   send(part: OutboundPart, signal: AbortSignal, onStart: () => void): Promise<Receipt>;
-  /** Without it nothing is traced. */
+  /** Absent when tracing is off. */
   readonly tracer?: Tracer | undefined;
   readonly checkpoint: Checkpoint;
-  /** True once another gateway is to send the rest: the part under way is the last. */
+  /** True once another gateway is to send the rest: the part under way is the last one. */
   readonly isEnding?: (() => boolean) | undefined;
-  /** Fires when another gateway serves the account now: what is under way ends. */
+  /** Fires when another gateway serves the account: sends under way are aborted. */
   readonly lost?: AbortSignal | undefined;
-  /** Other gateways send for this account, too: a part that is being sent may be theirs. */
+  /** Whether other gateways send for this account, too: a part that is being sent may be theirs. */
   readonly othersSend?: boolean | undefined;
 }
 
-/** A text that has no answer by then is abandoned, and its outcome is unknown (D13). */
+/** A text without a response by then is abandoned, and its outcome is unknown (D13). */
 const TEXT_LIMIT_MS = 15_000;
-/** An upload may be slow. Adapters end one themselves when nothing moves for 15 s, where their client tells. */
+/**
+ * An upload may be slow. Adapters abort one themselves when nothing moves for 15 s, where their
+ * client reports progress.
+ */
 const FILE_LIMIT_MS = 10 * 60_000;
-/** Parts that are read at once. */
+/** The number of parts that are read at once. */
 const AT_ONCE = 10;
-/** After this a part that another gateway sends is sent again, and so often it is looked at. In ms. */
+/**
+ * A part that another gateway was sending is sent again after the first duration; the second one is
+ * the interval between checks. In ms.
+ */
 const [OTHERS_SEND_MS, RECHECK_MS] = [5_000, 500];
 
 /**
- * Sends what a chat is owed, in order, until nothing is due (D04). Returns after how many ms to come
- * back, or null when all is sent. Only one call per chat may run at a time, and a wake-up that comes
- * during it causes another one: what is added meanwhile need not be looked for. The signal ends a send
- * that is under way; its outcome is then as unknown as after a crash. `fresh` parts are sent without
- * reading them, unless the outbox refuses because an earlier part is unfinished.
+ * Sends what a chat is owed, in order, until nothing is due (D04). Returns after how many ms to
+ * come back, or null when everything is sent. Only one call per chat may run at a time, and a
+ * wake-up during it causes another call, so parts added in the meantime need not be looked for. The
+ * signal aborts a send under way; its outcome is then as unknown as after a crash. `fresh` parts
+ * are sent without reading them, unless the outbox refuses because an earlier part is unfinished.
  */
 export async function deliverChat(
   services: DeliveryDeps,
@@ -81,8 +87,9 @@ function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
 }
 
 /**
- * The time that a living gateway may still need for the part that it sends, in ms. Where several send for an account
- * a part may be sent twice without harm, so a wrong guess about a dead one does none either.
+ * How long a living gateway may still need for the part that it is sending, in ms. Where several
+ * send for an account, sending a part twice does no harm, so a wrong guess about a dead one does
+ * none either.
  */
 function othersTime({ othersSend, clock }: DeliveryDeps, { sendingAt }: DuePart): number {
   if (othersSend !== true) return 0;
@@ -100,7 +107,7 @@ async function deliverInOrder(
   parts: readonly DuePart[],
   signal: AbortSignal,
 ): Promise<number | 'all-sent' | 'look-again'> {
-  /** When this part was marked, together with the receipt of the one before. */
+  /** When this part was marked, if that happened together with the receipt of the previous one. */
   let sendingAt: number | null = null;
   for (const [index, due] of parts.entries()) {
     const { part } = due;
@@ -132,7 +139,7 @@ async function deliverInOrder(
   return 'all-sent';
 }
 
-/** A part that is not pending any more. */
+/** The part is no longer pending. */
 function forgetUnmarked({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
   notes?.remove(part.id);
   return 'look-again';
@@ -142,23 +149,25 @@ function noteMarked(deps: DeliveryDeps, part: OutboundPart, at: number): void {
   if (!mayRepeat(deps, part)) deps.notes?.write({ partId: part.id, at }, { kind: 'marked' });
 }
 
-/** The wait of this part: until it is due, then until platform and account allow it. In ms. */
+/**
+ * How long this part has to wait: until it is due, and until platform and account allow it. In ms.
+ */
 function waitFor({ pacer, clock, monotonic }: DeliveryDeps, due: DuePart): number {
   return untilDue(due, clock()) || pacer.take(due.part.route, monotonic());
 }
 
-/** A part that is marked as being sent, and the one that waits behind it. */
+/** A part that is marked as being sent, and the one that follows it. */
 interface Marked {
   readonly due: DuePart;
   readonly following: DuePart | undefined;
 }
 
-/** `followingAt`: when the following part was marked as being sent; null: it is not. */
+/** `followingAt`: when the following part was marked as being sent; null when it was not. */
 type Sent =
   | { readonly kind: 'sent'; readonly followingAt: number | null }
   | { readonly kind: 'not-sent' };
 
-/** Sends a part, as a stage of the trace it belongs to. */
+/** Sends a part as a stage of its trace. */
 function sendTraced(deps: DeliveryDeps, marked: Marked, signal: AbortSignal): Promise<Sent> {
   const { due } = marked;
   const { tracer = silentTracer, clock, meter } = deps;
@@ -201,7 +210,7 @@ async function sendPart(
   );
 }
 
-/** Runs a send whose signal fires with any of these, or when it takes too long. */
+/** Runs a send whose signal fires with any of these signals, or when it takes too long. */
 async function withinLimit<T>(
   { file }: OutboundPart,
   signals: readonly (AbortSignal | undefined)[],
@@ -223,7 +232,9 @@ async function withinLimit<T>(
   }
 }
 
-/** Rejects when the database fails for good: the part stays in `sending`, as after a crash. */
+/**
+ * Rejects when the database fails permanently: the part then stays in `sending`, as after a crash.
+ */
 async function recordSent(
   deps: DeliveryDeps,
   {

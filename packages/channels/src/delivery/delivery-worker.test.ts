@@ -53,7 +53,7 @@ const wake = (chatId: string, account = 'default', fresh?: FreshParts) =>
 const seen = (chatId: string) => scene.visible.get(chatId) ?? [];
 
 describe('the deliveries of an account', () => {
-  it('[D04] send at the start what an earlier process left behind', async () => {
+  it('[D04] send what an earlier process left behind when they start', async () => {
     await scene.owe('left', ['one', 'two']);
     startWorker(scene.send, 60_000);
     await expect.poll(() => seen('left')).toEqual(['one', 'two']);
@@ -65,7 +65,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('lost')).toEqual(['one']);
   });
 
-  it('[D05] hold up one chat that the platform limits, and no other', async () => {
+  it('[D05] delay a chat that the platform limits, and no other', async () => {
     scene.answer('slow', { kind: 'rate-limited', retryAfterMs: 400, scope: 'chat' });
     await scene.owe('slow', ['one', 'two']);
     for (const chat of ['a', 'b', 'c']) await scene.owe(chat, ['one']);
@@ -75,7 +75,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('slow')).toEqual(['one', 'two']);
   });
 
-  it('[D04] keep the order of each chat when many are woken over and over', async () => {
+  it('[D04] keep the order within each chat when many are woken over and over', async () => {
     const send = async (part: OutboundPart, signal: AbortSignal) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
       return scene.send(part, signal);
@@ -92,7 +92,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => chats.map(seen)).toEqual(chats.map(() => texts));
   });
 
-  it('[D11] wait for a send that is under way and lose nothing that is still owed', async () => {
+  it('[D11] wait for a send under way and lose nothing that is still owed', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;
@@ -106,7 +106,7 @@ describe('the deliveries of an account', () => {
     expect(await scene.states('closing')).toEqual(['sent']);
   });
 
-  it('[D11] send at the end what is due but not taken up yet, unless the platform asks to wait', async () => {
+  it('[D11] at shutdown send what is due but not taken up yet, unless the platform asks to wait', async () => {
     const worker = startWorker(scene.send, 60_000);
     await scene.owe('fresh', ['one']);
     scene.answer('limited', { kind: 'rate-limited', retryAfterMs: 60_000, scope: 'chat' });
@@ -118,7 +118,7 @@ describe('the deliveries of an account', () => {
     expect(await scene.states('limited')).toEqual(['pending']);
   });
 
-  it('[D04] serve a chat once at a time, however often it is woken while a part is sent', async () => {
+  it('[D04] serve a chat one call at a time, however often it is woken while a part is sent', async () => {
     await scene.owe('twice', ['one', 'two']);
     let [atOnce, most] = [0, 0];
     const send = async (part: OutboundPart, signal: AbortSignal) => {
@@ -134,7 +134,7 @@ describe('the deliveries of an account', () => {
     expect(most).toBe(1);
   });
 
-  it('[D04] send what they are woken for, and leave to another gateway what is of its account', async () => {
+  it('[D04] send what they are woken for, and leave other accounts to their gateways', async () => {
     startWorker(scene.send, 60_000);
     await expect.poll(() => seen('first')).toEqual([]);
     await scene.owe('mine', ['one']);
@@ -145,7 +145,7 @@ describe('the deliveries of an account', () => {
     expect(seen('theirs')).toEqual([]);
   });
 
-  it('[D16] send what a commit hands on without reading it again', async () => {
+  it('[D16] send what a commit hands over without reading it again', async () => {
     const { outbox } = scene.store;
     let reads = 0;
     const unfinished: typeof outbox.unfinished = (...chat) => {
@@ -159,7 +159,7 @@ describe('the deliveries of an account', () => {
     expect(reads).toBe(0);
   });
 
-  it('[D04] send an earlier part first that nothing woke them for', async () => {
+  it('[D04] first send an earlier part for which no wake-up came', async () => {
     startWorker(scene.send, 60_000);
     await expect.poll(() => scene.sends).toEqual([]);
     await scene.owe('earlier', ['one']);
@@ -167,7 +167,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('earlier')).toEqual(['one', 'two', 'three']);
   });
 
-  it('[D04] send all of several answers that are handed on while a part is sent', async () => {
+  it('[D04] send all of several answers that are handed over while a part is sent', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;
@@ -182,7 +182,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('busy')).toEqual(['one', 'two', 'three', 'four']);
   });
 
-  it('[D09] send each part once where two gateways serve the account and both are woken', async () => {
+  it('[D09] send each part once when two gateways serve the account and both are woken', async () => {
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       return scene.send(part, signal);
@@ -195,7 +195,7 @@ describe('the deliveries of an account', () => {
     expect(scene.sends).toEqual(texts.map((text) => `both: ${text}`));
   });
 
-  it('[D04] [D09] send what another gateway died over, once it has had its time', async () => {
+  it('[D04] [D09] send what another gateway died over, once that one has had its time', async () => {
     await scene.owe('left', ['one']);
     const { outbox } = scene.store;
     const next = await outbox.next({ channel: 'test', account: 'default', chatId: 'left' });

@@ -12,35 +12,36 @@ import { type StartSweep, startKeyedWork } from '@parley/queue';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 import { createPacer, type PacedChat } from './pacer.ts';
 
-/** Deliveries of one channel account: chats in parallel, each chat in order. */
+/** The deliveries of one channel account: chats in parallel, each chat in order. */
 export interface DeliveryWorker {
-  /** Whether the rates leave room for a preview of an answer now; answers come first. */
+  /** Whether the rates leave room for a preview of an answer now; answers take precedence. */
   mayPreview(chat: PacedChat): boolean;
   /**
-   * Sends what is due as far as `graceMs` allows, then ends sends that are under way. `hand-over`: what is
-   * under way is the last; another gateway sends the rest.
+   * Sends what is due as far as `graceMs` allows, then aborts sends under way. `hand-over`: the
+   * send under way is the last one, and another gateway sends the rest.
    */
   close(graceMs: number, rest?: 'hand-over'): Promise<void>;
 }
 
-/** Which account, and how it is woken. */
+/** The account, and how its deliveries are woken. */
 export interface DeliveryWorkerOptions {
   readonly channel: string;
   readonly account: string;
-  /** `delivery-due` on it names a chat that has parts; one that gets lost is found by the sweep. */
+  /** `delivery-due` on it names a chat that has parts; a lost one is found by the sweep. */
   readonly bus: LiveBus;
-  /** Chats served at the same time. */
+  /** The number of chats served concurrently. */
   readonly concurrency: number;
   readonly sweep: StartSweep;
 }
 
 const SWEEP_BATCH = 500;
-/** At the end, the interval between checks whether everything due has been sent. */
+/** During shutdown, the interval between checks whether everything due has been sent, in ms. */
 const RECHECK_MS = 10;
 
 /**
- * Starts delivering: what an earlier process left, then what the bus and the sweep name. Pauses that
- * platforms ask for are timers of this process; after a restart the sweep finds what they were for.
+ * Starts delivering: first what an earlier process left, then what the bus and the sweep name.
+ * Pauses that platforms ask for are timers of this process; after a restart the sweep finds the
+ * parts they were for.
  */
 export function startDeliveryWorker(
   deps: Omit<DeliveryDeps, 'pacer'>,
@@ -54,7 +55,7 @@ export function startDeliveryWorker(
     pacer,
     isEnding: () => isEnding,
   };
-  /** By chat, until its delivery looks. */
+  /** Parts by chat, until its delivery takes them. */
   const fresh = new Map<string, FreshParts>();
   const work = startKeyedWork({
     name,
@@ -72,7 +73,7 @@ export function startDeliveryWorker(
   const unsubscribe = bus.subscribe((event) => {
     if (event.type !== 'delivery-due') return;
     if (event.channel !== channel || event.account !== account) return;
-    // A newer wake-up with nothing in hand means that there is something to read.
+    // A newer wake-up without parts means that there is something to read.
     if (event.fresh === undefined || fresh.has(event.chatId)) fresh.delete(event.chatId);
     else fresh.set(event.chatId, event.fresh);
     work.wake(event.chatId);
@@ -87,7 +88,7 @@ export function startDeliveryWorker(
       const until = deps.monotonic() + graceMs;
       isEnding = rest === 'hand-over';
       await sweep.stop();
-      // The answer of a turn that has just been finished may not have been taken up yet.
+      // The answer of a turn that has just finished may not have been taken up yet.
       while (!isEnding && deps.monotonic() < until && (await due(1)).length > 0)
         await sleep(RECHECK_MS);
       unsubscribe();
@@ -99,8 +100,9 @@ export function startDeliveryWorker(
 type Scrub = (text: string) => string;
 
 /**
- * A part as it may reach a chat: without secrets (G18), no matter who wrote it: the model, a command, a notice,
- * the arguments of a call that waits for an approval. The bytes of a file are scrubbed where they are read.
+ * Removes secrets from a part before it reaches a chat (G18), no matter who wrote it: the model, a
+ * command, a notice, the arguments of a call that waits for approval. The bytes of a file are
+ * scrubbed where they are read.
  */
 export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
   const { buttons, file } = part;
@@ -118,7 +120,7 @@ export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
 
 function scrubBody({ body, route }: OutboundPart, scrub: Scrub): RenderedPart {
   const plain = scrub(body.plain);
-  // Markup may be in the middle of a secret; such a text is printed again, without markup.
+  // Markup may stand in the middle of a secret; such a text is printed again, without markup.
   if (plain !== body.plain) return printed(plain, route.target) ?? { text: plain, plain };
   const text = scrub(body.text);
   const rich = body.rich === undefined ? undefined : scrub(body.rich);

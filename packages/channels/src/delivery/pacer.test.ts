@@ -10,7 +10,7 @@ const rates = {
   group: { burst: 2, everyMs: 3_000 },
 };
 
-/** When each of so many parts went out, if the sender comes back exactly when told. */
+/** The times at which `count` parts are sent when the sender comes back exactly when told. */
 function times(count: number, chatId: string, type: ChatType, pacer = createPacer(rates)) {
   let now = 0;
   return Array.from({ length: count }, () => {
@@ -20,16 +20,16 @@ function times(count: number, chatId: string, type: ChatType, pacer = createPace
   });
 }
 
-describe('pacing what is sent', () => {
+describe('the pacing of sends', () => {
   it.each([
     ['a direct chat', 'direct', [0, 1_000, 2_000]],
     ['a group', 'group', [0, 0, 3_000]],
     ['a channel, as a group', 'channel', [0, 0, 3_000]],
-  ] as const)('[D05] lets as much into %s as its rate allows', (_, type, expected) => {
+  ] as const)('[D05] sends as much to %s as its rate allows', (_, type, expected) => {
     expect(times(3, 'c', type)).toEqual(expected);
   });
 
-  it('[D05] lets one chat wait and others go on', () => {
+  it('[D05] lets one chat wait and others continue', () => {
     const pacer = createPacer(rates);
     expect(pacer.take({ chatId: 'slow' }, 0)).toBe(0);
     expect(pacer.take({ chatId: 'slow' }, 1)).toBe(999);
@@ -42,21 +42,21 @@ describe('pacing what is sent', () => {
     expect(waits).toEqual([0, 0, 0, 100]);
   });
 
-  it('[D05] is silent as long as the platform asks the whole account to be', () => {
+  it('[D05] pauses for as long as the platform asks for the entire account', () => {
     const pacer = createPacer({});
     pacer.pause(0, 5_000);
     expect(pacer.take({ chatId: 'a' }, 1_000)).toBe(4_000);
     expect(pacer.take({ chatId: 'a' }, 5_000)).toBe(0);
   });
 
-  it('[D05] lets one part out after a pause, and then continues at the declared rate', () => {
+  it('[D05] sends one part after a pause, and then continues at the declared rate', () => {
     const pacer = createPacer(rates);
     pacer.pause(0, 5_000);
     const waits = ['a', 'b', 'c'].map((chatId) => pacer.take({ chatId }, 5_000));
     expect(waits).toEqual([0, 100, 100]);
   });
 
-  it('[D05] pauses a chat alone when the platform limits that chat, also without a declared rate', () => {
+  it('[D05] pauses only the chat that the platform limits, even without a declared rate', () => {
     for (const pacer of [createPacer({ ...rates, account: undefined }), createPacer({})]) {
       pacer.pause(0, 5_000, { chatId: 'a', chatType: 'group' });
       expect(pacer.take({ chatId: 'a', chatType: 'group' }, 1_000)).toBe(4_000);
@@ -75,14 +75,14 @@ describe('pacing what is sent', () => {
     expect(createPacer({ direct: { burst: 1, everyMs: 9 } }).takeSpare(chat, 0)).toBe(true);
   });
 
-  it('[D05] knows no limit where none is declared', () => {
+  it('[D05] applies no limit when none is declared', () => {
     const pacer = createPacer();
     expect(
       Array.from({ length: 50 }, () => pacer.take({ chatId: 'a', chatType: 'group' }, 0)),
     ).toEqual(Array(50).fill(0));
   });
 
-  it('[D05] never sends more in any stretch of time than burst and rate together', () => {
+  it('[D05] never sends more within any period than burst and rate allow', () => {
     const rate: fc.Arbitrary<Rate> = fc.record({
       burst: fc.integer({ min: 1, max: 5 }),
       everyMs: fc.integer({ min: 1, max: 500 }),

@@ -1,30 +1,36 @@
 import type { Capabilities, ChatType, Rate } from '@parley/core';
 
-/** A chat as its rate depends on it. */
+/** The facts of a chat that its rate depends on. */
 export interface PacedChat {
   readonly chatId: string;
   readonly chatType?: ChatType | undefined;
 }
 
-/** Decides when a chat may be sent to, so that the platform need not refuse (D05). `now` is monotonic time, in ms. */
+/**
+ * Decides when a chat may be sent to, so that the platform need not refuse (D05). `now` is
+ * monotonic time, in ms.
+ */
 export interface Pacer {
-  /** Takes the right to send one part now: 0. Otherwise takes nothing and returns the ms to wait. */
+  /**
+   * Takes the right to send one part now and returns 0; otherwise takes nothing and returns how
+   * long to wait, in ms.
+   */
   take(chat: PacedChat, now: number): number;
-  /** Takes the right to one preview, unless that could make an answer wait: then false. */
+  /** Takes the right to send one preview; returns false when that could make an answer wait. */
   takeSpare(chat: PacedChat, now: number): boolean;
-  /** The platform asked for silence: in this chat, or in the whole account where none is named. */
+  /** Pauses as the platform asked: for this chat, or for the entire account when none is given. */
   pause(now: number, forMs: number, chat?: PacedChat): void;
 }
 
-/** Buckets that are kept at least; full ones are forgotten beyond that. */
+/** The number of buckets that are kept at least; beyond that, full ones are dropped. */
 const KEPT_CHATS = 1_000;
 /** An account or chat without a declared rate still pauses when the platform asks. */
 const UNLIMITED: Rate = { burst: 1, everyMs: 0 };
 
 /**
- * Paces one account by the rates its adapter declares: one token bucket for all of it, and one for
- * each chat. A pause leaves one token in the bucket, so that no burst follows a refusal at once.
- * Kept in memory: after a restart the platform may refuse once more.
+ * Paces an account by the rates that its adapter declares: one token bucket for the account, and
+ * one per chat. A pause leaves one token in the bucket, so that no burst follows a refusal. Kept in
+ * memory: after a restart the platform may refuse once more.
  */
 export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
   let account = 0;
@@ -32,7 +38,7 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
   const chats = new Map<string, number>();
   const rateOf = ({ chatType = 'direct' }: PacedChat): Rate =>
     (chatType === 'direct' ? rates.direct : rates.group) ?? UNLIMITED;
-  /** Takes a token of both buckets if each keeps so many. */
+  /** Takes a token of both buckets if each keeps the given number. */
   const take = (chat: PacedChat, now: number, keep: { account: number; chat: number }): number => {
     const { chatId } = chat;
     const ofChat = rateOf(chat);
@@ -68,9 +74,9 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
 }
 
 /**
- * A bucket is the time at which it will be full again: the generic cell rate algorithm, which needs no
- * timer and one number.
- * @returns ms until it has a token more than it has to keep.
+ * A bucket is the time at which it will be full again: the generic cell rate algorithm, which needs
+ * one number and no timer.
+ * @returns ms until it has one token more than it has to keep.
  */
 function waitOf(fullAt: number, rate: Rate, keep: number, now: number): number {
   return Math.max(0, Math.ceil(fullAt - (rate.burst - 1 - keep) * rate.everyMs - now));

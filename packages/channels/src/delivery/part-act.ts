@@ -1,7 +1,10 @@
 import { ChannelError, type OutboundPart, type Receipt } from '@parley/core';
 import type { ChannelAdapter } from '../adapter.ts';
 
-/** Does what a part does to a message of its chat. @throws ChannelError */
+/**
+ * Performs what a part does to a message of its chat.
+ * @throws ChannelError
+ */
 export async function actOn(
   { messages }: Pick<ChannelAdapter, 'messages'>,
   { id, act, route, body }: OutboundPart,
@@ -21,7 +24,7 @@ export async function actOn(
     case undefined:
       throw new Error(`Part ${id} does nothing to a message.`);
   }
-  // It made no message of its own.
+  // It creates no message of its own.
   return { platformMessageId: `act:${id}` };
 }
 

@@ -20,7 +20,7 @@ const partWith = (name: string): OutboundPart => ({
   file: { kind: 'document', name, mimeType: 'text/plain', size: 3 },
 });
 
-/** The file as the adapter finds it. */
+/** The file as the adapter reads it. */
 async function sent(bytes: Uint8Array) {
   const agentFiles = { ofPart: async () => Buffer.from(bytes) };
   const deps = { agentFiles, capabilities: { media: [] }, scrub };
@@ -30,7 +30,7 @@ async function sent(bytes: Uint8Array) {
   }));
 }
 
-/** An archive of compressed members, with as much of its form as is looked at. */
+/** An archive of compressed members, with only as much structure as is inspected. */
 function zipSync(members: Readonly<Record<string, Uint8Array>>): Uint8Array {
   const pieces = Object.entries(members).map(([name, bytes]) => {
     const header = Buffer.alloc(30);
@@ -43,7 +43,7 @@ function zipSync(members: Readonly<Record<string, Uint8Array>>): Uint8Array {
 }
 
 describe('the file of a part', () => {
-  it('[G18] holds no secret, in whatever bytes it stands, and has the size of what is sent', async () => {
+  it('[G18] contains no secret, wherever it was in the bytes, and has the size of what is sent', async () => {
     for (const around of [Buffer.from('key: '), Buffer.of(0, 255, 128, 10)]) {
       const file = await sent(Buffer.concat([around, Buffer.from(SECRET), around]));
       expect(file.bytes).toEqual(Buffer.concat([around, Buffer.from('[secret]'), around]));
@@ -53,31 +53,31 @@ describe('the file of a part', () => {
     expect((await sent(Buffer.from(encoded))).bytes.toString()).toContain('[secret]');
   });
 
-  it('[G18] is not sent where a compressed part of it holds a secret', async () => {
+  it('[G18] is not sent when a compressed part of it contains a secret', async () => {
     const other = Buffer.from('nothing here '.repeat(50));
     for (const text of [`a ${SECRET} b`, Buffer.from(SECRET).toString('base64')]) {
       const secret = Buffer.from(text);
       const zip = zipSync({ 'word/media/x.bin': other, 'word/document.xml': secret });
       await expect(sent(zip)).rejects.toMatchObject({
         failure: { kind: 'refused' },
-        message: expect.stringContaining('notes.txt has a secret'),
+        message: expect.stringContaining('notes.txt contains a secret'),
       });
       await expect(sent(gzipSync(secret))).rejects.toThrow('has a secret');
     }
     const clean = zipSync({ 'word/document.xml': other });
     expect((await sent(clean)).bytes).toEqual(Buffer.from(clean));
-    // Whatever its members claim to be, it is only looked at.
+    // Whatever its members claim to be, the archive is only inspected.
     for (const cut of [clean.subarray(0, 20), clean.subarray(0, 60)]) {
       expect((await sent(cut)).bytes).toEqual(Buffer.from(cut));
     }
   });
 
-  it('[F10] is the same bytes where it holds none', async () => {
+  it('[F10] is unchanged when it contains none', async () => {
     const bytes = Uint8Array.from({ length: 512 }, (_, at) => at % 256);
     expect((await sent(bytes)).bytes).toEqual(Buffer.from(bytes));
   });
 
-  it('[G18] no form of a text holds a secret: the rich one of Telegram neither', () => {
+  it("[G18] no form of a text contains a secret, including Telegram's rich message", () => {
     const scrubbed = (body: OutboundPart['body']) =>
       scrubPart({ ...partWith('a'), body }, scrub).body;
     const forms = { text: `<b>a</b> ${SECRET}`, plain: 'a b', rich: `<h1>a</h1><p>${SECRET}</p>` };
@@ -96,7 +96,7 @@ describe('the file of a part', () => {
     expect(scrubbed(clean)).toBe(clean);
   });
 
-  it('[U03] [G18] has a name that shows its end, and a name in any case', () => {
+  it('[U03] [G18] has a name that shows its extension, and always has a name', () => {
     const nameOf = (name: string) => scrubPart(partWith(name), scrub).file?.name;
     expect(nameOf('invoice\u202efdp.exe')).toBe('invoicefdp.exe');
     expect(nameOf(`${SECRET}.txt`)).toBe('[secret].txt');

@@ -13,8 +13,9 @@ interface PartFileDeps {
 }
 
 /**
- * Sends a part with its file on this machine's disk, readable by this user alone, while it is sent: adapters
- * stream files from there. A kind that the channel does not have goes as a document, and no secret goes with any (G18).
+ * Sends a part with its file on this machine's disk, readable by this user only, for as long as the
+ * send lasts: adapters stream files from there. A kind that the channel does not support is sent as
+ * a document, and no file carries a secret (G18).
  */
 export async function withPartFile<Sent>(
   { agentFiles, capabilities, scrub }: PartFileDeps,
@@ -37,8 +38,8 @@ export async function withPartFile<Sent>(
   }
 }
 
-/** Nothing was sent, so it is tried again. */
+/** Nothing was sent, so the part is tried again. */
 function throwNotRead(error: unknown): never {
-  const message = `A file could not be prepared for sending: ${reasonOf(error)}. It is tried again.`;
+  const message = `A file could not be prepared for sending: ${reasonOf(error)}. It will be retried.`;
   throw new ChannelError({ kind: 'transient', untried: true }, message, error);
 }

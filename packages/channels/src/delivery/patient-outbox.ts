@@ -2,14 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isPassing, type OutboxRepository, StoreError } from '@parley/store';
 
 const RETRY_DELAY_MS = 200;
-/** A failed query that nothing explains may be an error of the disk, which passes, or a defect, which does not. */
+/** An unexplained query failure may be a disk error, which passes, or a bug, which does not. */
 const MAX_UNEXPLAINED = 50;
 
 /**
- * An outbox in which the outcome of a send is stored however long the database is away, full or not writable, until the
- * signal fires (D04). Only this process knows the outcome: given up, a part that arrived, or never left, would be
- * uncertain. Rejects with any other error of the database, and once a query has failed for no known reason for ten
- * seconds: the part stays in `sending`, as after a crash.
+ * Wraps an outbox so that the outcome of a send is stored, however long the database is
+ * unavailable, full or read-only, until the signal fires (D04). Only this process knows the
+ * outcome: if it gave up, a part that arrived, or never left, would be uncertain. Rejects with any
+ * other database error, and once a query has failed for ten seconds for no known reason: the part
+ * then stays in `sending`, as after a crash.
  */
 export function patientOutbox(outbox: OutboxRepository, signal: AbortSignal): OutboxRepository {
   return {

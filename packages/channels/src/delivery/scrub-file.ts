@@ -2,13 +2,17 @@ import { promisify } from 'node:util';
 import { ChannelError } from '@parley/core';
 import { type Scrub, scrubBytes } from '@parley/core/telemetry/scrubber';
 
-/** Most that is unpacked of one file, in bytes. A thick book is 5 MB of XML; what is beyond is not looked into. */
+/**
+ * The most that is unpacked from one file, in bytes. A thick book is 5 MB of XML; anything beyond
+ * this limit is not inspected.
+ */
 const MAX_UNPACKED = 32 * 1_024 * 1_024;
 const MAX_MEMBERS = 10_000;
 
 /**
- * A file without secrets, as it may go to a chat (G18). What stands in its bytes is taken out of them. What stands in a
- * compressed part of it (zip, docx, xlsx, gzip) cannot be, since the file would be broken: then it is not sent.
+ * Removes secrets from a file before it goes to a chat (G18). Secrets in its plain bytes are
+ * replaced. A secret in a compressed part (zip, docx, xlsx, gzip) cannot be replaced without
+ * breaking the file, so such a file is not sent.
  */
 export async function scrubFile(name: string, bytes: Uint8Array, scrub: Scrub) {
   let left = MAX_UNPACKED;
@@ -22,7 +26,7 @@ export async function scrubFile(name: string, bytes: Uint8Array, scrub: Scrub) {
 }
 
 function secretInFileError(name: string): ChannelError {
-  const text = `${name} has a secret of the settings in a compressed part, so it is not sent. Remove it there, or send the text.`;
+  const text = `${name} contains a secret from the settings in a compressed part, so it was not sent. Remove the secret, or send the text.`;
   return new ChannelError({ kind: 'refused' }, text);
 }
 
@@ -30,11 +34,17 @@ type Unpack = (maxBytes: number) => Promise<Uint8Array>;
 
 const GZIP = Buffer.of(0x1f, 0x8b);
 const ZIP_MEMBER = Buffer.from('PK\u0003\u0004', 'latin1');
-/** Bytes before the name of a member; where its method and the lengths of its name and of what follows are. */
+/**
+ * The size of a member's header, and the offsets of its method and of the lengths of its name and
+ * of what follows.
+ */
 const HEADER = { size: 30, method: 8, nameLength: 26, extraLength: 28 } as const;
 const DEFLATE = 8;
 
-/** Found by their beginnings, so that no list of an archive decides what is looked at. Raw data ends by itself. */
+/**
+ * Parts are found by their signatures, so that no archive's directory decides what is inspected.
+ * Raw deflate data marks its own end.
+ */
 function* compressedParts(bytes: Uint8Array): Generator<Unpack> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.subarray(0, GZIP.length).equals(GZIP)) {

@@ -21,7 +21,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The notes as the next life of a killed process finds them: nothing was closed. */
+/** The notes as the next process finds them after a kill: nothing was closed. */
 function open(boot = 'boot', at = path, now = NOW): SendNotes {
   const { log } = recordingLogger();
   const notes = openSendNotes(at, boot, { now, log });
@@ -30,7 +30,7 @@ function open(boot = 'boot', at = path, now = NOW): SendNotes {
 }
 
 describe('notes about sends', () => {
-  it('[D04] tell the next life how far each part was', () => {
+  it('[D04] tell the next process how far each part got', () => {
     const first = open();
     first.write(PART, { kind: 'marked' });
     first.write(PART, { kind: 'started' });
@@ -45,18 +45,18 @@ describe('notes about sends', () => {
     expect(open().read(PART)).toEqual({ kind: 'started' });
   });
 
-  it('[D04] know nothing of another attempt at the same part', () => {
+  it('[D04] know nothing about another attempt at the same part', () => {
     open().write(PART, { kind: 'marked' });
     expect(open().read({ ...PART, at: 8 })).toBeUndefined();
   });
 
-  it('[D04] of an earlier boot count for nothing: a power cut may have lost some', () => {
+  it('[D04] of an earlier boot do not count, because a power cut may have lost some', () => {
     open('one boot').write(PART, { kind: 'marked' });
     expect(open('another').read(PART)).toBeUndefined();
   });
 
   it.each(['["part_1",7', '["part_1",7,"done"]', '{}'])(
-    '[D04] count for nothing beside a line that cannot be read: %s',
+    '[D04] do not count next to a line that cannot be read: %s',
     (line) => {
       open().write(PART, { kind: 'marked' });
       appendFileSync(path, `${line}\n`);
@@ -64,7 +64,7 @@ describe('notes about sends', () => {
     },
   );
 
-  it('[D15] are forgotten after a month, and the file stays small', () => {
+  it('[D15] are removed after a month, and the file stays small', () => {
     const first = open();
     first.write(PART, { kind: 'started' });
     for (let nth = 0; nth < 30_000; nth += 1) {
@@ -75,20 +75,21 @@ describe('notes about sends', () => {
     expect(statSync(path).size).toBeLessThan(1_100_000);
     expect(open().read(PART)).toEqual({ kind: 'started' });
     const later = NOW + 40 * 86_400_000;
-    // A clock that is far ahead alone proves nothing: only a newer note shows that time has passed.
+    // A clock that is far ahead proves nothing by itself: only a newer note shows that time has
+    // passed.
     const newest = open('boot', path, later);
     expect(newest.read(PART)).toEqual({ kind: 'started' });
     newest.write({ partId: 'part_of_today', at: later }, { kind: 'started' });
     expect(open('boot', path, later).read(PART)).toBeUndefined();
   });
 
-  it('are for the owner of the folder alone, and without the text of anyone', () => {
+  it("are readable by the owner of the folder only, and contain nobody's text", () => {
     open().write(PART, ARRIVED);
     expect(statSync(path).mode & 0o077).toBe(0);
     expect(readFileSync(path, 'utf8')).toBe('boot\n["part_1",7,"arrived","99"]\n');
   });
 
-  it('[D04] that cannot be kept are none, and nothing fails', () => {
+  it('[D04] that cannot be stored are ignored, and nothing fails', () => {
     const nowhere = open('boot', join(folder, 'missing', 'sending'));
     nowhere.write(PART, { kind: 'marked' });
     expect(open('boot', join(folder, 'missing', 'sending')).read(PART)).toBeUndefined();

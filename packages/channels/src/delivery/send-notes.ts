@@ -3,14 +3,14 @@ import { countFromNewest, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 /**
- * The progress of sending a part: `marked`, its row says so and nothing has left; `started`, bytes may have left;
- * `arrived`, the platform has it under this id.
+ * The progress of sending a part. `marked`: its row says so, and nothing has left. `started`: bytes
+ * may have left. `arrived`: the platform has it under this id.
  */
 export type SendNote =
   | { readonly kind: 'marked' | 'started' }
   | { readonly kind: 'arrived'; readonly platformMessageId: string };
 
-/** Which attempt at which part; `at` is when its row was marked, in ms. */
+/** An attempt at a part; `at` is when its row was marked, in ms. */
 export interface SendAttempt {
   readonly partId: string;
   readonly at: number;
@@ -18,10 +18,10 @@ export interface SendAttempt {
 
 /** Notes that a killed process leaves for the next one, besides its rows (D04). */
 export interface SendNotes {
-  /** The last note of this attempt; undefined: nothing is known of it. */
+  /** The last note about this attempt; undefined when nothing is known. */
   read(attempt: SendAttempt): SendNote | undefined;
   write(attempt: SendAttempt, note: SendNote): void;
-  /** The row says what became of the part. */
+  /** Removes the notes of a part whose row has its outcome. */
   remove(partId: string): void;
   close(): void;
 }
@@ -33,16 +33,17 @@ const Line = z.union([
 ]);
 type Line = z.infer<typeof Line>;
 
-/** It is rewritten then, with pending sends alone; in bytes. */
+/** Above this size the file is rewritten with only the pending sends, in bytes. */
 const LARGEST_FILE = 1_000_000;
-/** Notes that nobody asks for are removed after this long, in ms. */
+/** Notes that nobody reads are removed after this time, in ms. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /**
- * Notes in a file of the data folder. A part is called uncertain only between `started` and `arrived`, which a row
- * alone could not say without two more transactions. A line costs some microseconds because it is not synced to
- * disk: it survives the death of the process, and what an earlier boot of the machine left is ignored. A file that
- * cannot be written is emptied, since a missing line must never look like a part that has not started.
+ * Keeps notes in a file of the data folder. Thanks to them, a part is uncertain only between
+ * `started` and `arrived`, which its row alone could not tell without two more transactions. A line
+ * takes some microseconds because it is not synced to disk: it survives the death of the process,
+ * and lines from an earlier boot of the machine are ignored. A file that cannot be written is
+ * emptied, because a missing line must never look like a part that has not started.
  */
 export function openSendNotes(
   path: string,
@@ -52,7 +53,8 @@ export function openSendNotes(
   const lines = new Map(readLines(path, boot, now));
   let file: number | undefined;
   let size = 0;
-  // Removals wait for the next line: one that is lost does no harm, and a write costs more than its text.
+  // Removals are written with the next line: losing one does no harm, and a write costs more than
+  // its text.
   let removals = '';
   const append = (text: string): void => {
     if (file === undefined) return;
@@ -113,7 +115,10 @@ function toSendNote(line: Line | undefined, at: number): SendNote | undefined {
   return platformMessageId === undefined ? undefined : { kind, platformMessageId };
 }
 
-/** The last line of each part, of this boot. One that is cut off or strange takes all knowledge of later ones. */
+/**
+ * Reads the last line of each part from this boot. A truncated or unknown line invalidates all
+ * later ones.
+ */
 function* readLines(path: string, boot: string, now: number): Iterable<[string, Line]> {
   const [of, ...texts] = readNotesFile(path).split('\n');
   if (of !== boot) return;
@@ -146,7 +151,7 @@ function parseNoteLine(text: string): Line | undefined {
   }
 }
 
-/** Names the time since this machine started; undefined where the system does not provide it. */
+/** Identifies the current boot of this machine; undefined when the system does not provide it. */
 export function bootOfMachine(): string | undefined {
   return readNotesFile('/proc/sys/kernel/random/boot_id').trim() || undefined;
 }

@@ -8,7 +8,10 @@ import type { BacklogLimit } from './limits.ts';
 import type { IngressMemory } from './memory.ts';
 import { recordRefusal } from './refuse.ts';
 
-/** As `accept`, after what belongs to the message: earlier pictures of its album, and what the group said before it. */
+/**
+ * Accepts a message like `accept`, after what belongs to it: earlier pictures of its album, and
+ * what the group said before it.
+ */
 export async function acceptInGroup(
   deps: IngressDeps,
   identified: Identified,
@@ -24,7 +27,10 @@ export async function acceptInGroup(
   return accept(deps, identified, memory);
 }
 
-/** A picture that came before the text of its album: it is part of the question after all. */
+/**
+ * Accepts a picture that came before the text of its album, because it turned out to be part of the
+ * question.
+ */
 async function acceptPicture(
   deps: IngressDeps,
   picture: AdmittedMessage,
@@ -41,8 +47,9 @@ async function acceptPicture(
 }
 
 /**
- * Stores a message that gets a turn and wakes its conversation; resolves when it is durable (D01). One for which there is
- * no room is refused with a notice and a reason, never dropped in silence (D07).
+ * Stores a message that gets a turn and wakes its conversation; resolves when it is durable (D01).
+ * When there is no room for it, it is refused with a notice and a reason, never silently dropped
+ * (D07).
  */
 export async function accept(
   deps: IngressDeps,
@@ -57,7 +64,7 @@ export async function accept(
   let replaced: readonly string[] | undefined;
   let stored: Stored | undefined;
   try {
-    // Also without room: a message that is known already is never refused.
+    // Called even without room, because a message that is already known is never refused.
     const most = room === 'room' ? rules.limits.waitingPerConversation : 0;
     stored = await storeTraced(deps, () =>
       deps.store.inbox.accept(admitted, most, (ids) => {
@@ -69,7 +76,7 @@ export async function accept(
   }
   if (stored === 'full') return refuseFull(deps, identified, room, memory);
   deps.checkpoint('inbox-committed');
-  // Also for a duplicate: the process may have died between storing and waking the first time.
+  // Also done for a duplicate: the process may have died between storing and waking the first time.
   await deps.lanes.wake(conversationId);
   if (stored === 'duplicate') return { kind: 'duplicate' };
   deps.bus.publish({ type: 'inbox-changed', isLocal: true });

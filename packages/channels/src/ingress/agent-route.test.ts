@@ -54,7 +54,7 @@ describe('which agent answers', () => {
     },
   );
 
-  it('[F14] is the default agent where no rule fits', () => {
+  it('[F14] is the default agent when no rule matches', () => {
     expect(routeAgent(aMessage(), [])).toEqual({ agent: undefined, rule: 'the default agent' });
   });
 });
@@ -77,7 +77,7 @@ describe('ingress with several agents', () => {
     return receive(message, CAPABILITIES);
   };
 
-  it('[F14] gives each agent a conversation of its own, and says which one and why', async () => {
+  it('[F14] gives each agent its own conversation, and says which one answered and why', async () => {
     const chat = { ...GROUP, title: 'Kitchen' };
     const outcome = await said(aMessage({ chat, addressed: true }));
     expect(outcome).toMatchObject({ conversationId: '@desk/telegram:default:-100' });
@@ -87,7 +87,7 @@ describe('ingress with several agents', () => {
     expect(await scene.store.decisions.stories(place, 5)).toEqual([]);
   });
 
-  it('[F14] takes an owner of one agent for a stranger to another', async () => {
+  it('[F14] treats an owner of one agent as a stranger to another', async () => {
     expect(await said()).toMatchObject({ kind: 'accepted' });
     expect(await said(aMessage(), inDirect)).toMatchObject({
       kind: 'refused',
@@ -100,7 +100,7 @@ describe('ingress with several agents', () => {
     expect(await said(own, inDirect)).toMatchObject({ conversationId: '@desk/telegram:default:7' });
   });
 
-  it('[F14] lets a chat of the page choose its agent, among those there are', async () => {
+  it('[F14] lets a chat of the page choose among the existing agents', async () => {
     const web = (id: string) => ({
       ...aMessage({ channel: 'web', chat: { id, type: 'direct' } }),
       sender: { id: 'owner', name: 'Owner', isBot: false },
@@ -114,7 +114,7 @@ describe('ingress with several agents', () => {
     });
   });
 
-  it('[F05] [F14] allows only an owner of the agent a stranger asks for to decide about them', async () => {
+  it('[F05] [F14] lets only an owner of the agent that a stranger wrote to decide about them', async () => {
     const stranger = {
       ...aMessage({ chat: { id: '9', type: 'direct' } }),
       sender: { id: '9', name: 'Cy', isBot: false },

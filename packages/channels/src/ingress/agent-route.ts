@@ -3,7 +3,7 @@ import type { PairingRequest } from '@parley/store';
 import type { AgentRoute, DecisionRules } from './rules.ts';
 import { personId } from './sender.ts';
 
-/** The agent that answers and the reason, as text for `why`. */
+/** The agent that answers, and the reason as text for `why`. */
 export interface RoutedAgent {
   readonly agent: string | undefined;
   readonly rule: string;
@@ -11,10 +11,13 @@ export interface RoutedAgent {
 
 type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
-/** The most specific first (F14). */
+/** The most specific condition first (F14). */
 const SPECIFIC = ['person', 'chat', 'account', 'channel'] as const;
 
-/** Which agent answers a person in a place: the most specific rule wins, of equal ones the first (F14). */
+/**
+ * Decides which agent answers a person in a chat: the most specific rule wins, and the first one of
+ * equally specific rules (F14).
+ */
 export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedAgent {
   const { channel, account, chat } = place;
   const facts = {
@@ -38,13 +41,14 @@ export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedA
 
 const BY_DEFAULT: RoutedAgent = { agent: undefined, rule: 'the default agent' };
 
-/** A condition outweighs all that are less specific together. */
+/** A condition outweighs all less specific ones together. */
 function weightOf(route: AgentRoute): number {
   return SPECIFIC.reduce((sum, key) => 2 * sum + (route[key] === undefined ? 0 : 1), 0);
 }
 
 function ruleText(route: AgentRoute): string {
-  // Members of a group may read it, and some platforms hide the ids of people and chats from them.
+  // Members of a group may read this, and some platforms hide the ids of people and chats from
+  // them.
   const named = SPECIFIC.flatMap((key) => {
     if (route[key] === undefined) return [];
     return key === 'person' || key === 'chat' ? `this ${key}` : `${key} ${route[key]}`;
@@ -52,19 +56,25 @@ function ruleText(route: AgentRoute): string {
   return `the rule for ${named.length === 0 ? 'everything else' : named.join(' and ')}`;
 }
 
-/** The agent of a message, and the rules with its owners. `unknown`: the chat is one with an agent that does not exist. */
+/**
+ * The agent of a message, and the rules with its owners. `unknown`: the chat belongs to an agent
+ * that does not exist.
+ */
 export interface ResolvedAgent {
   readonly agent: string | undefined;
   readonly rules: DecisionRules;
-  /** For `why`; null where there is one agent. */
+  /** For `why`; null when there is only one agent. */
   readonly why: string | null;
   readonly unknown: boolean;
 }
 
-/** Our own fronts, where the token or its holder chooses the agent. */
+/** Parley's own front ends, where the token or its holder chooses the agent. */
 const LOCAL_CHANNELS: ReadonlySet<string> = new Set(['web', 'terminal', 'api']);
 
-/** Decides who answers a message, before anything is decided about its sender. A chat of the page names its agent itself. */
+/**
+ * Decides who answers a message, before anything is decided about its sender. A chat of the page
+ * names its agent itself.
+ */
 export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent {
   const { agents } = rules;
   const chosen = LOCAL_CHANNELS.has(place.channel) ? agentOfConversation(place.chat.id) : undefined;
@@ -81,7 +91,10 @@ export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent 
   return { agent, rules: own ?? rules, why, unknown: own === undefined };
 }
 
-/** The rules of an account with the owners and approvers of an agent; undefined: there is no such agent. */
+/**
+ * The rules of an account with the owners and approvers of an agent; undefined when there is no
+ * such agent.
+ */
 export function rulesOfAgent(
   rules: DecisionRules,
   agent: string | undefined,
@@ -91,12 +104,15 @@ export function rulesOfAgent(
   return own && { ...rules, ...own };
 }
 
-/** The lists of owners of all agents, where there are several. */
+/** The owner lists of all agents, when there are several. */
 export function ownersOfAgents({ agents }: DecisionRules): readonly (readonly string[])[] {
   return [...(agents?.rights.values() ?? [])].map(({ owners }) => owners);
 }
 
-/** Whether a person who is an owner here may decide about a stranger: only one of the stranger's agent may (F05). */
+/**
+ * Whether an owner may decide about a stranger: only an owner of the agent that the stranger wrote
+ * to may (F05).
+ */
 export function mayAllow(
   rules: DecisionRules,
   asker: Place,

@@ -15,10 +15,11 @@ type Said = Pick<
 >;
 
 /**
- * The command that the words of an approver stand for (G05); null: they are an ordinary message. Only a bare yes or no
- * counts, and a yes only for a question that the sender can have read in full: it was sent to this chat before they
- * wrote, nothing has changed it, and nothing else that could be answered was said since (or they replied to it). To
- * everything else the answer is what to press, never silence.
+ * Decides which command an approver's words stand for (G05); null when they are an ordinary
+ * message. Only a bare yes or no counts, and a yes only for a question that the sender can have
+ * read in full: it was sent to this chat before they wrote, nothing has changed it, and nothing
+ * else that could be answered was said since (or they replied to it). In all other cases the answer
+ * shows what to press; it is never silence.
  */
 function decideWords(
   text: string,
@@ -45,7 +46,10 @@ function showWaiting(spoken: 'kept' | 'only'): TypedCommand {
   return { command: approve, argument: '', spoken };
 }
 
-/** The question that is replied to; without a reply the only one. A reply to another message answers that. */
+/**
+ * The question that is replied to, or without a reply the only one. A reply to another message
+ * answers that message.
+ */
 function findQuestion(
   { replyTo }: Said,
   questions: readonly ShownQuestion[],
@@ -54,15 +58,18 @@ function findQuestion(
   return questions.find(({ shown }) => shown?.messageId === replyTo.messageId);
 }
 
-/** In a group that is answered without being addressed, a yes is mostly one to another person, as is one with their name. */
+/**
+ * In a group where the bot answers without being addressed, a yes is usually meant for another
+ * person, as is one with their name.
+ */
 function mayMeanOthers({ chat, addressed, mentions }: Said): boolean {
   return chat.type !== 'direct' && (!addressed || mentions.length > 1);
 }
 
-/** Platforms that count in seconds say the beginning of the second. In ms. */
+/** Platforms that count in seconds report the beginning of the second. In ms. */
 const SECOND_MS = 1_000;
 
-/** Whether the question stood in the chat, as Parley sent it, when the sender wrote. */
+/** Whether the question was in the chat, as Parley sent it, when the sender wrote. */
 function wasRead({ shown }: ShownQuestion, { replyTo, sentAt }: Said, isNamed: boolean): boolean {
   if (shown === undefined || shown.state !== 'sent' || shown.changed !== null) return false;
   if (shown.sendingAt === null) return false;
@@ -72,13 +79,13 @@ function wasRead({ shown }: ShownQuestion, { replyTo, sentAt }: Said, isNamed: b
   return shown.isLast || isNamed;
 }
 
-/** The words without the code of a question that waits: "yes ABC234" names it. */
+/** Removes the code of a pending question from the words: "yes ABC234" names it. */
 function withoutCode(
   text: string,
   questions: readonly ShownQuestion[],
 ): { readonly words: string; readonly named: ShownQuestion | undefined } {
   let named: ShownQuestion | undefined;
-  // Line breaks stay, which end a quotation.
+  // Line breaks are kept, because they end a quotation.
   const words = text.replace(/\S+/g, (word) => {
     const code = typedCode(word, APPROVAL_CODE_LENGTH);
     const found = code === null ? undefined : questions.find((one) => one.approval.code === code);
@@ -88,22 +95,28 @@ function withoutCode(
   return { words: words.trim(), named };
 }
 
-/** Longer texts are read for their beginning alone, so only that is looked at before the database is asked. */
+/**
+ * Only the beginning of longer texts is read, so nothing more is examined before the database is
+ * asked.
+ */
 const MAX_TEXT = 4_000;
-/** A question that is being sent is there in a moment. In ms. */
+/** A question that is being sent arrives in a moment. In ms. */
 const POLL_INTERVAL_MS = 200;
 const MAX_POLLS = 10;
 
-/** The command that a message in words stands for, and whether its sender is an owner, which decides their rights. */
+/**
+ * The command that a message in words stands for, and whether its sender is an owner, which decides
+ * their rights.
+ */
 export interface SpokenCommand {
   readonly command: TypedCommand;
   readonly isOwner: boolean;
 }
 
 /**
- * Reads a yes or no of an approver, typed in words; null: it is an ordinary message. The database is asked only where a
- * message can be one, so that others cost nothing; text that its sender did not type (forwarded, quoted, of bots and
- * programs) decides nothing.
+ * Reads a yes or no that an approver typed in words; null when it is an ordinary message. The
+ * database is asked only when a message can be one, so that others cost nothing. Text that its
+ * sender did not type (forwarded, quoted, from bots and programs) decides nothing.
  */
 export async function answerInWords(
   deps: IngressDeps,
@@ -112,7 +125,7 @@ export async function answerInWords(
   const text = spokenText(message);
   if (message.replaces !== undefined || text === '' || text.length > MAX_TEXT) return null;
   if (readYesOrNo(text) === null && typedCode(text, APPROVAL_CODE_LENGTH) === null) return null;
-  // In a direct chat, links of the sender are looked up already.
+  // In a direct chat, the sender's linked accounts were looked up already.
   const isOwner =
     rights.isOwner ||
     (message.chat.type !== 'direct' &&
@@ -123,7 +136,7 @@ export async function answerInWords(
   return command === null ? null : { command, isOwner };
 }
 
-/** The pending questions of a chat; a question that is being sent is awaited. */
+/** The pending questions of a chat; waits for a question that is being sent. */
 async function questionsFor(
   { store, clock }: Pick<IngressDeps, 'store' | 'clock'>,
   conversationId: string,
@@ -137,11 +150,11 @@ async function questionsFor(
   }
 }
 
-/** The typed text without a mention of the bot, which groups need to address it. */
+/** The typed text without the mention that groups need to address the bot. */
 function spokenText(message: InboundMessage): string {
   const typed = typedText(message).trim();
   if (message.mentions.length === 0) return typed;
-  // One alone: a second name is that of another person, whom platforms do not always list.
+  // Removes only one mention: a second one names another person, whom platforms do not always list.
   const own = typed.replace(/^<?@\S+\s+/, '');
   return (own === typed ? typed.replace(/\s+<?@\S+$/, '') : own).trim();
 }

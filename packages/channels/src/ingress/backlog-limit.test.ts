@@ -15,7 +15,7 @@ function open(limit: number) {
     () => limit,
     () => state.now,
   );
-  /** One more message that waits, if there is room. */
+  /** Stores one more waiting message, if there is room. */
   const take = async (from = OWNER): Promise<boolean> => {
     const room = await backlog.reserve(from);
     if (room === 'room') backlog.release(from, true);
@@ -24,8 +24,8 @@ function open(limit: number) {
   return { state, backlog, take };
 }
 
-describe('the limit of all that waits', () => {
-  it('[D07] counts what it took itself, and looks for the rest once a second', async () => {
+describe('the limit on all waiting messages', () => {
+  it('[D07] counts what it stored itself, and queries the rest once a second', async () => {
     const { state, take } = open(10);
     for (let taken = 0; taken < 10; taken += 1) expect(await take()).toBe(true);
     expect(await take()).toBe(false);
@@ -35,14 +35,14 @@ describe('the limit of all that waits', () => {
     expect(state.looks).toBe(2);
   });
 
-  it('[D07] lets no more in when many come at the same moment', async () => {
+  it('[D07] lets no more in when many arrive at the same moment', async () => {
     const { state, backlog } = open(10);
     const all = await Promise.all(Array.from({ length: 30 }, () => backlog.reserve(OWNER)));
     expect(all.filter((room) => room === 'room')).toHaveLength(10);
     expect(state.looks).toBe(1);
   });
 
-  it('[D07] has room again for what did not stay', async () => {
+  it('[D07] has room again for messages that did not stay', async () => {
     const { backlog, take } = open(1);
     expect(await backlog.reserve(OWNER)).toBe('room');
     expect(await take()).toBe(false);
@@ -50,7 +50,7 @@ describe('the limit of all that waits', () => {
     expect(await take()).toBe(true);
   });
 
-  it('[D07] notices what others took, and soon when there is room again', async () => {
+  it('[D07] notices what others stored, and soon notices new room', async () => {
     const { state, take } = open(10);
     await take();
     state.waiting = 10;
@@ -63,7 +63,7 @@ describe('the limit of all that waits', () => {
     expect(await take()).toBe(true);
   });
 
-  it('[D07] does not count for each message of a flood', async () => {
+  it('[D07] does not run a query for each message of a flood', async () => {
     const { state, take } = open(10);
     state.waiting = 10;
     for (let sent = 0; sent < 1_000; sent += 1) {
@@ -74,8 +74,8 @@ describe('the limit of all that waits', () => {
   });
 });
 
-describe('the share of one person in all that waits', () => {
-  /** Counts how many of `count` messages are taken. */
+describe("one person's share of all waiting messages", () => {
+  /** Counts how many of `count` messages are accepted. */
   async function takes({ take }: ReturnType<typeof open>, from: typeof OWNER, count: number) {
     let taken = 0;
     for (let nth = 0; nth < count; nth += 1) taken += (await take(from)) ? 1 : 0;
@@ -92,7 +92,7 @@ describe('the share of one person in all that waits', () => {
     expect(await scene.backlog.reserve(OWNER)).toBe('full');
   });
 
-  it('[D07] starts again when less waits', async () => {
+  it('[D07] starts over when less is waiting', async () => {
     const scene = open(1_000);
     await takes(scene, guest('2'), 5_000);
     expect(await scene.backlog.reserve(guest('2'))).toBe('share');

@@ -35,7 +35,7 @@ const group = { id: '-100', type: 'group' } as const;
 const elsewhere = { id: '-200', type: 'group' } as const;
 const stranger = { id: '99' };
 
-describe('what ingress does with a message', () => {
+describe('the decision of ingress about a message', () => {
   it.each([
     ['an owner in a direct chat gets a turn', aMessage(), 'turn'],
     ['a listed person gets a turn', aMessage({ sender: { id: '7' } }), 'turn'],
@@ -46,12 +46,12 @@ describe('what ingress does with a message', () => {
       'turn',
     ],
     [
-      '[D05] a group that is named by the id to which it has moved is served',
+      '[D05] a group named by the id to which it has moved is served',
       aMessage({ chat: { ...elsewhere, movedTo: '-100' }, addressed: true }),
       'turn',
     ],
     [
-      '[F05] [F17] a chat of a business account that is named is served',
+      '[F05] [F17] a chat of a named business account is served',
       aMessage({ chat: { ...elsewhere, within: '-100' }, addressed: true }),
       'turn',
     ],
@@ -89,7 +89,7 @@ describe('what ingress does with a message', () => {
       aMessage({ text: '', attachments: [{ kind: 'image', ref: 'x' }] }),
       'turn',
     ],
-    ['a message of the longest length is taken', aMessage({ text: 'x'.repeat(20) }), 'turn'],
+    ['a message of the maximum length is accepted', aMessage({ text: 'x'.repeat(20) }), 'turn'],
     ['a longer one is refused', aMessage({ text: 'x'.repeat(21) }), 'refuse'],
   ])('[F05] [F06] %s', (_case, message, kind) => {
     expect(decided(message, rules()).kind).toBe(kind);
@@ -99,9 +99,9 @@ describe('what ingress does with a message', () => {
     ['a member with one of the roles may write', { id: '99', roles: ['r0', 'r1'] }, group, 'turn'],
     ['an owner needs none', { id: '42', roles: [] }, group, 'turn'],
     ['a member with other roles may not', { id: '99', roles: ['r2'] }, group, 'refuse'],
-    ['nor a person whose roles are not known', { id: '7' }, group, 'refuse'],
+    ['nor a person whose roles are unknown', { id: '7' }, group, 'refuse'],
     ['a role opens no other group', { id: '99', roles: ['r1'] }, elsewhere, 'refuse'],
-  ])('[F05] where the settings name roles %s', (_case, sender, chat, kind) => {
+  ])('[F05] when the settings name roles, %s', (_case, sender, chat, kind) => {
     const access = { ...CLOSED.access, allowRoles: ['r1'] };
     const message = aMessage({ chat, sender, addressed: true });
     expect(decided(message, rules({ access })).kind).toBe(kind);
@@ -119,7 +119,7 @@ describe('what ingress does with a message', () => {
     });
   });
 
-  it('[F05] explains itself to a stranger in a direct chat, never in a group', () => {
+  it('[F05] explains itself to a stranger in a direct chat, and never in a group', () => {
     const direct = decided(aMessage({ sender: stranger }), rules());
     const inGroup = decided(aMessage({ chat: elsewhere, addressed: true }), rules());
     expect(direct).toMatchObject({ kind: 'refuse', notice: 'stranger' });
@@ -143,12 +143,12 @@ describe('what ingress does with a message', () => {
     },
   );
 
-  it('[F05] lets the people on the allow list in without a code', () => {
+  it('[F05] lets people on the allow list in without a code', () => {
     const access = { ...CLOSED.access, direct: 'pairing' as const };
     expect(decided(aMessage({ sender: { id: '7' } }), rules({ access })).kind).toBe('turn');
   });
 
-  it('[F05] opens no group to a person who was allowed', () => {
+  it('[F05] opens no group to a person who was let in', () => {
     const message = aMessage({ chat: elsewhere, sender: stranger, addressed: true });
     expect(decided(message, rules(), true).kind).toBe('refuse');
   });
@@ -176,11 +176,11 @@ describe('what ingress does with a message', () => {
     ],
     [aMessage({ text: '', replaces: '1' }), 'written by an owner; in a direct chat'],
     [aMessage({ text: 'x'.repeat(21) }), 'longer than 20 characters'],
-  ])('[D08] gives its reason as a sentence (%#)', (message, reason) => {
+  ])('[D08] states its reason as a sentence (%#)', (message, reason) => {
     expect(decided(message, rules()).reason).toBe(reason);
   });
 
-  it('[F05] lets only owners in when direct chats are disabled, not even those listed', () => {
+  it('[F05] lets only owners in when direct chats are disabled, not even listed people', () => {
     const access = { ...CLOSED.access, direct: 'disabled' as const };
     expect(decided(aMessage({ sender: { id: '7' } }), rules({ access })).kind).toBe('refuse');
     expect(decided(aMessage(), rules({ access })).kind).toBe('turn');
@@ -207,7 +207,7 @@ describe('what ingress does with a message', () => {
     ['mention', true, 'turn'],
     ['never', true, 'ignore'],
   ] as const)(
-    '[F06] with activation "%s" and addressed %s the group gets: %s',
+    '[F06] with activation "%s" and addressed %s, the group gets: %s',
     (activation, addressed, kind) => {
       expect(decided(aMessage({ chat: group, addressed }), rules({ activation })).kind).toBe(kind);
     },

@@ -4,12 +4,12 @@ import { splitCommand } from '../commands/typed-command.ts';
 import type { AccountPolicy, DecisionRules, DirectMode, GroupMode } from './rules.ts';
 import type { Authored, SenderRights } from './sender.ts';
 
-/** The decision of ingress about a message and its reason, decided from facts alone. */
+/** The decision of ingress about a message and its reason, made from facts alone. */
 export type IngressDecision = { readonly reason: string } & (
   | { readonly kind: 'turn' }
-  /** Also one that runs as a turn. `isOwner`: with the rights of an owner. */
+  /** Includes commands that run as a turn. `isOwner`: with the rights of an owner. */
   | { readonly kind: 'command'; readonly command: TypedCommand; readonly isOwner: boolean }
-  /** `keepAsContext`: the text is kept for the next turn of the group (F06). */
+  /** `keepAsContext`: the text is kept for the group's next turn (F06). */
   | { readonly kind: 'ignore'; readonly keepAsContext: boolean }
   /** `notice`: the explanation that the sender gets, if any. */
   | { readonly kind: 'refuse'; readonly notice: StrangerNotice | 'too-long' | null }
@@ -28,17 +28,18 @@ export function decideIngress(
     return { kind: 'refuse', reason: access.reason, notice: access.notice };
   }
   const activation = decideActivation(message, policy);
-  // The files of an earlier message may go along.
+  // The message may replace one whose files it keeps.
   const isEmpty =
     message.text.trim() === '' && (message.attachments ?? message.replaces) === undefined;
   if (activation.kind === 'stay-silent') {
     return ignore(activation.reason, activation.keepAsContext && !isEmpty);
   }
-  // A mention alone below another message, or beside a quotation, is a question about it.
+  // A mention alone, in a reply or next to a quotation, is a question about that message.
   const isAbout = message.quotation !== undefined || (message.replyTo?.text ?? '') !== '';
   if (isEmpty && !isAbout) return ignore('no text');
   const reason = `${access.reason}; ${activation.reason}`;
-  // What a command itself reads may be of any length; the message behind one is a message.
+  // The words that a command itself reads may have any length; the message after one is limited
+  // like any other.
   const length = command === null ? message.text.length : splitCommand(command).onward.length;
   if (length > limits.messageCharacters) {
     const tooLong = `longer than ${limits.messageCharacters} characters`;
@@ -57,12 +58,14 @@ export type AccessDecision =
   | { readonly kind: 'allowed'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string; readonly notice: StrangerNotice | null };
 
-/** The way to get access that a stranger is told: `stranger`, through the settings; `pairing`, with a code. */
+/**
+ * How a stranger is told to get access: `stranger`, through the settings; `pairing`, with a code.
+ */
 export type StrangerNotice = 'stranger' | 'pairing';
 
 /**
- * Decides access (F05). Owners may always write in direct chats; in groups the group decides, and where the
- * settings name roles, those of the sender. Anything not clearly allowed is refused.
+ * Decides access (F05). Owners may always write in direct chats; in groups the group decides, and
+ * when the settings name roles, the sender's roles do. Anything not clearly allowed is refused.
  */
 export function decideAccess(
   message: Pick<Authored, 'chat' | 'sender'>,
@@ -84,7 +87,7 @@ export function decideAccess(
   return ofSender(access.direct, access.allow.includes(sender.id), rights.isAllowed);
 }
 
-/** Whether a group is served; the sender plays no part. */
+/** Whether a group is served, regardless of the sender. */
 export function decideGroup(
   chat: InboundMessage['chat'],
   { groups, allowGroups }: AccountPolicy['access'],
@@ -96,7 +99,9 @@ export function decideGroup(
   );
 }
 
-/** In a group that is not served an explanation would be noise, and would reveal that a bot listens. */
+/**
+ * In a group that is not served an explanation would be noise, and would reveal that a bot listens.
+ */
 function ofGroup(mode: GroupMode, isNamed: boolean): AccessDecision {
   if (mode === 'open') return { kind: 'allowed', reason: 'all groups are served' };
   if (mode === 'allowlist' && isNamed) {
@@ -133,7 +138,7 @@ export type ActivationDecision =
   /** `keepAsContext`: a later turn of the group may need to know what was said. */
   | { readonly kind: 'stay-silent'; readonly reason: string; readonly keepAsContext: boolean };
 
-/** Decides activation (F06): always in direct chats, in groups only as the settings say. */
+/** Decides activation (F06): always in direct chats, and in groups only as the settings say. */
 function decideActivation(
   message: InboundMessage,
   { activation }: Pick<AccountPolicy, 'activation'>,

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-/** The record of a process before which this message has ended others. */
+/** The record of a process that finds how often this message has ended earlier ones. */
 function recordWith(ends: FatalEnds): WorkRecord & { readonly recorded: readonly Work[] } {
   const recorded: Work[] = [];
   return {
@@ -24,14 +24,14 @@ function recordWith(ends: FatalEnds): WorkRecord & { readonly recorded: readonly
 }
 
 describe('a message whose ingress ends the process', () => {
-  it('[D13] is recorded while it is taken in, and taken in again after the first hang', async () => {
+  it('[D13] is recorded while it is received, and received again after the first hang', async () => {
     const work = recordWith({ hangs: 1, deaths: 0 });
     const outcome = await scene.ingressWith({}, { work })(aMessage(), CAPABILITIES);
     expect(outcome.kind).toBe('accepted');
     expect(work.recorded).toEqual([{ kind: 'ingress', key: 'telegram default 42 1' }]);
   });
 
-  it('[D13] is refused after the second hang, whatever it says, with a notice and a reason; the next one is taken in', async () => {
+  it('[D13] is refused after the second hang, whatever it says, with a notice and a reason; the next message is accepted', async () => {
     const receive = scene.ingressWith({}, { work: recordWith({ hangs: 2, deaths: 0 }) });
     const fatal = aMessage({ text: '/new' });
     const reason =
@@ -43,7 +43,7 @@ describe('a message whose ingress ends the process', () => {
     expect((await receive(aMessage({ messageId: '2' }), CAPABILITIES)).kind).toBe('accepted');
   });
 
-  it('[F05] brings no notice to people who would get no answer', async () => {
+  it('[F05] sends no notice to people who would get no answer', async () => {
     const work = recordWith({ hangs: 0, deaths: 5 });
     const receive = scene.ingressWith(
       { access: { ...POLICY.access, direct: 'disabled' } },
@@ -53,7 +53,7 @@ describe('a message whose ingress ends the process', () => {
     expect(await scene.told()).toEqual([]);
   });
 
-  it('[D13] is refused in the log alone when the notice ended the process as well', async () => {
+  it('[D13] is refused only in the log when the notice ended the process as well', async () => {
     const work = recordWith({ hangs: 3, deaths: 0 });
     expect((await scene.ingressWith({}, { work })(aMessage(), CAPABILITIES)).kind).toBe('refused');
     expect(await scene.told()).toEqual([]);

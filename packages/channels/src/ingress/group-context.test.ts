@@ -28,7 +28,7 @@ describe('what a group said before the bot was first addressed there', () => {
       : [];
   };
 
-  it('[F06] is context of that turn: what is newer than the last known message, bots marked', async () => {
+  it('[F06] is context of that turn: what is newer than the last known message, with bots marked', async () => {
     await scene.receive(said('2'));
     const bot = { id: '8', name: 'News', isBot: true };
     const lines = [
@@ -47,7 +47,7 @@ describe('what a group said before the bot was first addressed there', () => {
     ]);
   });
 
-  it('[F06] is as much as the settings say; with 0 nothing is kept', async () => {
+  it('[F06] is limited by the settings; with 0 nothing is kept', async () => {
     const kept = async (chatId: string, groupContextMessages: number) => {
       const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 100 };
       const rule = { limits: { ...limits, groupContextMessages } };
@@ -64,7 +64,7 @@ describe('what a group said before the bot was first addressed there', () => {
     expect(await kept('-2', 0)).toEqual([]);
   });
 
-  it('[F05] [W02] is left out where access does not allow its author, and of another chat', async () => {
+  it('[F05] [W02] omits messages whose author has no access, and those of other chats', async () => {
     const access = { ...POLICY.access, groups: 'open' as const, allowRoles: ['r'] };
     const other = { id: '7', name: 'Bo' };
     const lines = [
@@ -79,7 +79,7 @@ describe('what a group said before the bot was first addressed there', () => {
     ]);
   });
 
-  it('[F06] delays nothing when the platform does not answer, and is not asked for otherwise', async () => {
+  it('[F06] causes no delay when the platform does not answer, and the platform is not asked otherwise', async () => {
     expect(await asked(() => Promise.reject(new Error('away')))).toEqual([]);
     let count = 0;
     const earlier = async () => {
@@ -112,7 +112,7 @@ describe('what a served group says without addressing the bot', () => {
     expect((await heardByNextTurn()).map(({ text }) => text)).toEqual(['pizza?', '[image]']);
   });
 
-  it('[F06] [F16] is kept with the names of files and with what it answers, also after an edit', async () => {
+  it('[F06] [F16] is kept with the names of files and with what it answers, even after an edit', async () => {
     const message = aMessage({
       chat: group,
       messageId: '1',
@@ -131,7 +131,7 @@ describe('what a served group says without addressing the bot', () => {
     ]);
   });
 
-  it('[F05] is not kept of a chat that is refused', async () => {
+  it('[F05] is not kept for a chat that is refused', async () => {
     const access = { ...POLICY.access, groups: 'allowlist' as const };
     expect(
       await scene.ingressWith({ access })(aMessage({ chat: group, text: 'secret' }), CAPABILITIES),

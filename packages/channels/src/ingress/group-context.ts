@@ -6,7 +6,7 @@ import type { IngressDeps } from './ingress-deps.ts';
 import type { DecisionRules } from './rules.ts';
 import { askPlatform, personId } from './sender.ts';
 
-/** Keeps a message of a group for its next turn (F06). */
+/** Keeps a group's message for its next turn (F06). */
 export async function keepAsContext(
   { store: { groupContext }, rules: { limits } }: Pick<IngressDeps, 'store' | 'rules'>,
   { conversationId, message, receivedAt }: AdmittedMessage,
@@ -26,8 +26,9 @@ export async function keepAsContext(
 const MAX_EARLIER = 50;
 
 /**
- * The messages that were said in a group before this one and are not known, oldest first: context of its turn (F06).
- * What is older than a known one was taken in, or left out, at its time. Access decides as for any message (F05).
+ * The unknown messages that were said in a group before this one, oldest first: context of its turn
+ * (F06). Messages older than a known one were accepted, or left out, at their time. Access decides
+ * as for any message (F05).
  */
 export async function earlierMessages(
   { store, log }: Pick<IngressDeps, 'store' | 'log'>,

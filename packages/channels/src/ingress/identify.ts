@@ -16,28 +16,28 @@ import { askPlatform, type SenderRights, senderRights } from './sender.ts';
 export interface Arrived {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
-  /** The facts that the platform can be asked about the sender. */
+  /** Facts about the sender that the platform can be asked for. */
   readonly facts: SenderFacts;
   readonly files: readonly Uint8Array[] | undefined;
   readonly trace: string | undefined;
 }
 
-/** A message with all that is known of it and of its sender, before anything is decided. */
+/** A message with everything known about it and its sender, before anything is decided. */
 export interface Identified {
   readonly admitted: AdmittedMessage;
   readonly rights: SenderRights;
   readonly facts: SenderFacts;
   /** The command that the message is, or begins with. */
   readonly command: TypedCommand | null;
-  /** Those of the account, with the owners and approvers of the agent. */
+  /** The rules of the account, with the owners and approvers of the agent. */
   readonly rules: DecisionRules;
-  /** False: the chat is one with an agent that does not exist. */
+  /** False when the chat belongs to an agent that does not exist. */
   readonly isAgentKnown: boolean;
-  /** Why this agent answers, for `why`; null where there is one agent. */
+  /** Why this agent answers, for `why`; null when there is only one agent. */
   readonly agentReason: string | null;
 }
 
-/** Checks a message and finds out who wrote it, to which agent, in which conversation. */
+/** Validates a message and finds out who wrote it, to which agent, and in which conversation. */
 export async function identify(
   deps: IngressDeps,
   { message: unchecked, capabilities, facts, files, trace }: Arrived,
@@ -65,7 +65,10 @@ export async function identify(
   return { admitted, rights, facts, command, rules, isAgentKnown, agentReason };
 }
 
-/** A message that was fetched later does not say which roles its sender has; without an answer they have none. */
+/**
+ * A message that was fetched later does not contain its sender's roles; without an answer they have
+ * none.
+ */
 async function withRoles(
   { rules, log }: Pick<IngressDeps, 'rules' | 'log'>,
   message: InboundMessage,
@@ -86,11 +89,11 @@ function validateInbound(unchecked: InboundMessage): InboundMessage {
   throw brokenContract(`The ${unchecked.channel} adapter made a message`, parsed.error);
 }
 
-/** An adapter's defect. */
+/** The error for a contract violation, which is an adapter's bug. */
 export function brokenContract(what: string, cause: z.ZodError): ParleyError {
   return new ParleyError({
     code: 'inbound-invalid',
-    message: `${what} that breaks the contract: ${z.prettifyError(cause)}. This is a defect of the adapter.`,
+    message: `${what} that violates the contract: ${z.prettifyError(cause)}. This is a bug in the adapter.`,
     retryable: false,
     cause,
   });

@@ -37,27 +37,33 @@ export interface IngressDeps {
   readonly lanes: Pick<WakeUpQueue, 'wake'>;
   /** Wakes the delivery of a chat, of any account. */
   readonly deliver: (route: ReplyRoute) => Promise<void>;
-  /** False: strangers get no notice on this channel (F05). */
+  /** When false, strangers get no notice on this channel (F05). */
   readonly answersStrangers: boolean;
-  /** A fresh one-time code, unguessable, of eight characters where no number is given. */
+  /** Creates an unguessable one-time code, of eight characters unless a number is given. */
   readonly newCode: (characters?: number) => string;
   readonly bus: LiveBus;
-  /** Read for each message: they change with the settings. */
+  /** Read for each message, because they change with the settings. */
   readonly rules: DecisionRules;
   readonly situation: (agent: string | undefined) => Situation;
-  /** Those of Parley when absent. */
+  /** Parley's own when absent. */
   readonly commands?: readonly ChatCommand[] | undefined;
-  /** For `/help`; absent: there are no skills. */
+  /** For `/help`; absent when there are no skills. */
   readonly skillCommands?: SkillCommands | undefined;
-  /** For `/memory`, `/soul` and others; without its service a command answers that it is not available. */
+  /**
+   * For `/memory`, `/soul` and others; without its service a command answers that it is not
+   * available.
+   */
   readonly commandServices?: ((agent: string | undefined) => CommandServices) | undefined;
   readonly log: Logger;
   readonly meter: Meter;
-  /** Without it nothing is traced. */
+  /** Absent when tracing is off. */
   readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly checkpoint: Checkpoint;
-  /** Records which message is taken in, which may end the process; nothing is recorded when absent. */
+  /**
+   * Records which message is being received, because that may end the process; nothing is recorded
+   * when absent.
+   */
   readonly work?: WorkRecord | undefined;
 }

@@ -18,7 +18,7 @@ describe('ingress', () => {
     expect(scene.happened).toEqual(['received', 'inbox-committed', 'wake telegram:default:42']);
   });
 
-  it('[D01] rejects when the message cannot be stored, so that the platform brings it again', async () => {
+  it('[D01] rejects when the message cannot be stored, so that the platform delivers it again', async () => {
     await scene.store.close();
     await expect(scene.receive(aMessage())).rejects.toMatchObject({ name: 'StoreError' });
     expect(scene.happened).toEqual(['received']);
@@ -32,7 +32,7 @@ describe('ingress', () => {
     expect(scene.happened.filter((line) => line.startsWith('wake'))).toHaveLength(2);
   });
 
-  it('[F11] fixes the route of the answer with the message', async () => {
+  it('[F11] stores the reply route with the message', async () => {
     const chat = { id: '-9', type: 'thread', threadId: '5' } as const;
     await scene.receive(aMessage({ chat, addressed: true, messageId: '77' }));
     const [row] = await scene.store.inbox.recent({ ...OWNER_CHAT, chatId: '-9' }, 1);
@@ -47,13 +47,13 @@ describe('ingress', () => {
     });
   });
 
-  it('[W08] does not let a platform pass for Parley itself', async () => {
+  it('[W08] does not let a platform impersonate Parley itself', async () => {
     await scene.receive(aMessage({ trigger: 'boot' }));
     const [row] = await scene.store.inbox.recent(OWNER_CHAT, 1);
     expect(row?.message).toEqual(aMessage());
   });
 
-  it('[F05] asks for roles that a message does not say, and is closed when the platform does not answer', async () => {
+  it('[F05] asks for roles that a message does not contain, and refuses when the platform does not answer', async () => {
     const access = { ...POLICY.access, groups: 'open', allowRoles: ['r1'] } as const;
     const receive = scene.ingressWith({ access });
     const chat = { id: '-9', type: 'group' } as const;
@@ -71,7 +71,7 @@ describe('ingress', () => {
     expect(await kindWith(async () => ['r1'], true)).toBe('refused');
   });
 
-  it('[F01] refuses what an adapter made wrong, and says whose defect it is', async () => {
+  it('[F01] refuses an invalid message, and says which adapter has the bug', async () => {
     const broken = { ...aMessage(), messageId: '' };
     await expect(scene.receive(broken)).rejects.toMatchObject({
       code: 'inbound-invalid',
@@ -84,7 +84,7 @@ describe('a stranger in a direct chat', () => {
   const stranger = (id = '9', messageId = '1') =>
     aMessage({ chat: { id }, sender: { id, name: 'Eve' }, messageId, text: 'my secret' });
 
-  it('[F05] is refused, and no word of the message is kept', async () => {
+  it('[F05] is refused, and nothing of the message is kept', async () => {
     expect((await scene.receive(stranger())).kind).toBe('refused');
     expect(await scene.inbox({ ...OWNER_CHAT, chatId: '9' })).toEqual([]);
     const words = JSON.stringify(
@@ -93,13 +93,13 @@ describe('a stranger in a direct chat', () => {
     expect(`${words} ${scene.lines.join()}`).not.toContain('secret');
   });
 
-  it('[F05] gets no answer where direct chats are disabled', async () => {
+  it('[F05] gets no answer when direct chats are disabled', async () => {
     const access = { ...POLICY.access, direct: 'disabled' as const };
     await scene.ingressWith({ access })(stranger(), CAPABILITIES);
     expect(await scene.told('9')).toEqual([]);
   });
 
-  it('[F05] gets a notice once an hour on how to get access, each stranger separately', async () => {
+  it('[F05] gets a notice on how to get access once an hour, each stranger separately', async () => {
     for (const id of ['1', '2', '3']) await scene.receive(stranger('9', id));
     await scene.receive(stranger('8'));
     expect(await scene.told('9')).toHaveLength(1);
@@ -114,7 +114,7 @@ describe('a stranger in a direct chat', () => {
 });
 
 describe('an album in a group', () => {
-  it('[F06] [F08] is one turn of all its pictures, though only the first has text, and none before', async () => {
+  it('[F06] [F08] is one turn with all its pictures, though only the first has text, and none before', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
     await scene.receive(aMessage({ ...picture, messageId: '1', text: 'look', addressed: true }));
@@ -130,7 +130,7 @@ describe('an album in a group', () => {
 });
 
 describe('an album whose text comes last', () => {
-  it('[F08] is one turn of all its pictures, none of which is group context', async () => {
+  it('[F08] is one turn with all its pictures, none of which is group context', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
     await scene.receive(aMessage({ ...picture, messageId: '1', text: '' }));
@@ -144,8 +144,8 @@ describe('an album whose text comes last', () => {
   });
 });
 
-describe('the bounds of what is taken', () => {
-  it('[F07] does not answer an automatic reply for ever, and says why', async () => {
+describe('the limits of what is accepted', () => {
+  it('[F07] does not answer an automatic reply forever, and says why', async () => {
     const text = 'I am away. I am away.';
     for (let i = 1; i <= 5; i += 1) await scene.receive(aMessage({ messageId: `${i}`, text }));
     expect((await scene.receive(aMessage({ messageId: '6', text }))).kind).toBe('ignored');
@@ -155,7 +155,7 @@ describe('the bounds of what is taken', () => {
     );
   });
 
-  it('[D07] reports that a message is too long, a flood of them once a minute', async () => {
+  it('[D07] reports that a message is too long, and a flood of them once a minute', async () => {
     const long = (messageId: string) => aMessage({ messageId, text: 'x'.repeat(31) });
     expect(await scene.receive(long('1'))).toMatchObject({ kind: 'refused' });
     await scene.receive(long('2'));
@@ -169,7 +169,7 @@ describe('the bounds of what is taken', () => {
     expect(notices[0]).toContain('30');
   });
 
-  it('[D07] takes no more than may wait, and reports a flood once', async () => {
+  it('[D07] accepts no more than may wait, and reports a flood once', async () => {
     for (let i = 1; i <= 8; i += 1)
       await scene.receive(aMessage({ messageId: `${i}`, text: `text ${i}` }));
     expect(await scene.inbox()).toEqual(['text 1', 'text 2', 'text 3']);
@@ -179,7 +179,7 @@ describe('the bounds of what is taken', () => {
     expect(await scene.told()).toHaveLength(2);
   });
 
-  it('[D07] takes no more than may wait in all chats together; says so, and why', async () => {
+  it('[D07] accepts no more than may wait in all chats together; says so, and why', async () => {
     const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 2 };
     const receive = scene.ingressWith({}, {}, { limits });
     const chat = (nth: number) => ({ id: `${nth}`, type: 'direct' }) as const;
@@ -200,7 +200,7 @@ describe('the bounds of what is taken', () => {
     expect(story).toMatchObject([{ outcome: 'refused' }]);
   });
 
-  it('[D07] gives one guest a share of all that may wait, and keeps places for owners', async () => {
+  it('[D07] gives one guest a share of all that may wait, and reserves places for owners', async () => {
     const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 20 };
     const access = { ...POLICY.access, direct: 'open' } as const;
     const receive = scene.ingressWith({ access }, {}, { limits });
@@ -233,7 +233,7 @@ describe('the bounds of what is taken', () => {
     expect(await accepted('', 5)).toBe(2);
   });
 
-  it('[D03] [D07] says that a message waits where it may end a turn, and only if it was taken', async () => {
+  it('[D03] [D07] says that a message waits where it may end a turn, and only if it was accepted', async () => {
     const receive = scene.ingressWith({}, {}, { busy: { direct: 'interrupt' } });
     const write = (messageId: string, change = {}) =>
       receive(aMessage({ messageId, text: messageId, ...change }), CAPABILITIES);
@@ -243,7 +243,7 @@ describe('the bounds of what is taken', () => {
     expect(said).toHaveLength(3);
   });
 
-  it('[D07] counts each conversation for itself, and lets commands through', async () => {
+  it('[D07] counts each conversation separately, and lets commands through', async () => {
     for (let i = 1; i <= 4; i += 1) await scene.receive(aMessage({ messageId: `${i}` }));
     const group = { id: '-9', type: 'group' } as const;
     expect((await scene.receive(aMessage({ chat: group, addressed: true }))).kind).toBe('accepted');
@@ -305,7 +305,7 @@ describe('a command', () => {
     for (const word of words) expect(answer).toContain(word);
   });
 
-  it('[G12] /status shows how far the to-dos of the session have come', async () => {
+  it("[G12] /status shows the progress of the session's to-dos", async () => {
     const conversationId = conversationIdOf(aMessage());
     await scene.receive(aMessage({ text: 'hello' }));
     const todos = [

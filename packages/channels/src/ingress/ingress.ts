@@ -21,7 +21,9 @@ import { recordRefusal, refuseMessage } from './refuse.ts';
 import { answerRoute, conversationOf } from './route.ts';
 import { senderRights } from './sender.ts';
 
-/** Receives one message of one account. Resolves when it is durable or refused for good (D01). */
+/**
+ * Receives one message of one account. Resolves when it is durable or permanently refused (D01).
+ */
 export type Receive = (
   message: InboundMessage,
   capabilities: Capabilities,
@@ -29,7 +31,9 @@ export type Receive = (
   files?: readonly Uint8Array[],
 ) => Promise<IngressOutcome>;
 
-/** Builds the ingress of one account: identify, decide, carry out. Rejects only when storing fails. */
+/**
+ * Builds the ingress of one account: identify, decide, carry out. Rejects only when storing fails.
+ */
 export function createIngress(deps: IngressDeps): Receive {
   const { monotonic, meter, tracer = silentTracer, work = noWorkRecord } = deps;
   const memory = createMemory(deps);
@@ -87,7 +91,9 @@ async function receiveOne(
   return outcome;
 }
 
-/** Decides by the facts; then a loop is ended, and words that answer an approval become its command. */
+/**
+ * Decides by the facts; then a loop is ended, and words that answer an approval become its command.
+ */
 async function decideMessage(
   deps: IngressDeps,
   identified: Identified,
@@ -148,8 +154,8 @@ interface FatalMessage {
 }
 
 /**
- * Refuses a message without looking at its text, with the reason for `why` and a notice; where that has ended the
- * process as well, it is refused in the log alone.
+ * Refuses a message without reading its text, with the reason for `why` and a notice. When that has
+ * ended the process as well, it is refused only in the log.
  */
 async function refuseFatal(
   deps: IngressDeps,
@@ -165,7 +171,8 @@ async function refuseFatal(
   const route = answerRoute(message, capabilities, deps.rules.policy.answers);
   const refused = { conversationId, message, route, receivedAt: deps.clock() };
   await recordRefusal(deps, refused, outcome);
-  // Only people who would get an answer get a notice; another text stands for the one that may be the reason.
+  // Only people who would get an answer get a notice. The text is replaced, because it may be the
+  // cause.
   const rights = await senderRights(deps, message, false);
   const decided = decideIngress({ ...message, text: '?' }, null, deps.rules, rights);
   if (decided.kind === 'turn') await explain.givenUp(refused);

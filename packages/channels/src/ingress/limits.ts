@@ -2,37 +2,42 @@ import { hash } from 'node:crypto';
 import { BoundedMap, type InboundMessage, type Monotonic } from '@parley/core';
 import type { InboxRepository } from '@parley/store';
 
-/** Bounds the messages that wait in all conversations, as one account counts them (D07). */
+/** Limits the messages that wait in all conversations, as one account counts them (D07). */
 export interface BacklogLimit {
-  /** `room`: one more of this person may wait, and `release` must follow. `share`: others still may. */
+  /**
+   * `room`: one more message of this person may wait, and `release` must follow. `share`: this
+   * person has used up their share, but others may still wait.
+   */
   reserve(from: Waiting): Promise<'room' | 'share' | 'full'>;
-  /** `stays`: the message was stored and waits now. */
+  /** `stays`: the message was stored and is waiting now. */
   release(from: Waiting, stays: boolean): void;
 }
 
-/** The sender of a message that waits. */
+/** The sender of a waiting message. */
 interface Waiting {
   /** `telegram:42`. */
   readonly person: string;
   readonly isOwner: boolean;
 }
 
-/** The share of all places that is kept for owners: the last tenth. */
+/** The share of all places that is reserved for owners: the last tenth. */
 const OWNERS_SHARE = 0.1;
-/** From here on each person may take only a share. */
+/** From this share on, each person may take only a part of what is left. */
 const CROWDED = 0.5;
 const PERSONS_SHARE = 0.1;
 const MAX_PERSONS = 10_000;
 
 /** Between two queries only the messages of this account are counted. In ms. */
 const COUNT_INTERVAL_MS = 1_000;
-/** While the limit is reached: a flood must not cost a query for each message. In ms. */
+/** Used while the limit is reached: a flood must not cost a query for each message. In ms. */
 const FULL_COUNT_INTERVAL_MS = 50;
 
-/** Queries the number of waiting messages at most once a second, more often only at the limit. */
+/**
+ * Queries the number of waiting messages at most once a second, and more often only at the limit.
+ */
 export function createBacklogLimit(
   inbox: Pick<InboxRepository, 'totalWaiting'>,
-  /** As the settings have it now. */
+  /** The current setting. */
   limit: () => number,
   monotonic: Monotonic,
 ): BacklogLimit {
@@ -88,7 +93,7 @@ export function createBacklogLimit(
 }
 
 /**
- * The person or client whose share a message takes. A client of the API makes up the people behind it:
+ * The person or client whose share a message takes. An API client invents the people behind it:
  * `api:client/person`.
  */
 function findShareHolder(person: string): string {
@@ -98,13 +103,13 @@ function findShareHolder(person: string): string {
 /** A message that a sender repeated verbatim, and how often. The text itself is not kept. */
 export interface Repetition {
   readonly digest: string;
-  /** The last message with this text; one that arrives again counts once. */
+  /** The last message with this text; redelivering it does not count. */
   readonly messageId: string;
   readonly count: number;
   readonly at: number;
 }
 
-/** An automatic reply answers within this time, in ms. */
+/** An automatic reply comes within this time, in ms. */
 const MAX_GAP_MS = 60_000;
 /** People do not type a sentence this often; what they do repeat ("next", "yes") is shorter. */
 const MAX_REPEATS = 5;
@@ -122,9 +127,9 @@ export function repetitionAfter(
 }
 
 /**
- * Whether a sender answers like a machine: the same sentence more than five times in a row. Ends loops
- * with automatic replies where the platform does not mark bots (F07); what answers in ever new
- * words it cannot know. Remembered in memory, for a bounded number of senders.
+ * Whether a sender answers like a machine: the same sentence more than five times in a row. Ends
+ * loops with automatic replies on platforms that do not mark bots (F07); it cannot recognize one
+ * that varies its words. Kept in memory for a bounded number of senders.
  */
 export function createLoopGuard(
   monotonic: Monotonic,
@@ -132,7 +137,7 @@ export function createLoopGuard(
 ): (message: InboundMessage) => boolean {
   const senders = new BoundedMap<string, Repetition>(capacity);
   return ({ chat, messageId, sender, text, replaces }) => {
-    // Who asks again says the same.
+    // A person who asks again sends the same text.
     if (text.length < MIN_SENTENCE_CHARACTERS || replaces !== undefined) return false;
     const key = JSON.stringify([chat.id, chat.threadId, sender.id]);
     const said = { digest: hash('sha256', text), messageId };
@@ -142,7 +147,7 @@ export function createLoopGuard(
   };
 }
 
-/** True once per key and interval: an explanation is kind once and spam the tenth time. */
+/** True once per key and interval: an explanation is helpful once and spam the tenth time. */
 export function oncePerInterval(
   intervalMs: number,
   monotonic: Monotonic,

@@ -4,14 +4,14 @@ import { createLoopGuard, type Repetition, repetitionAfter } from './limits.ts';
 
 const AWAY = 'I am away until Monday and will answer then.';
 
-describe('how often a sender has said the same', () => {
+describe('how often a sender has said the same thing', () => {
   const before: Repetition = { digest: 'a', messageId: '1', count: 3, at: 1_000 };
   it.each<[string, Repetition | undefined, { digest: string; messageId: string }, number, number]>([
     ['the first time', undefined, { digest: 'a', messageId: '2' }, 1_000, 1],
     ['again', before, { digest: 'a', messageId: '2' }, 61_000, 4],
     ['again after a pause', before, { digest: 'a', messageId: '2' }, 61_001, 1],
     ['something else', before, { digest: 'b', messageId: '2' }, 1_000, 1],
-    ['the same message, told again', before, { digest: 'a', messageId: '1' }, 1_000, 3],
+    ['the same message, delivered again', before, { digest: 'a', messageId: '1' }, 1_000, 3],
   ])('[F07] %s', (_case, known, said, now, count) => {
     expect(repetitionAfter(known, said, now).count).toBe(count);
   });
@@ -21,7 +21,7 @@ describe('the guard against automatic replies', () => {
   const say = (guard: ReturnType<typeof createLoopGuard>, text: string, times: number) =>
     Array.from({ length: times }, (_, n) => guard(aMessage({ text, messageId: `${n}` })));
 
-  it('[F07] notices a sentence that comes for the sixth time', () => {
+  it('[F07] detects a sentence that comes for the sixth time', () => {
     const heard = say(
       createLoopGuard(() => 0),
       AWAY,
@@ -30,7 +30,7 @@ describe('the guard against automatic replies', () => {
     expect(heard).toEqual([false, false, false, false, false, true, true]);
   });
 
-  it('[F07] leaves people alone who say "next" all day, or the same in several chats', () => {
+  it('[F07] does not affect people who say "next" all day, or the same in several chats', () => {
     const guard = createLoopGuard(() => 0);
     expect(say(guard, 'next', 50)).not.toContain(true);
     const chats = Array.from({ length: 9 }, (_, n) =>
@@ -39,7 +39,7 @@ describe('the guard against automatic replies', () => {
     expect(chats.map(guard)).not.toContain(true);
   });
 
-  it('[F07] [U08] leaves a person alone who asks the same question again', () => {
+  it('[F07] [U08] does not affect a person who asks the same question again', () => {
     const guard = createLoopGuard(() => 0);
     const again = Array.from({ length: 9 }, (_, n) =>
       aMessage({ text: AWAY, messageId: `${n}`, replaces: `${n - 1}` }),
@@ -47,7 +47,7 @@ describe('the guard against automatic replies', () => {
     expect(again.map(guard)).not.toContain(true);
   });
 
-  it('[D07] knows a bounded number of senders', () => {
+  it('[D07] remembers a bounded number of senders', () => {
     const guard = createLoopGuard(() => 0, 1);
     say(guard, AWAY, 5);
     guard(aMessage({ text: AWAY, chat: { id: 'other' } }));

@@ -6,7 +6,7 @@ import { GIVEN_UP, NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from
 import { askOwner, pairingFull, pairingRules } from './pairing.ts';
 import { renderNoticeParts } from './route.ts';
 
-/** The memory of the ingress of one account between messages, in memory and bounded. */
+/** What the ingress of one account remembers between messages, in memory and bounded. */
 export type IngressMemory = ReturnType<typeof createMemory>;
 
 export function createMemory(deps: IngressDeps) {
@@ -16,18 +16,18 @@ export function createMemory(deps: IngressDeps) {
     albums: createAlbums(monotonic),
     backlog: createBacklogLimit(store.inbox, () => deps.rules.limits.totalWaiting, monotonic),
     isLoop: createLoopGuard(monotonic),
-    /** Whether a group that is not allowed is to be noted, seldom enough. */
+    /** Whether to record a group that is not allowed, which happens rarely. */
     shouldRecordGroup: oncePerInterval(GROUP_NOTED_INTERVAL_MS, monotonic),
   };
 }
 
-/** A busy group that is not allowed costs a write this seldom. In ms. */
+/** A busy group that is not allowed costs one write per interval. In ms. */
 const GROUP_NOTED_INTERVAL_MS = 5 * 60_000;
 
 const STRANGER_NOTICE_INTERVAL_MS = 60 * 60_000;
 const OVERFLOW_NOTICE_INTERVAL_MS = 60_000;
 
-/** Explains to senders why a message was not admitted (D07), seldom enough to be no nuisance. */
+/** Explains to senders why a message was not admitted (D07), rarely enough to be no nuisance. */
 function createExplainer(deps: IngressDeps) {
   const strangers = oncePerInterval(STRANGER_NOTICE_INTERVAL_MS, deps.monotonic);
   const floods = oncePerInterval(OVERFLOW_NOTICE_INTERVAL_MS, deps.monotonic);
@@ -53,13 +53,16 @@ function createExplainer(deps: IngressDeps) {
       const asked = await askOwner(deps, admitted);
       if (asked === 'full') await notifyStranger(admitted, pairingFull(pairingRules(deps)));
     },
-    /** Once a minute per conversation, as all that is refused for its number or size. `limit` in characters. */
+    /**
+     * Once a minute per conversation, like all refusals because of number or size. `limit` in
+     * characters.
+     */
     tooLong: (admitted: AdmittedMessage, limit: number) =>
       notifyOnce('size', admitted, tooLongNotice(admitted.message.text.length, limit)),
-    /** Too many wait in this conversation. */
+    /** Too many messages wait in this conversation. */
     overflow: (admitted: AdmittedMessage, waiting: number) =>
       notifyOnce('conversation', admitted, overflowNotice(waiting)),
-    /** Too many wait in all conversations together. */
+    /** Too many messages wait in all conversations together. */
     noRoom: (admitted: AdmittedMessage) => notifyOnce('all', admitted, NO_ROOM),
     /** Its ingress ended the process too often. */
     givenUp: (admitted: AdmittedMessage) => notifyOnce('fatal', admitted, GIVEN_UP),

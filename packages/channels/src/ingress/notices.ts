@@ -1,7 +1,7 @@
 import type { InboundMessage } from '@parley/core';
 import { personId } from './sender.ts';
 
-/** About messages that ended the process whenever it took them in. */
+/** For messages that ended the process each time it received them. */
 export const GIVEN_UP =
   '⚙️ Something went wrong each time I tried to read what you sent last, and I have given up on it. Please put it in other words; the log says what it was.';
 
@@ -17,14 +17,14 @@ export function strangerNotice(message: InboundMessage): string {
 
 /** A message was too long. Lengths in characters. */
 export function tooLongNotice(length: number, limit: number): string {
-  return `That message has ${length} characters; I can take ${limit} at once. Please send it in smaller pieces.`;
+  return `That message has ${length} characters, but I can read only ${limit} at once. Please send it in smaller pieces.`;
 }
 
-/** Too many messages of this chat wait already (D07). */
+/** Too many messages of this chat are waiting already (D07). */
 export function overflowNotice(waiting: number): string {
   return `I did not take that one: ${waiting} of your messages still wait for an answer. Please wait a little, or send /stop to drop them.`;
 }
 
-/** Too many messages of all chats wait already (D07). */
+/** Too many messages of all chats are waiting already (D07). */
 export const NO_ROOM =
   'I did not take that one: so many messages of other chats wait for an answer that I cannot take more now. Please send it again in a few minutes.';

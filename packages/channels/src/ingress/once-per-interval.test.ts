@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { oncePerInterval } from './limits.ts';
 
-describe('a notice that is sent seldom', () => {
+describe('a notice that is sent rarely', () => {
   it('[D07] is sent once per key and interval', () => {
     let now = 0;
     const seldom = oncePerInterval(100, () => now);

@@ -4,20 +4,20 @@ const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 /** 40 bits: guessing one of a few valid codes within an hour is hopeless. */
 export const CODE_LENGTH = 8;
 
-/** A code for people to read and type (F05, F13), one sign for each random byte. */
+/** A code for people to read and type (F05, F13), with one character per random byte. */
 export function oneTimeCode(random: Uint8Array, length = CODE_LENGTH): string {
   return Array.from(random.subarray(0, length), (byte) => ALPHABET[byte % 32]).join('');
 }
 
-/** A code of an account whose settings may have another length. */
+/** Parses a code of an account whose settings may use another length. */
 export const typedPairingCode = (text: string): string | null => typedCode(text, 6, 16);
 
-/** Characters of the code of an approval: 30 bits, valid for minutes, and of use to approvers alone. */
+/** The length of an approval's code: 30 bits, valid for minutes, and of use to approvers only. */
 export const APPROVAL_CODE_LENGTH = 6;
 
 /**
- * A code as it was typed: in any case and width, with spaces and dashes, in quotes or brackets, before a full stop; null
- * when it cannot be one.
+ * Parses a typed code, in any case and width, with spaces and dashes, in quotes or brackets, or
+ * before a full stop; null when it cannot be one.
  */
 export function typedCode(text: string, length = CODE_LENGTH, longest = length): string | null {
   const code = text
@@ -32,7 +32,10 @@ export function typedCode(text: string, length = CODE_LENGTH, longest = length):
   return isCode ? code : null;
 }
 
-/** The code at the beginning of a text, which may be typed in pieces, and what follows it; null: it begins with none. */
+/**
+ * The code at the beginning of a text, which may be typed in groups, and what follows it; null when
+ * there is none.
+ */
 export function leadingCode(
   text: string,
   length: number,

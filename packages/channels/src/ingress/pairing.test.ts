@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-describe('a stranger where direct chats are paired', () => {
+describe('a stranger when direct chats use pairing', () => {
   const pairing = { access: { ...POLICY.access, direct: 'pairing' as const } };
   const stranger = (id: string, messageId = '1') =>
     aMessage({ chat: { id }, sender: { id, name: 'E`v`e' }, messageId, text: 'my secret' });
@@ -34,7 +34,7 @@ describe('a stranger where direct chats are paired', () => {
     ).not.toContain('secret');
   });
 
-  it('[U02] is told of the button that makes them the owner, and of no file', async () => {
+  it('[U02] is told about the button that makes them the owner, and about no file', async () => {
     await write('9');
     const [told] = await toldTo('9');
     expect(told).toContain('open Set up on its page and press “That is me”');
@@ -53,7 +53,7 @@ describe('a stranger where direct chats are paired', () => {
     ]);
   });
 
-  it('[F05] gets a code as long, for as long, and in a queue as the settings say', async () => {
+  it('[F05] gets a code with the length, lifetime and queue that the settings define', async () => {
     const bounds = { characters: 12, minutes: 15, pending: 1 };
     const access = { ...pairing.access, pairing: bounds };
     const asked: (number | undefined)[] = [];
@@ -74,7 +74,7 @@ describe('a stranger where direct chats are paired', () => {
     expect((await scene.told()).at(-1)).toBe('Eve (telegram:9) has access now.');
   });
 
-  it('[F05] gets lasting access by the code that an owner types, in any spelling, and a notice', async () => {
+  it('[F05] gets lasting access when an owner types the code, in any spelling, and a notice', async () => {
     await write('9');
     await ownerSays('/pair aaaa-2222', '50');
     expect(await scene.told()).toEqual(['Eve (telegram:9) has access now.']);
@@ -87,7 +87,7 @@ describe('a stranger where direct chats are paired', () => {
     ]);
   });
 
-  it('[F05] gets no access by a wrong code, by an old one, or by themselves', async () => {
+  it('[F05] gets no access with a wrong code, with an expired one, or by typing it themselves', async () => {
     await write('9');
     await ownerSays('/pair AAAA2223', '50');
     scene.now += 60 * 60_000;
@@ -98,7 +98,7 @@ describe('a stranger where direct chats are paired', () => {
     expect((await write('9', '4')).kind).toBe('refused');
   });
 
-  it('[F05] is listed by /pair, for the owner alone and in no group', async () => {
+  it('[F05] is listed by /pair, for the owner only and in no group', async () => {
     await write('9');
     await ownerSays('/pair', '50');
     expect((await scene.told()).at(-1)).toContain('Eve (telegram:9): /pair AAAA2222');
@@ -119,7 +119,7 @@ describe('a stranger where direct chats are paired', () => {
     ]);
   });
 
-  it('[F05] gets no answer on a channel that says nothing to strangers; the owner is notified once', async () => {
+  it('[F05] gets no answer on a channel that does not answer strangers; the owner is notified once', async () => {
     await ownerSays('/whoami', '50');
     const silent = scene.ingressWith(pairing, { answersStrangers: false });
     for (const id of ['1', '2']) await silent(stranger('9', id), CAPABILITIES);
@@ -133,7 +133,7 @@ describe('a stranger where direct chats are paired', () => {
     ]);
   });
 
-  it('[F05] gets no answer there either when no owner is known, or the allow list decides', async () => {
+  it('[F05] gets no answer there either when no owner is known, or when the allow list decides', async () => {
     await scene.ingressWith(pairing, { answersStrangers: false })(stranger('9'), CAPABILITIES);
     await scene.ingressWith({}, { answersStrangers: false })(stranger('9', '2'), CAPABILITIES);
     expect(await toldTo('9')).toEqual([]);
@@ -166,7 +166,7 @@ describe('a group that is not on the allow list', () => {
     );
   const seen = async () => (await scene.store.seenGroups.list()).map((group) => group.title);
 
-  it('[F05] is noted by its title, without a word of what was said there', async () => {
+  it('[F05] is recorded by its title, without anything that was said there', async () => {
     expect((await write('-9', '1', 'Family')).kind).toBe('refused');
     expect(await scene.store.seenGroups.list()).toEqual([
       {
@@ -177,7 +177,7 @@ describe('a group that is not on the allow list', () => {
     expect(await scene.told('-9')).toEqual([]);
   });
 
-  it('[F05] costs a write every five minutes at most', async () => {
+  it('[F05] costs at most one write every five minutes', async () => {
     const receive = scene.ingressWith(listed);
     const say = (messageId: string, title: string) =>
       receive(aMessage({ chat: { id: '-9', type: 'group', title }, messageId }), CAPABILITIES);
@@ -189,7 +189,7 @@ describe('a group that is not on the allow list', () => {
     expect(await seen()).toEqual(['Friends']);
   });
 
-  it('[F05] is not noted where groups are disabled, and an allowed one neither', async () => {
+  it('[F05] is not recorded when groups are disabled, nor is an allowed one', async () => {
     await write('-9', '1', 'Family', { access: { ...POLICY.access, groups: 'disabled' } });
     await write('-8', '2', 'Mine', { access: { ...listed.access, allowGroups: ['-8'] } });
     await scene.ingressWith(listed)(aMessage({ chat: { id: '9' }, messageId: '3' }), CAPABILITIES);
@@ -198,7 +198,7 @@ describe('a group that is not on the allow list', () => {
 });
 
 describe('a one-time code', () => {
-  it('[F05] has 8 signs, each equally likely, none of which looks like another', () => {
+  it('[F05] has 8 characters, each equally likely, none of which looks like another', () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const signs = Array.from(all, (byte) => oneTimeCode(Uint8Array.of(byte))).join('');
     expect(CODE_LENGTH).toBe(8);

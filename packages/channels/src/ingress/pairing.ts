@@ -13,8 +13,8 @@ export function pairingRules({ rules: { policy } }: Pick<IngressDeps, 'rules'>):
 }
 
 /**
- * Stores the request of a stranger, and sends the code: to the stranger, or where the channel says
- * nothing to strangers, to an owner whose direct chat is known. The log never names the stranger.
+ * Stores a stranger's request and sends the code: to the stranger, or on a channel that does not
+ * answer strangers, to an owner whose direct chat is known. The log never names the stranger.
  */
 export async function askOwner(
   deps: IngressDeps,
@@ -48,7 +48,7 @@ export async function askOwner(
   return asked;
 }
 
-/** Such as `an hour` or `15 minutes`. */
+/** Formats `an hour` or `15 minutes`. */
 function durationText({ minutes }: Pick<PairingRules, 'minutes'>): string {
   if (minutes === 60) return 'an hour';
   return minutes % 60 === 0 ? countOf(minutes / 60, 'hour') : countOf(minutes, 'minute');
@@ -63,11 +63,11 @@ function pairingNotice(code: string, rules: PairingRules): string {
   ].join('\n\n');
 }
 
-/** To a stranger: others wait already. */
+/** For a stranger when others are waiting already. */
 export const pairingFull = (rules: PairingRules): string =>
   `This bot is private, and too many people are waiting for access. Please try again in ${durationText(rules)}.`;
 
-/** To an owner: about a stranger whom the bot does not answer. */
+/** For an owner, about a stranger whom the bot does not answer. */
 function strangerWaits(message: InboundMessage, code: string, rules: PairingRules): string {
   return `⚙️ ${quotedName(message.sender.name)} (\`${personId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. It is valid for ${durationText(rules)}.`;
 }

@@ -17,14 +17,14 @@ type Change = Partial<Omit<InboundReaction, 'sender'>> & {
   readonly sender?: Partial<InboundReaction['sender']>;
 };
 
-/** The owner's thumb, in the direct chat. */
+/** The owner's thumbs-up in the direct chat. */
 function aReaction({ sender, ...change }: Change = {}): InboundReaction {
   const { channel, account, chat, sender: owner } = aMessage();
   const place = { channel, account, chat, messageId: '7', emojis: ['👍'], sentAt: 1_000 };
   return { ...place, ...change, sender: { ...owner, ...sender } };
 }
 
-/** The context that the next turn of a chat gets beside its message. */
+/** The context that the next turn of a chat gets with its message. */
 async function heardByNextTurn(chat: Partial<InboundReaction['chat']> = {}) {
   const message = aMessage({ chat, messageId: '99', addressed: true });
   await scene.receive(message);
@@ -34,7 +34,7 @@ async function heardByNextTurn(chat: Partial<InboundReaction['chat']> = {}) {
   return started.turn.groupContext.map(({ text }) => text);
 }
 
-/** A message of the bot, as the platform knows it. */
+/** Stores a message of the bot, as the platform knows it. */
 async function botSaid(text: string, messageId: string, threadId?: string): Promise<void> {
   const route = {
     ...OWNER_CHAT,
@@ -60,7 +60,7 @@ describe('a reaction of a person', () => {
     ]);
   });
 
-  it('[F06] that is changed or taken back takes the place of the former one', async () => {
+  it('[F06] replaces the previous one when it is changed or removed', async () => {
     const reacted = scene.reactedWith();
     await reacted(aReaction());
     await reacted(aReaction({ messageId: '8', emojis: ['👎'], quoted: 'see you' }));
@@ -101,7 +101,7 @@ describe('a reaction of a person', () => {
     ['a group that is not served', {}, { chat: GROUP }],
     ['a group that is never answered', { activation: 'never' }, { chat: GROUP }],
     ['a bot', {}, { sender: { isBot: true } }],
-  ])('[F05] of %s leaves nothing behind', async (_, policy, change) => {
+  ])('[F05] of %s is not stored', async (_, policy, change) => {
     const groups = policy.activation === 'never' ? 'open' : 'allowlist';
     const reacted = scene.reactedWith({ access: { ...POLICY.access, groups }, ...policy });
     await reacted(aReaction(change));
@@ -109,7 +109,7 @@ describe('a reaction of a person', () => {
     expect(await scene.store.reactions.message({ ...OWNER_CHAT, messageId: '7' })).toBeNull();
   });
 
-  it('is refused with the defect of the adapter that it shows', async () => {
+  it("is refused, and the message names the adapter's bug", async () => {
     const many = Array.from({ length: 21 }, () => '👍');
     const failure = scene.reactedWith()(aReaction({ emojis: many }));
     await expect(failure).rejects.toMatchObject({ code: 'inbound-invalid' });
@@ -132,7 +132,7 @@ describe('the line of a reaction', () => {
     ],
     [{ by: 'agent', text: 'a\n\nb' } as const, '[reacted with 👍 to your message "a b"]'],
     [null, '[reacted with 👍 to a message "of the event"]'],
-  ])('names whose message it was: %#', (found, line) => {
+  ])('names the author of the message: %#', (found, line) => {
     expect(reactionText(aReaction(found === null ? { quoted: 'of the event' } : {}), found)).toBe(
       line,
     );

@@ -18,8 +18,9 @@ type ReactionDeps = Pick<IngressDeps, 'rules' | 'clock'> & {
 };
 
 /**
- * Receives the reactions of people for one account: context of the conversation's next turn (F06), under the access
- * rules of messages (F05). Of a refused sender nothing is stored. Rejects only when storing fails.
+ * Receives people's reactions for one account: context of the conversation's next turn (F06), under
+ * the same access rules as messages (F05). Nothing of a refused sender is stored. Rejects only when
+ * storing fails.
  */
 export function createReacted(deps: ReactionDeps): (reaction: InboundReaction) => Promise<void> {
   return async (unchecked) => {
@@ -37,7 +38,8 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
   const { channel, account, chat, messageId, sender, sentAt } = reaction;
   if (sender.isBot) return 'by a bot';
   const found = await store.reactions.message({ channel, account, chatId: chat.id, messageId });
-  // The reaction belongs to the agent of the quoted message, even if another one would answer now (F14).
+  // The reaction belongs to the agent of the quoted message, even if another one would answer now
+  // (F14).
   const agent =
     found?.conversationId === undefined
       ? resolveAgent(reaction, deps.rules).agent
@@ -71,7 +73,7 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
   return 'kept';
 }
 
-/** Telegram's reactions do not say in which topic of the chat they are; the message itself does. */
+/** Telegram's reactions do not name the topic of the chat; the message itself does. */
 function placedConversation(reaction: InboundReaction, found: StoredMessage | null): string {
   const { chat } = reaction;
   if (chat.threadId !== undefined || found === null) return conversationIdOf(reaction);

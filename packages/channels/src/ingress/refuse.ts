@@ -5,7 +5,7 @@ import type { Identified } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { IngressMemory } from './memory.ts';
 
-/** Refuses a message, with a notice where its sender gets one. Its text is not stored. */
+/** Refuses a message, with a notice if its sender gets one. Its text is not stored. */
 export async function refuseMessage(
   deps: IngressDeps,
   { admitted, rules }: Pick<Identified, 'admitted' | 'rules'>,
@@ -32,21 +32,26 @@ export async function refuseMessage(
   return { kind: 'refused', reason };
 }
 
-/** A group that is not on the allow list is noted, so that a person can allow it (F05). Never its text. */
+/**
+ * Records a group that is not on the allow list, so that a person can allow it (F05), but never its
+ * text.
+ */
 async function noteGroup(
   { store, rules }: IngressDeps,
   { message: { channel, account, chat }, receivedAt }: AdmittedMessage,
   { shouldRecordGroup }: IngressMemory,
 ): Promise<void> {
   if (chat.type === 'direct' || rules.policy.access.groups !== 'allowlist') return;
-  // What an access list may name, of which this chat is one of many.
+  // The larger place that an access list may name, if this chat is part of one.
   const chatId = chat.within ?? chat.id;
   if (!shouldRecordGroup(chatId)) return;
   const title = chat.within === undefined ? (chat.title ?? null) : null;
   await store.seenGroups.note({ channel, account, chatId, title, seenAt: receivedAt });
 }
 
-/** An accepted message has its own row; every other one gets a row here (D08). */
+/**
+ * Records the outcome of a message that was not accepted (D08); an accepted one has its own row.
+ */
 export async function recordRefusal(
   { store }: Pick<IngressDeps, 'store'>,
   { message, receivedAt }: Pick<AdmittedMessage, 'message' | 'receivedAt'>,

@@ -7,7 +7,7 @@ import { answerRoute, conversationIdOf } from './route.ts';
 const { target } = CAPABILITIES;
 const style = { mentions: 'dead', numbered: false } as const;
 
-describe('the route of an answer', () => {
+describe('the reply route', () => {
   it('[F11] leads back to a direct chat, without a quotation', () => {
     expect(answerRoute(aMessage(), CAPABILITIES, style)).toEqual({
       channel: 'telegram',
@@ -26,7 +26,7 @@ describe('the route of an answer', () => {
     });
   });
 
-  it('[F11] names a command that waits for its answer, also in a direct chat', () => {
+  it('[F11] names a command that waits for its answer, even in a direct chat', () => {
     const message = aMessage({ messageId: '7', response: 'place' });
     const shown = { ...style, acknowledge: '👀' };
     const route = answerRoute(message, { ...CAPABILITIES, react: true }, shown);
@@ -43,7 +43,7 @@ describe('the route of an answer', () => {
     });
   });
 
-  it('[M05] lets mentions live and numbers parts only where the settings say so', () => {
+  it('[M05] keeps mentions live and numbers parts only where the settings say so', () => {
     const { target: told } = answerRoute(aMessage(), CAPABILITIES, {
       mentions: 'live',
       numbered: true,
@@ -63,7 +63,7 @@ describe('the conversation of a message', () => {
     expect(conversationIdOf(first)).toBe(conversationIdOf(second));
   });
 
-  it('[W02] is never shared by two places, whatever their ids contain', () => {
+  it('[W02] is never shared by two chats, whatever their ids contain', () => {
     const id = fc.string({
       minLength: 1,
       maxLength: 12,

@@ -9,7 +9,7 @@ import { render } from '@parley/markup';
 import type { NewPart } from '@parley/store';
 import type { AnswerStyle } from './rules.ts';
 
-/** The route of the answer (F11), fixed here for good; groups quote the message that is answered. */
+/** The reply route (F11), fixed here once; in groups it quotes the message that is answered. */
 export function answerRoute(
   message: InboundMessage,
   capabilities: Capabilities,
@@ -31,7 +31,7 @@ export function answerRoute(
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
     ...(capabilities.streaming === 'append' ? { appends: true } : {}),
     ...actsOf(capabilities),
-    // The message of a command is nowhere to be seen.
+    // The message of a slash command is not visible in the chat, so it cannot carry a reaction.
     ...(acknowledge && capabilities.react && response === undefined && { acknowledge }),
     ...(capabilities.maxFileBytes && { maxFileBytes: capabilities.maxFileBytes }),
     ...(capabilities.maxFileBytes && capabilities.media.includes('voice') && { voice: true }),
@@ -48,7 +48,10 @@ function actsOf(capabilities: Capabilities): Pick<ReplyRoute, 'acts'> {
   return acts.length === 0 ? {} : { acts };
 }
 
-/** The conversation of a message with an agent: the one that all linked accounts of its sender share, or that of its chat. */
+/**
+ * The conversation of a message with an agent: the one that all linked accounts of its sender
+ * share, or that of its chat.
+ */
 export function conversationOf(
   message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,
   mainConversation: string | null,
@@ -59,8 +62,8 @@ export function conversationOf(
 }
 
 /**
- * The lane and history a message to the default agent belongs to: one per chat and thread, so that one person's direct
- * chat, a group, and each thread of a group never share text.
+ * The lane and history that a message to the default agent belongs to: one per chat and thread, so
+ * that one person's direct chat, a group, and each thread of a group never share text.
  */
 export function conversationIdOf(
   message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,
@@ -68,19 +71,23 @@ export function conversationIdOf(
   const { channel, account, chat } = message;
   const parts = [channel, account, chat.id];
   if (chat.threadId !== undefined) parts.push(chat.threadId);
-  // A colon inside an id would let two places share a name.
+  // An unescaped colon inside an id would let two chats share a name.
   return parts.map((part) => encodeURIComponent(part)).join(':');
 }
 
 /**
- * The parts in which a notice or a command's answer goes back on a route, in the dialect and lengths
- * of its platform. At once, because these texts are our own and short; answers are rendered in steps.
+ * The parts of a notice or a command's answer on a route, in the dialect and lengths of its
+ * platform. Rendered synchronously, because these texts are Parley's own and short; answers are
+ * rendered in steps.
  */
 export function renderNoticeParts(markdown: string, route: ReplyRoute): NewPart[] {
   return render(markdown, route.target).map((body) => ({ route, body }));
 }
 
-/** A notice to a direct chat, known to the next turn there. Codes are for people: `secret` is not in what a model reads. */
+/**
+ * A notice to a direct chat, which the next turn there knows about. Codes are for people: a model
+ * never reads `secret`.
+ */
 export function noticeParts(
   markdown: string,
   route: ReplyRoute,

@@ -9,11 +9,11 @@ export interface DecisionRules {
   readonly limits: IngressLimits;
   /** For messages that arrive during a turn; `collect` when absent. */
   readonly busy?: BusyPolicy;
-  /** Absent: there is one agent. The owners above are those of the default one (F14). */
+  /** Absent when there is only one agent. The owners above are those of the default one (F14). */
   readonly agents?: AgentRules | undefined;
 }
 
-/** The people who may write to an account, and the times at which the bot answers in groups (F05, F06). */
+/** Who may write to an account, and when the bot answers in groups (F05, F06). */
 export interface AccountPolicy {
   readonly access: {
     readonly direct: DirectMode;
@@ -33,8 +33,8 @@ export interface AccountPolicy {
 }
 
 /**
- * `open`: everyone; `allowlist`: listed people; `pairing`: also people whom an owner allowed; `disabled`: no one;
- * `token`: the adapter has asked for a token (no setting has this).
+ * `open`: everyone; `allowlist`: listed people; `pairing`: also people whom an owner let in;
+ * `disabled`: nobody; `token`: the adapter has required a token (no setting has this value).
  */
 export type DirectMode = 'pairing' | 'allowlist' | 'open' | 'disabled' | 'token';
 
@@ -42,12 +42,12 @@ export type DirectMode = 'pairing' | 'allowlist' | 'open' | 'disabled' | 'token'
 export type GroupMode = 'allowlist' | 'open' | 'disabled';
 
 /**
- * The people who may use commands that change a group's conversation for everyone in it (`/new`, `/mode`, `/compact`,
- * and `/stop` of other people's turns). Each step includes those before it.
+ * Who may use commands that change a group's conversation for everyone in it (`/new`, `/mode`,
+ * `/compact`, and `/stop` of other people's turns). Each value includes those before it.
  */
 export type GroupCommands = 'owners' | 'approvers' | 'administrators' | 'everyone';
 
-/** The codes of strangers: how long one is, how long it is valid, and how many people may wait at a time. */
+/** Pairing codes: their length, how long they are valid, and how many people may wait at a time. */
 export interface PairingRules {
   readonly characters: number;
   readonly minutes: number;
@@ -56,40 +56,47 @@ export interface PairingRules {
 
 /** The style of an account's answers, beyond what its platform dictates. */
 export interface AnswerStyle {
-  /** `live`: what looks like a mention may ping people (M05). */
+  /** `live`: text that looks like a mention may notify people (M05). */
   readonly mentions: 'dead' | 'live';
-  /** Shortest time between two edits of a growing answer; as the platform takes them when absent. */
+  /**
+   * The shortest time between two edits of a growing answer; the platform's own limit when absent.
+   */
   readonly editSeconds?: number | undefined;
-  /** Several parts of an answer say which they are. */
+  /** Whether multiple parts of an answer are numbered. */
   readonly numbered: boolean;
-  /** An emoji on a message while it is answered; absent: none. */
+  /** The emoji that marks a message while it is being answered; absent for none. */
   readonly acknowledge?: string | undefined;
 }
 
 /** Limits of incoming messages (D07). */
 export interface IngressLimits {
-  /** Longest message, in characters (UTF-16 units). */
+  /** The longest message, in characters (UTF-16 units). */
   readonly messageCharacters: number;
   /** Messages of one conversation that may wait for a turn. */
   readonly waitingPerConversation: number;
-  /** The same, in all conversations of all accounts. */
+  /** Messages of all conversations and accounts that may wait. */
   readonly totalWaiting: number;
-  /** Messages that do not address the bot and are kept for the group's next turn; 50 when absent. */
+  /**
+   * Messages that do not address the bot and are kept for the group's next turn; 50 when absent.
+   */
   readonly groupContextMessages?: number | undefined;
 }
 
-/** The rules for several agents; absent where there is one. */
+/** The rules for several agents; absent when there is only one. */
 export interface AgentRules {
   /** The id of the default agent. */
   readonly id: string;
   readonly routes: readonly AgentRoute[];
-  /** To whom each belongs; undefined: the default one. */
+  /** The owners and approvers of each agent; undefined is the default agent. */
   readonly rights: ReadonlyMap<string | undefined, Pick<DecisionRules, 'owners' | 'approvers'>>;
 }
 
-/** A rule of `routes:`: whose messages go to which agent. All that it names must be so; with nothing it changes the default. */
+/**
+ * A rule of `routes:`: whose messages go to which agent. All conditions that it names must hold;
+ * without any it changes the default.
+ */
 export interface AgentRoute {
-  /** Undefined: the default agent. */
+  /** The default agent when undefined. */
   readonly agent: string | undefined;
   /** `telegram:42` */
   readonly person?: string | undefined;

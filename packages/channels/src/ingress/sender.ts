@@ -2,30 +2,35 @@ import { type InboundMessage, type Logger, reasonOf, visibleLine } from '@parley
 import type { LinkRepository, PairingRepository } from '@parley/store';
 import type { DecisionRules } from './rules.ts';
 
-/** `telegram:42`: how owners are named in the settings and people in the runtime facts. */
+/**
+ * For example `telegram:42`: how owners are named in the settings and people in the runtime facts.
+ */
 export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): string {
   return `${message.channel}:${message.sender.id}`;
 }
 
-/** A name that a person chose, as code in Markdown: it cannot look like a part of our own text. */
+/**
+ * A name that a person chose, as code in Markdown, so that it cannot look like part of Parley's own
+ * text.
+ */
 export function quotedName(name: string): string {
   const plain = visibleLine(name).replaceAll('`', '').trim();
   return plain === '' ? 'A person' : `\`${plain.slice(0, 80).toWellFormed()}\``;
 }
 
-/** Rights of the sender of a message. */
+/** The rights of a message's sender. */
 export interface SenderRights {
   /** `telegram:42`. */
   readonly person: string;
   /** The bot belongs to them. */
   readonly isOwner: boolean;
-  /** An owner allowed them by a pairing code. */
+  /** An owner let them in with a pairing code. */
   readonly isAllowed: boolean;
   /** The conversation that all linked direct chats of this owner share; null for other people. */
   readonly mainConversation: string | null;
 }
 
-/** The author of something, and its place. */
+/** The author and chat of something. */
 export type Authored = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
 export interface SenderRightsDeps {
@@ -37,8 +42,9 @@ export interface SenderRightsDeps {
 }
 
 /**
- * Looks a sender up. The database is asked only where it matters: in direct chats, and for the rights of a
- * command. Rejects when the database does not answer, so that access is never granted by mistake.
+ * Looks up a sender. The database is asked only when it matters: in direct chats, and for the
+ * rights of a command. Rejects when the database does not answer, so that access is never granted
+ * by mistake.
  */
 export async function senderRights(
   deps: SenderRightsDeps,
@@ -84,10 +90,10 @@ async function isAllowed({ store, rules }: SenderRightsDeps, message: Authored):
   return store.pairing.isAllowed(channel, account, sender.id);
 }
 
-/** Deadline of a platform's answer about a sender, in ms; a later one does not count. */
+/** How long a platform may take to answer about a sender, in ms; later answers do not count. */
 const ANSWER_WITHIN_MS = 3_000;
 
-/** Asks a platform about a sender; undefined where it does not answer in time. */
+/** Asks a platform about a sender; undefined when it does not answer in time. */
 export async function askPlatform<T>(
   ask: (signal: AbortSignal) => Promise<T>,
   what: string,

@@ -5,7 +5,7 @@ import { createIgnored, createSkipped } from './skipped.ts';
 
 const REASON = 'more than 300 messages were written here while the bot was away';
 
-it('[D08] says of each missed message that is not handed over why, and counts it, without its text', async () => {
+it('[D08] gives the reason for each missed message that is not passed on, and counts it, without its text', async () => {
   const scene = new IngressScene();
   await scene.open();
   const { meter, render } = createMetrics();

@@ -3,7 +3,10 @@ import type { ChannelContext } from '../adapter.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { recordRefusal } from './refuse.ts';
 
-/** Notes missed messages that an adapter does not hand over: a decision and a count for each (D07, D08). */
+/**
+ * Records missed messages that an adapter does not pass on: a decision and a count for each (D07,
+ * D08).
+ */
 export function createSkipped(
   deps: Pick<IngressDeps, 'store' | 'meter' | 'clock'>,
 ): ChannelContext<unknown>['skipped'] {
@@ -17,7 +20,10 @@ export function createSkipped(
   };
 }
 
-/** Notes an event that says nothing to the agent, so that `why` knows every event that reached an adapter (F16). */
+/**
+ * Records an event that tells the agent nothing, so that `why` knows every event that reached an
+ * adapter (F16).
+ */
 export function createIgnored(
   { store, clock, meter }: Pick<IngressDeps, 'store' | 'meter' | 'clock'>,
   { channel, account }: { readonly channel: string; readonly account: string },

@@ -130,7 +130,7 @@ describe('typing', () => {
     expect(typed).toHaveLength(1);
   });
 
-  it('[F12] that fails is tried again and ends nothing', async () => {
+  it('[F12] is retried when it fails, and ends nothing', async () => {
     served = { ...adapter, typing: { repeatMs: 10, show: () => Promise.reject(new Error('429')) } };
     bus.publish(started);
     await pass(1_000);
@@ -139,7 +139,7 @@ describe('typing', () => {
     expect(shown).toEqual(['t: still here']);
   });
 
-  it('[F12] and all else ends with the gateway', async () => {
+  it('[F12] ends with the gateway, like everything else', async () => {
     bus.publish(started);
     await pass(1_000);
     presence.close();
@@ -156,7 +156,7 @@ describe('a reaction on the message', () => {
     route: { ...route, acknowledge: '👀' },
   };
 
-  it('[F12] is shown while an answer takes its time, and taken back', async () => {
+  it('[F12] is shown while an answer takes its time, and then removed', async () => {
     bus.publish(acknowledged);
     await vi.advanceTimersByTimeAsync(1_499);
     expect(reactions).toEqual([]);
@@ -166,7 +166,7 @@ describe('a reaction on the message', () => {
     expect(reactions).toEqual(['m1 👀', 'm1 undefined']);
   });
 
-  it('[F12] is not shown where the settings say nothing, nor for a quick answer', async () => {
+  it('[F12] is not shown when the settings name none, nor for a quick answer', async () => {
     bus.publish(started);
     await vi.advanceTimersByTimeAsync(2_000);
     bus.publish(acknowledged);
@@ -177,7 +177,7 @@ describe('a reaction on the message', () => {
 });
 
 describe('an answer that grows', () => {
-  it('[D05] is not shown while the rates leave no room beside answers', async () => {
+  it('[D05] is not shown while the rates leave no room next to answers', async () => {
     bus.publish(started);
     mayPreview = false;
     bus.publish(delta('a'));
@@ -189,7 +189,7 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: ab']);
   });
 
-  it('[F12] is shown at once, then once a second, each time whole', async () => {
+  it('[F12] is shown at once and then once a second, each time in full', async () => {
     bus.publish(started);
     for (const text of ['a', 'b', 'c', 'd']) {
       bus.publish(delta(text));
@@ -199,7 +199,7 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: a', 't: abcd']);
   });
 
-  it('[F12] is shown as seldom as the settings say, and no more often than the platform takes', async () => {
+  it('[F12] is shown as rarely as the settings say, and no more often than the platform allows', async () => {
     const updatesIn = async (ms: number) => {
       updateEveryMs = ms;
       shown = [];
@@ -215,7 +215,7 @@ describe('an answer that grows', () => {
     expect([await updatesIn(3_000), await updatesIn(500)]).toEqual([2, 6]);
   });
 
-  it('[F12] [M06] is shown less often the longer it is: rendering it stays a tenth of the time', async () => {
+  it('[F12] [M06] is shown less often the longer it is, so that rendering takes a tenth of the time', async () => {
     let updates = 0;
     const update = async () => {
       updates += 1;
@@ -240,7 +240,7 @@ describe('an answer that grows', () => {
     expect(await shownIn(16_000)).toBeLessThan(6);
   });
 
-  it('[D07] grows no further than some messages: a longer answer goes as a file in the end', async () => {
+  it('[D07] stops growing after some messages: a longer answer is sent as a file in the end', async () => {
     let messages = 0;
     let updates = 0;
     const update: StreamingCapability['update'] = async (_address, _turnId, answer) => {
@@ -259,7 +259,7 @@ describe('an answer that grows', () => {
     expect(updates).toBeLessThan(60);
   });
 
-  it('[F12] is shown from its start only where it takes longer than the platform minds', async () => {
+  it("[F12] is shown from its start only when it takes longer than the platform's threshold", async () => {
     const { streaming } = adapter;
     if (streaming === undefined) throw new Error('the adapter streams');
     served = { ...adapter, streaming: { ...streaming, firstAfterMs: 400 } };
@@ -274,7 +274,7 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: quick', 't: quick and on']);
   });
 
-  it('[F12] [D05] keeps the pace of its chat, which asks for nothing where nothing is shown', async () => {
+  it('[F12] [D05] keeps the pace of its chat, which requests nothing when nothing is shown', async () => {
     const { streaming } = adapter;
     if (streaming === undefined) throw new Error('the adapter streams');
     const pace = (_: ChatAddress, length: number) =>
@@ -291,7 +291,7 @@ describe('an answer that grows', () => {
     expect(shown).toHaveLength(2);
   });
 
-  it('[D02] is not shown before what was said earlier and is still to be sent', async () => {
+  it('[D02] is not shown before earlier parts that are still to be sent', async () => {
     owed = true;
     bus.publish(started);
     bus.publish(delta('one'));
@@ -324,7 +324,7 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: Let me look', 't: Found', 't: Found it.']);
   });
 
-  it('[F12] is asked for less often where an update takes long', async () => {
+  it('[F12] is updated less often when an update takes long', async () => {
     updateTakesMs = 3_000;
     bus.publish(started);
     for (let i = 0; i < 80; i += 1) {
@@ -334,7 +334,7 @@ describe('an answer that grows', () => {
     expect(shown).toHaveLength(2);
   });
 
-  it('[F12] survives an update that fails, and shows the whole with the next one', async () => {
+  it('[F12] survives an update that fails, and shows everything with the next one', async () => {
     let failures = 1;
     const streaming = {
       minIntervalMs: 1_000,
@@ -374,7 +374,7 @@ describe('an answer that grows', () => {
     ['answered', ['answer of t', 'nothing of m1']],
     ['suspended', ['later of t']],
   ] as const)(
-    '[F09] takes back what waits for an answer to its earlier commands: %s',
+    '[F09] removes what waits for an answer to its earlier commands: %s',
     async (outcome, ends) => {
       const waiting = { ...route, replyToMessageId: 'm1', response: 'place' };
       const end = async ({ replyToMessageId = 't' }: ChatAddress, _turn: string, comes: string) =>
@@ -406,7 +406,7 @@ describe('a turn whose chat is not served here', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('shows nothing where the platform has neither typing nor streaming', async () => {
+  it('shows nothing when the platform has neither typing nor streaming', async () => {
     const { typing: _typing, streaming: _streaming, ...bare } = adapter;
     served = bare;
     bus.publish(started);

@@ -17,20 +17,26 @@ export interface Presence {
   close(): void;
 }
 
-/** The services of presence: the live events and the adapter of an account of this process. */
+/** The services of presence: the live events and the adapter of one of this process's accounts. */
 export interface PresenceDeps {
   readonly bus: LiveBus;
   readonly adapterOf: (channel: string, account: string) => ChannelAdapter | undefined;
-  /** Whether the rates of its platform leave room for a preview now; absent: always. */
+  /** Whether the rates of the platform leave room for a preview now; always when absent. */
   readonly mayPreview?: ((route: ReplyRoute) => boolean) | undefined;
-  /** Shortest time between two updates of a growing answer; that of the platform holds as well. In ms. */
+  /**
+   * The shortest time between two updates of a growing answer, besides the platform's own limit. In
+   * ms.
+   */
   readonly updateEveryMs?: ((route: ReplyRoute) => number) | undefined;
-  /** Whether something that was said before is still to be sent to a chat. */
+  /** Whether an earlier part is still to be sent to a chat. */
   readonly owes: (chat: ChatKey) => Promise<boolean>;
   readonly log: Logger;
 }
 
-/** Signs of life end (F12) even if the end of a turn is never published; twice the longest model call. In ms. */
+/**
+ * Signs of life end (F12) even if the end of a turn is never published; twice the longest model
+ * call. In ms.
+ */
 const MAX_TURN_MS = 20 * 60_000;
 
 type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 'replyToMessageId'>;
@@ -39,12 +45,12 @@ type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 
 interface Sign {
   /** The answer grows; in a later step it starts again. */
   grow(delta: Delta): void;
-  /** A tool has been called, or has ended. */
+  /** A tool was called, or has ended. */
   call(call: LiveToolCall): void;
   end(comes: Comes): void;
 }
 
-/** The text that follows the shown part of a turn. */
+/** What follows the shown part of a turn. */
 type Comes = Parameters<StreamingCapability['end']>[2];
 
 const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome'], Comes>> = {
@@ -52,16 +58,16 @@ const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome
   failed: 'answer',
   silent: 'nothing',
   stopped: 'nothing',
-  // What comes now answers more than what was shown.
+  // The next answer covers more than what was shown.
   interrupted: 'nothing',
   fenced: 'later',
   'handed-back': 'later',
   suspended: 'later',
-  // Nothing unfinished stays in view for as long as the model is away.
+  // Nothing unfinished stays visible while the model is unavailable.
   'put-off': 'nothing',
 };
 
-/** Shows typing and streams for every turn whose chat is served by this process. */
+/** Shows typing and streams for every turn whose chat this process serves. */
 export function startPresence(deps: PresenceDeps): Presence {
   const signs = new Map<string, Sign>();
   const end = (turnId: string, comes: Comes = 'later'): void => {
@@ -70,7 +76,7 @@ export function startPresence(deps: PresenceDeps): Presence {
   };
   const begin = (event: Extract<LiveEvent, { type: 'turn-started' }>): void => {
     const { turnId, route, messageId, alsoAnswered = [] } = event;
-    // The same turn once more: its first run died without an event.
+    // The same turn again: its first run died without an event.
     end(turnId);
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
@@ -124,7 +130,7 @@ function logNotShown(log: Logger, turnId: string) {
     log.debug({ turn: turnId, reason: reasonOf(error) }, 'end of the stream not shown');
 }
 
-/** The turn that is shown, and where. */
+/** The turn that is shown, and its chat. */
 interface Shown {
   readonly address: ChatAddress;
   readonly turnId: string;
@@ -149,12 +155,16 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
 }
 
 /**
- * The most characters rendered per ms. Each update renders all of a growing answer, which takes up to 5 ms for 1,000
- * characters: a long answer is shown less often, so that this takes no more than about a tenth of the time.
+ * The most characters rendered per ms. Each update renders all of a growing answer, which takes up
+ * to 5 ms for 1,000 characters: a long answer is shown less often, so that rendering takes no more
+ * than about a tenth of the time.
  */
 const SHOWN_PER_MS = 20;
 
-/** Messages of an answer that are shown while it grows; a longer one goes as a file in the end. */
+/**
+ * The number of messages of a growing answer that are shown; a longer one is sent as a file in the
+ * end.
+ */
 const MAX_SHOWN_MESSAGES = 20;
 
 function streamAnswer(
@@ -178,19 +188,20 @@ function streamAnswer(
     },
     log,
     async () => {
-      // Parts of earlier answers that a slow platform has not taken yet come before this one (D02).
+      // Parts of earlier answers that a slow platform has not accepted yet come before this one
+      // (D02).
       isItsTurn ||= !(await owes());
       if (isItsTurn && mayPreview()) await streaming.update(address, turnId, answer);
     },
   );
   const endStream = async (comes: Comes): Promise<void> => {
-    // An update that is under way would otherwise be shown after the end.
+    // Otherwise an update under way would be shown after the end.
     await updates.cancel();
     await streaming.end(address, turnId, comes);
   };
   return {
     grow({ text, step = 0, replyToMessageId }) {
-      // What was said before a tool was called stays in view until there is something new.
+      // What was said before a tool call stays visible until there is something new.
       if (step !== shownStep) {
         answer = createPrefixRenderer({ ...target, maxLength });
         length = 0;
@@ -208,15 +219,15 @@ function streamAnswer(
   };
 }
 
-/** Runs a task at most once per interval and never twice at a time; the last request is never lost. */
+/** Runs a task at most once per interval and never concurrently; the last request is never lost. */
 export interface Throttle {
   request(): void;
-  /** Runs nothing more; resolves once a run that is under way has ended. */
+  /** Runs nothing more; resolves once a run under way has ended. */
   cancel(): Promise<void>;
 }
 
 /**
- * Makes a throttle around `task`; a task that fails is logged and the next request tries again.
+ * Creates a throttle around `task`; a failing task is logged and the next request tries again.
  * @param firstAfterMs how long the very first run waits after its request.
  */
 function createThrottle(
@@ -239,7 +250,7 @@ function createThrottle(
     } catch (error) {
       log.debug({ reason: reasonOf(error) }, 'stream update failed');
     }
-    // The interval counts from the end: a slow platform is asked less often.
+    // The interval starts when the run ends, so that a slow platform is called less often.
     if (!cancelled) timer = setTimeout(cooled, intervalMs()).unref();
   };
   const begin = (): void => {
@@ -276,10 +287,12 @@ function createThrottle(
 /** Quick answers need no "typing": it would cost a call and arrive with the answer. In ms. */
 const TYPING_AFTER_MS = 300;
 
-/** A quick answer needs no reaction either, in ms. */
+/** A quick answer needs no reaction either. In ms. */
 const ACKNOWLEDGE_AFTER_MS = 1_500;
 
-/** Puts a reaction on a message after a moment, and takes it back when the returned function is called. */
+/**
+ * Puts a reaction on a message after a moment, and removes it when the returned function is called.
+ */
 function showReaction(
   react: (emoji: string | undefined) => Promise<void>,
   emoji: string,
@@ -300,12 +313,15 @@ function showReaction(
   }, ACKNOWLEDGE_AFTER_MS).unref();
   return () => {
     clearTimeout(timer);
-    // In their order, or it would stay.
+    // In order; otherwise the reaction would stay.
     if (isShown) void shown.then(() => show(undefined));
   };
 }
 
-/** Shows "typing" after a moment, and again as often as the platform needs it, until the returned function is called. */
+/**
+ * Shows "typing" after a moment, and again as often as the platform needs it, until the returned
+ * function is called.
+ */
 function keepTyping(
   typing: NonNullable<ChannelAdapter['typing']>,
   address: ChatAddress,

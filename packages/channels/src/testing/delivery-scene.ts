@@ -12,23 +12,25 @@ import { openMemoryStore } from '@parley/store/testing';
 /** For tests: how the platform answers one send. */
 export type Answer = ChannelFailure | { readonly kind: 'sent' };
 
-/** For tests: an outbox in memory and a platform that does as it is told. */
+/** For tests: an outbox in memory and a platform under the test's control. */
 export interface DeliveryScene {
   readonly store: Store;
   /** Chat id and text of each send, in order. */
   readonly sends: string[];
   /** The texts that people see, by chat. */
   readonly visible: Map<string, string[]>;
-  /** The next sends to a chat are answered so, one each; later ones are taken. */
+  /** Sets the answers to the next sends to a chat, one each; later sends succeed. */
   answer(chatId: string, ...answers: readonly Answer[]): void;
   send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
-  /** Puts the parts of one turn into the outbox; they are due at `at`. Returns what its commit hands on. */
+  /**
+   * Puts the parts of one turn into the outbox, due at `at`. Returns what its commit hands over.
+   */
   owe(chatId: string, texts: readonly string[], at?: number): Promise<FreshParts | undefined>;
-  /** State of each part of a chat, in order. */
+  /** The state of each part of a chat, in order. */
   states(chatId: string): Promise<readonly string[]>;
 }
 
-/** Opens a scene whose database starts empty. */
+/** Opens a scene with an empty database. */
 export async function openDeliveryScene(clock: () => number): Promise<DeliveryScene> {
   const store = await openMemoryStore({ clock });
   const sends: string[] = [];
@@ -71,7 +73,7 @@ interface TurnOf {
   readonly at: number;
 }
 
-/** Parts get into the outbox as they do in life: by the commit of a turn. */
+/** Parts get into the outbox as they do in production: by committing a turn. */
 async function commitTurn(
   store: Store,
   { turnId, chatId, texts, at }: TurnOf,

@@ -24,7 +24,7 @@ export const POLICY: AccountPolicy = {
   answers: { mentions: 'dead', numbered: false },
 };
 
-/** For tests: the ingress of one account on a real database, and what it has done. */
+/** For tests: the ingress of one account on a real database, and a record of what it did. */
 export class IngressScene {
   /** The current time in ms; tests advance it. */
   now = 1_000_000;
@@ -71,7 +71,7 @@ export class IngressScene {
     };
   }
 
-  /** Opens an empty database in memory, in the place of one that was closed. */
+  /** Opens an empty in-memory database, replacing one that was closed. */
   async open(): Promise<void> {
     this.#store = await openMemoryStore({ clock: () => this.now });
     this.#receive = this.ingressWith({});
@@ -101,17 +101,17 @@ export class IngressScene {
     return { ...this.#deps, store: this.store, rules };
   }
 
-  /** A message that the scene's account receives. */
+  /** Lets the scene's account receive a message. */
   receive(message: InboundMessage): Promise<IngressOutcome> {
     return this.#receive(message, CAPABILITIES);
   }
 
-  /** The texts that were stored of a chat. */
+  /** The texts that were stored for a chat. */
   async inbox(chat = OWNER_CHAT): Promise<readonly string[]> {
     return (await this.store.inbox.recent(chat, 100)).map((row) => row.message.text);
   }
 
-  /** Parley's own notices that the next turn of a conversation knows. */
+  /** Parley's own notices that the next turn of a conversation knows about. */
   async knownTo(conversationId: string): Promise<readonly string[]> {
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const turnId = `turn of ${conversationId}`;
@@ -120,7 +120,7 @@ export class IngressScene {
     return known.filter(isOwnMessage).map(({ text }) => text);
   }
 
-  /** Notices that a chat receives, without markup. */
+  /** The notices that a chat received, without markup. */
   async told(chatId = OWNER_CHAT.chatId): Promise<readonly string[]> {
     const rows = await this.store.outbox.recent({ ...OWNER_CHAT, chatId }, 100);
     return rows.map(({ part }) => part.body.plain);

@@ -6,7 +6,7 @@ import { TERMINAL, WEB, type WebFront } from './front.ts';
 
 const HERE = { chatId: 'main' };
 
-/** A watched chat of a front in which an answer grows. */
+/** A watched chat of a front end in which an answer grows. */
 function scene({ target }: WebFront) {
   const hub = createEventHub();
   const seen: WebEvent[] = [];
@@ -22,7 +22,7 @@ function scene({ target }: WebFront) {
 }
 
 describe('showing a growing answer', () => {
-  it('[F12] shows it in the dialect of the front, with what is unfinished closed', async () => {
+  it('[F12] uses the dialect of the front end and closes what is unfinished', async () => {
     const { streaming, answer, seen } = scene(WEB);
     answer.push('Some **bold');
     await streaming.update(HERE, 't1', answer);
@@ -46,7 +46,7 @@ describe('showing a growing answer', () => {
     expect(last()?.match(/\d+/g)).toEqual(numbers);
   });
 
-  it('[F12] shows who comes later what there is of it, until its part is sent or the turn ends', async () => {
+  it('[F12] shows late viewers what there is, until its part is sent or the turn ends', async () => {
     const { hub, streaming, answer, last } = scene(WEB);
     const seenLater = (): readonly WebEvent[] => {
       const later: WebEvent[] = [];
@@ -66,7 +66,7 @@ describe('showing a growing answer', () => {
     expect(seenLater()).toEqual([]);
   });
 
-  it('draws nothing while nobody watches, and all of it for who comes later', async () => {
+  it('renders nothing while nobody watches, and everything for late viewers', async () => {
     const { hub, streaming, answer, seen, leave } = scene(WEB);
     leave();
     const looks: string[] = [];

@@ -9,12 +9,15 @@ import type {
 import { createEventHub, type EventHub, followingHub, sentFile, shownEntry } from './events.ts';
 import type { WebFront } from './front.ts';
 
-/** Shown typing fades in the page soon after this; repeated while the agent works. */
+/** The page hides a typing sign soon after this, so it is repeated while the agent works. In ms. */
 const TYPING_INTERVAL_MS = 4_000;
-/** More than another gateway takes or sends between two looks. */
+/** More than another gateway receives or sends between two polls. */
 const FOLLOWED_ENTRIES = 50;
 
-/** Connects a front of our own: nothing to log in to, so it is connected once it has started. */
+/**
+ * Connects one of Parley's own front ends: there is nothing to log in to, so it is connected once
+ * it has started.
+ */
 export function createWebAdapter(
   context: ChannelContext<unknown>,
   front: WebFront,
@@ -84,7 +87,7 @@ interface Routes {
   fetch(request: Request, env?: object): Response | Promise<Response>;
 }
 
-/** The web framework is loaded by the first request: a gateway without visitors does not load it. */
+/** The first request loads the web framework, so that a gateway without visitors does not. */
 export function lazyRoutes(
   load: () => Promise<Routes>,
 ): (request: Request, door?: SecretDoor) => Promise<Response> {
@@ -101,7 +104,7 @@ const MAX_BYTES = 50 * 1_024 * 1_024;
 function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
   return {
     target,
-    // A page knows each part by its id and shows it once, however often it arrives.
+    // A page recognizes each part by its id and shows it once, however often it arrives.
     idempotentSend: true,
     typing: true,
     edit: false,
@@ -115,9 +118,12 @@ function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
   };
 }
 
-/** Pages redraw this often at most while an answer grows, in ms. */
+/** The shortest time between two updates of a growing answer on a page, in ms. */
 const STREAM_INTERVAL_MS = 50;
-/** A front has no limit, but what is longer than this is drawn once and then left alone. */
+/**
+ * A front end has no limit, but a part of this length is complete, so it is rendered once and not
+ * again.
+ */
 const PART_LENGTH = 8_000;
 
 /** Shows growing answers to viewers. Without viewers nothing is rendered or kept. */

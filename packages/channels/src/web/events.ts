@@ -12,8 +12,8 @@ import type { CommandInfo } from '../menu.ts';
 import type { HistoryEntry } from '../shown-chats.ts';
 
 /**
- * Events for an open page or terminal that shows a chat. Events may be missed: after a
- * reconnect the history is fetched again, and every id in it is the same.
+ * Events for an open page or terminal that shows a chat. Events may be missed: after a reconnect
+ * the history is fetched again, with the same ids.
  */
 export type WebEvent =
   /** A message was written, perhaps in another tab. */
@@ -24,7 +24,7 @@ export type WebEvent =
       readonly files?: readonly WebFile[];
       readonly at: number;
     }
-  /** A finished part of an answer, in the channel's dialect; it takes the place of the turn's stream. */
+  /** A finished part of an answer, in the channel's dialect; it replaces the turn's stream. */
   | {
       readonly type: 'part';
       readonly partId: string;
@@ -32,52 +32,52 @@ export type WebEvent =
       /** In a history: the message that it answers without a turn, such as a command. */
       readonly answers?: string;
       readonly text: string;
-      /** Above it; its bytes are below `/sent/PART`. */
+      /** Shown above it; its bytes are at `/sent/PART`. */
       readonly file?: WebFile;
-      /** Below it; pressing one is as writing its data. */
+      /** Shown below it; pressing one is the same as writing its data. */
       readonly buttons?: readonly Button[];
       readonly at: number;
     }
-  /** A message or a part that a later message has replaced: it is not shown any more. */
+  /** A message or part that a later message has replaced, and that is no longer shown. */
   | { readonly type: 'replaced'; readonly id: string }
   | { readonly type: 'typing' }
   /** The answer so far, in the channel's dialect; replaces what was shown for this turn. */
   | { readonly type: 'stream'; readonly turnId: string; readonly text: string }
-  /** A tool that the turn has called; the same again when it has ended. */
+  /** A tool that the turn has called; sent again when it has ended. */
   | ({ readonly type: 'tool' } & ToolCallOfTurn)
   /** The turn is over; without a part it was stopped or stayed silent. */
   | { readonly type: 'stream-end'; readonly turnId: string }
   /** Something changed in any conversation, or waits for a person: lists and counts of the page are asked for again. */
   | { readonly type: 'changed' };
 
-/** A file of a message, below `/files/MESSAGE/INDEX`, where INDEX is its place in the list. */
+/** A file of a message, at `/files/MESSAGE/INDEX`, where INDEX is its position in the list. */
 export interface WebFile {
   readonly kind: Attachment['kind'] | OutboundFile['kind'];
   /** Chosen by its sender; never trusted. */
   readonly name: string | null;
   /** In bytes. */
   readonly size: number | null;
-  /** Its bytes can be downloaded; they are kept for a while only. */
+  /** Whether its bytes can be downloaded; they are kept only for a while. */
   readonly isKept: boolean;
 }
 
-/** A chat in the list of them, newest first; `title` is how it began. */
+/** A chat in the list, newest first; `title` is how it began. */
 export interface WebChat {
   readonly id: string;
   /** The id of its conversation. */
   readonly conversation: string;
   readonly title: string;
   readonly at: number;
-  /** When something was last sent there, in ms; 0: never. */
+  /** When something was last sent there, in ms; 0 for never. */
   readonly answeredAt: number;
 }
 
-/** One entry of the history as the page gets it; the same ids as in the events. */
+/** One entry of the history as the page receives it; with the same ids as in the events. */
 export type WebHistoryEntry =
   | Extract<WebEvent, { type: 'part' | 'replaced' }>
   | (Extract<WebEvent, { type: 'inbound' }> & {
       readonly outcome: string | null;
-      /** The turn whose parts answer it; null: none has started. */
+      /** The turn whose parts answer it; null when none has started. */
       readonly turnId: string | null;
     });
 
@@ -87,17 +87,17 @@ export interface WebHistory {
   readonly commands: readonly Pick<CommandInfo, 'name' | 'summary'>[];
   /** The tools that the turns of these answers have called. */
   readonly calls?: readonly ToolCallOfTurn[];
-  /** Bytes that may be sent in one file, and in all of a message together. */
+  /** The number of bytes that may be sent in one file, and in a message's files together. */
   readonly limits?: { readonly file: number; readonly message: number };
 }
 
-/** The answer of `/messages` to a message that was read; `at` is its arrival, in ms. */
+/** The answer of `/messages` to an accepted message; `at` is its arrival, in ms. */
 export interface WebReceipt {
   readonly outcome: IngressOutcome;
   readonly at: number;
 }
 
-/** A line of the history as pages and terminals get it. */
+/** A line of the history as pages and terminals receive it. */
 export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
   if (entry.kind === 'inbound') {
     const { messageId, text, at, outcome, turnId = null } = entry;
@@ -120,18 +120,21 @@ export function sentFile({ kind, name, size }: OutboundFile): WebFile {
 }
 
 /**
- * Sends events to the current viewers of a chat. Keeps the answer that grows while it is watched, and nothing else: the
- * tables are the history.
+ * Sends events to the current viewers of a chat. Keeps a growing answer while it is watched, and
+ * nothing else: the tables are the history.
  */
 export interface EventHub {
   publish(chatId: string, event: WebEvent): void;
-  /** Sends the answer that grows at once, since its next piece may take long. Returns the function that ends watching. */
+  /**
+   * Sends a growing answer immediately, because its next piece may take long. Returns a function
+   * that ends watching.
+   */
   watch(chatId: string, listener: (event: WebEvent) => void): () => void;
-  /** Whether there are viewers; without them nothing need be rendered. */
+  /** Whether there are viewers; without them nothing needs to be rendered. */
   isWatched(chatId: string): boolean;
 }
 
-/** Makes an empty hub. */
+/** Creates an empty hub. */
 export function createEventHub(): EventHub {
   const watchers = new Map<string, Set<(event: WebEvent) => void>>();
   const growing = new Map<string, Extract<WebEvent, { type: 'stream' }>>();
@@ -171,13 +174,13 @@ interface FollowDeps {
   readonly everyMs?: number;
 }
 
-/** The delay after which a viewer at one gateway sees what another one received or sent. In ms. */
+/** How often to look for what other gateways received or sent, in ms. */
 const POLL_INTERVAL_MS = 1_000;
 
 /**
- * The hub of a chat that other gateways serve as well: it also reports messages and answers of those.
- * That is in the shared history, which is read while there are viewers. What a
- * viewer gets twice has the same id.
+ * The hub of a chat that other gateways serve as well: it also reports their messages and answers.
+ * Those are in the shared history, which is read while there are viewers. Whatever a viewer
+ * receives twice has the same id.
  */
 export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
   const { chatId, newest, log, everyMs = POLL_INTERVAL_MS } = deps;
@@ -243,19 +246,27 @@ const CHANGES_JOIN_MS = 250;
 
 /** Proxies and browsers give up on a stream that is silent for a minute. */
 const KEEP_ALIVE_MS = 20_000;
-/** Behind by this many bytes, a watcher is spared unfinished answers: the next one says it all again. */
+/**
+ * A watcher that is this many bytes behind receives no unfinished answers, because the next one
+ * contains everything again.
+ */
 const SLOW_BYTES = 256_000;
-/** Behind by this, a watcher does not read at all; it is let go and finds all of it in the history. */
+/**
+ * A watcher that is this many bytes behind does not read at all; it is disconnected and finds
+ * everything in the history.
+ */
 const LOST_BYTES = 8_000_000;
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // Asks proxies in between not to hold events back.
+  // Asks proxies not to buffer events.
   'x-accel-buffering': 'no',
 };
 
-/** Live events of a chat for one watcher, as server-sent events, until either side ends it. */
+/**
+ * Live events of a chat for one watcher, as server-sent events, until either side ends the stream.
+ */
 export function eventStream(options: EventStreamOptions): Response {
   let end = (): void => undefined;
   const body = new ReadableStream<Uint8Array>(
@@ -265,13 +276,13 @@ export function eventStream(options: EventStreamOptions): Response {
       },
       cancel: () => end(),
     },
-    // Counts what waits to be read, in bytes; the watcher's own pace moves it on.
+    // Counts the unread bytes; the watcher's own pace reduces them.
     new ByteLengthQueuingStrategy({ highWaterMark: LOST_BYTES }),
   );
   return new Response(body, { headers: HEADERS });
 }
 
-/** Writes events into a stream; returns the function that ends it. */
+/** Writes events into a stream; returns a function that stops it. */
 function feedEvents(
   controller: ReadableStreamDefaultController<Uint8Array>,
   { hub, chatId, closing, onChange }: EventStreamOptions,

@@ -53,7 +53,7 @@ describe('a chat that several gateways serve', () => {
     unwatch();
   });
 
-  it('[D09] does not repeat what went out here', async () => {
+  it('[D09] does not repeat what was sent here', async () => {
     const unwatch = watch();
     await looked(3);
     history.push(part('here'));
@@ -63,7 +63,7 @@ describe('a chat that several gateways serve', () => {
     unwatch();
   });
 
-  it('is not looked at while nobody watches', async () => {
+  it('is not polled while nobody watches', async () => {
     watch()();
     await looked(0);
     const before = looks;

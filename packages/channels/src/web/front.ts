@@ -1,34 +1,40 @@
 import type { RenderTarget } from '@parley/core';
 import { z } from 'zod';
 
-/** One of our own places to chat: the web page or the terminal. They differ in how text is shown. */
+/**
+ * One of Parley's own places to chat: the web page or the terminal. They differ in how text is
+ * shown.
+ */
 export interface WebFront {
   readonly channel: 'web' | 'terminal';
-  /** Its name in the form of the settings. */
+  /** Its name in the settings form. */
   readonly title: string;
-  /** Named in the start banner. */
+  /** Its name in the start banner. */
   readonly as: string;
   readonly target: RenderTarget;
-  /** Choices can be pressed there; else they are typed. */
+  /** Whether choices can be pressed there; otherwise they are typed. */
   readonly buttons: boolean;
 }
 
-/** The chat that every front has: the holder of the token is the owner. The page may start others beside it. */
+/**
+ * The chat that every front end has: the holder of the token is the owner. The page may start
+ * others next to it.
+ */
 export const CHAT_ID = 'main';
 
 /**
- * The id of a chat, chosen by the page that starts it; a chat is known from its first message on. With `@NAME/` before
- * it, it is a chat with that agent (F14).
+ * The id of a chat, chosen by the page that starts it; a chat exists from its first message on.
+ * With the prefix `@NAME/`, it is a chat with that agent (F14).
  */
 export const ChatId = z.string().regex(/^(?:@[a-z0-9][a-z0-9-]{0,31}\/)?(?:main|[0-9a-f]{32})$/);
 
 /** The owner's user id on web and terminal; `web:owner` and `terminal:owner` are owners. */
 export const OWNER_ID = 'owner';
 
-/** Neither a page nor a terminal has a limit; one answer is one part. In UTF-16 units. */
+/** Neither a page nor a terminal has a limit, so an answer is a single part. In UTF-16 units. */
 const NO_LIMIT = 4_000_000;
 
-/** The web page: HTML made by our own printer, safe to show. */
+/** The web page: HTML from Parley's own printer, safe to show. */
 export const WEB: WebFront = {
   channel: 'web',
   title: 'Chat on the web page',

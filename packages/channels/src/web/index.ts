@@ -14,10 +14,12 @@ export type {
 
 const WHO_WRITES = 'Who has the token of the gateway writes there, as the owner';
 
-/** The ids of the page and the terminal: the person is always the owner; there are no groups. */
+/**
+ * The ids of the page and the terminal: the person is always the owner, and there are no groups.
+ */
 const WEB_IDS: ChannelIds = {
   person: {
-    expected: `the one person there is: ${OWNER_ID}`,
+    expected: `the only person there: ${OWNER_ID}`,
     howToFind: WHO_WRITES,
     normalize: (written) => (bareId(written).toLowerCase() === OWNER_ID ? OWNER_ID : null),
   },

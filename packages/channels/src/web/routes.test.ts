@@ -16,17 +16,19 @@ const silent: Logger = {
   child: () => silent,
 };
 
-/** A web front over an ingress that a test decides. */
+/** A web front end over an ingress that a test controls. */
 interface WebFrontScene {
   readonly adapter: ChannelAdapter;
   readonly received: InboundMessage[];
-  /** Asks a route below `/channels/web/default`. */
+  /** Requests a route below `/channels/web/default`. */
   ask(path: string, init?: RequestInit): Promise<Response>;
   /** Posts a message as the page does. */
   post(message: unknown): Promise<Response>;
 }
 
-/** Makes a front; `receive` says what becomes of a message, `history` what was said before. */
+/**
+ * Creates a front end; `receive` returns the outcome of a message, `history` what was said before.
+ */
 function webFront(
   receive: (message: InboundMessage) => Promise<IngressOutcome> | IngressOutcome,
   history: readonly HistoryEntry[] = [],
@@ -64,7 +66,7 @@ function webFront(
   return { adapter, received, ask, post };
 }
 
-/** Reads server-sent events until `count` have come; "alive" counts as well. */
+/** Reads server-sent events until `count` have arrived; keep-alive comments count as well. */
 async function readEvents(response: Response, count: number): Promise<Record<string, unknown>[]> {
   const events: Record<string, unknown>[] = [];
   let rest = '';
@@ -82,7 +84,7 @@ const BUTTONS = [{ label: 'Approve', data: '/approve ABC234' }];
 const accepted = () => ({ kind: 'accepted' as const, conversationId: 'c' });
 
 describe('a message from the page', () => {
-  it('[F01] reaches ingress as text of the owner, in the one direct chat', async () => {
+  it("[F01] reaches ingress as the owner's text, in the only direct chat", async () => {
     const { post, received } = webFront(accepted);
     const response = await post({ id: ID, text: 'hello' });
     expect(await response.json()).toMatchObject({ outcome: { kind: 'accepted' } });
@@ -110,7 +112,7 @@ describe('a message from the page', () => {
     }
   });
 
-  it('[U08] that replaces another one is announced with what is gone, and its receipt has that', async () => {
+  it('[U08] that replaces another one is published with the ids it replaces, as is its receipt', async () => {
     const { ask, post, received } = webFront(() => ({
       kind: 'accepted',
       conversationId: 'c',
@@ -158,7 +160,7 @@ describe('a message from the page', () => {
     expect(received).toEqual([]);
   });
 
-  it('is refused when it is not UTF-8: replacing bytes would change what was said', async () => {
+  it('is refused when it is not UTF-8, because replacing bytes would change the message', async () => {
     const { ask } = webFront(accepted);
     const body = new Uint8Array([...new TextEncoder().encode('{"id":"'), 0xff, 0xfe]);
     const response = await ask('/messages', { method: 'POST', body });
@@ -191,7 +193,7 @@ describe('a message from the page', () => {
 });
 
 describe('the events', () => {
-  it('are not started for a question about their headers', async () => {
+  it('are not started for a HEAD request', async () => {
     const { ask, adapter } = webFront(accepted);
     const response = await ask('/events', { method: 'HEAD' });
     expect([response.status, response.body]).toEqual([200, null]);
@@ -200,7 +202,7 @@ describe('the events', () => {
 });
 
 describe('a part with buttons', () => {
-  it('[F04] [G05] comes to the page with them, as the page declares', async () => {
+  it('[F04] [G05] arrives at the page with them, as the page declares', async () => {
     const { adapter, ask } = webFront(accepted);
     expect(adapter.capabilities.buttons).toBe(true);
     const page = await ask('/events');
@@ -227,7 +229,7 @@ describe('a part with buttons', () => {
 });
 
 describe('the history', () => {
-  it('[F03] has the same ids as the events, and the commands there are', async () => {
+  it('[F03] has the same ids as the events, and the available commands', async () => {
     const { ask } = webFront(accepted, [
       { kind: 'inbound', messageId: 'm1', text: 'hi', at: 1, outcome: 'answered', turnId: 't1' },
       {
@@ -249,7 +251,7 @@ describe('the history', () => {
   });
 });
 
-describe('the end of the gateway', () => {
+describe('the shutdown of the gateway', () => {
   it('[D11] waits for a message that is being stored, and ends the open pages', async () => {
     const { promise: storing, resolve: stored } = Promise.withResolvers<void>();
     const { ask, post, adapter, received } = webFront(async () => {
@@ -271,7 +273,7 @@ describe('the end of the gateway', () => {
     expect(await readEvents(page, 99)).toEqual([{ type: 'alive' }]);
   });
 
-  it('[D11] takes nothing after it, so that the page sends it to the next one', async () => {
+  it('[D11] accepts nothing afterwards, so that the page sends it to the next gateway', async () => {
     const { ask, post, adapter, received } = webFront(accepted);
     await adapter.stop();
     expect((await post({ id: ID, text: 'hello' })).status).toBe(503);
@@ -304,7 +306,7 @@ describe('live events of a page', () => {
     expect(await readEvents(page, 2)).toEqual([{ type: 'alive' }, stream(1)]);
   });
 
-  it('a page that reads slowly is spared unfinished answers, never finished ones', async () => {
+  it('a page that reads slowly misses unfinished answers, but never finished ones', async () => {
     const { hub, open } = scene();
     const page = open();
     for (let piece = 0; piece < 50; piece += 1) hub.publish('main', stream(100_000));
@@ -314,7 +316,7 @@ describe('live events of a page', () => {
     expect(events.at(-1)).toMatchObject({ type: 'part', partId: 'p1' });
   });
 
-  it('a page that does not read at all is let go, so that memory stays bounded', async () => {
+  it('a page that does not read at all is disconnected, so that memory stays bounded', async () => {
     const { hub, open } = scene();
     const page = open();
     for (let turn = 0; turn < 200; turn += 1) hub.publish('main', part(`p${turn}`, 500_000));
@@ -324,7 +326,7 @@ describe('live events of a page', () => {
     expect(bytes).toBeLessThan(10_000_000);
   });
 
-  it('a page that goes is not watched for any longer', async () => {
+  it('a page that leaves is no longer watched for', async () => {
     const { hub, open } = scene();
     const page = open();
     expect(hub.isWatched('main')).toBe(true);

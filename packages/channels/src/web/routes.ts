@@ -16,29 +16,32 @@ import {
 } from './events.ts';
 import { CHAT_ID, ChatId, OWNER_ID } from './front.ts';
 
-/** The services of the routes of one front. */
+/** The services of a front end's routes. */
 interface RouteDeps {
   readonly context: ChannelContext<unknown>;
   readonly hub: EventHub;
   readonly channel: string;
-  /** Fires when the gateway stops taking messages; ends every open stream. */
+  /** Fires when the gateway stops receiving; ends every open stream. */
   readonly closing: AbortSignal;
 }
 
-/** A message from a page. `id` is chosen by the page, so that sending again after a fault is harmless. */
+/**
+ * A message from a page. `id` is chosen by the page, so that sending it again after a failure is
+ * harmless.
+ */
 const MessageId = z.string().regex(/^[\w-]{8,64}$/, 'must be 8 to 64 letters, digits, "-" or "_"');
 const Posted = z.strictObject({
   id: MessageId,
   text: z.string(),
-  /** The newest message of the chat: this one takes its place, if it is that still. */
+  /** The newest message of the chat, which this one replaces if it is still the newest. */
   replaces: MessageId.optional(),
 });
 
-/** Largest request, in bytes; the limit of a message's length is decided by ingress, with a kinder answer. */
+/** The largest request, in bytes; ingress limits the length of a message, with a kinder answer. */
 const LARGEST_BODY = 4_000_000;
 const HISTORY_ENTRIES = 200;
 
-/** History, sending and live events of one front, below `/channels/<channel>/<account>`. */
+/** History, sending and live events of one front end, below `/channels/<channel>/<account>`. */
 export function createRoutes(deps: RouteDeps): Hono {
   const { context, hub, channel, closing } = deps;
   const app = new Hono().basePath(`/channels/${channel}/${context.account}`);
@@ -74,12 +77,12 @@ export function createRoutes(deps: RouteDeps): Hono {
       place === undefined
         ? null
         : await context.chats?.file(readChatId(c) ?? CHAT_ID, message, place);
-    if (!file) return c.json({ error: 'That file is not kept any more.' }, 404);
+    if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
     return fileResponse(file);
   });
   app.get('/sent/:part', async (c) => {
     const file = await context.chats?.sentFile(readChatId(c) ?? CHAT_ID, c.req.param('part'));
-    if (!file) return c.json({ error: 'That file is not kept any more.' }, 404);
+    if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
     return fileResponse(file);
   });
   app.post('/messages', async (c) => {
@@ -101,7 +104,7 @@ export function createRoutes(deps: RouteDeps): Hono {
   });
   app.get('/events', (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
-    // No client would read the stream, nor end it.
+    // Nobody would read the stream, nor end it.
     if (c.req.method === 'HEAD') return c.body(null);
     // A terminal shows nothing but its chat.
     const onChange = channel === 'web' ? context.chats?.onChange : undefined;
@@ -109,14 +112,14 @@ export function createRoutes(deps: RouteDeps): Hono {
   });
   app.notFound((c) => c.json({ error: `There is no ${c.req.path} here.` }, 404));
   app.onError((error, c) => {
-    // The page tries again by itself: nothing is lost while the database is away.
+    // The page tries again by itself: nothing is lost while the database is unavailable.
     context.log.error({ path: c.req.path, error }, 'web request failed');
     return c.json({ error: 'Parley could not do that just now. Please try again.' }, 503);
   });
   return app;
 }
 
-/** In a title; in characters. */
+/** The longest title, in characters. */
 const TITLE_LENGTH = 60;
 
 function firstWords(text: string): string {
@@ -124,7 +127,7 @@ function firstWords(text: string): string {
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH).toWellFormed()}…`;
 }
 
-/** The chat that a request is about; undefined where its name is none. */
+/** The chat that a request is about; undefined when its name is invalid. */
 function readChatId(c: Context): string | undefined {
   return ChatId.default(CHAT_ID).safeParse(c.req.query('chat')).data;
 }
@@ -137,7 +140,8 @@ async function takePostedMessage(
 ) {
   const { id, text } = posted;
   const chatId = readChatId(c) ?? CHAT_ID;
-  // Taken before the message is stored: a quick answer may be published first, and must not look older.
+  // Read before the message is stored: a quick answer may be published first, and must not look
+  // older.
   const at = deps.context.clock();
   const message = inbound(deps, chatId, { ...posted, at, files });
   const bytes = await Promise.all(files.map((file) => file.bytes()));
@@ -182,7 +186,7 @@ function inbound(
     text,
     authored: { text: true },
     ...(attachments.length > 0 && { attachments }),
-    // A terminal has written its lines for good.
+    // A terminal cannot remove lines that it has printed.
     ...(channel === 'web' && replaces !== undefined && { replaces }),
     mentions: [],
     addressed: true,
@@ -191,18 +195,21 @@ function inbound(
   };
 }
 
-/** A message with its files, or why it is not taken, with what to do. */
+/** A message with its files, or why it is not accepted and what to do. */
 type Form =
   | { readonly posted: z.infer<typeof Posted>; readonly files: readonly File[] }
   | { readonly error: string; readonly status: 400 | 409 | 413 };
 
-/** Bounds of one message. */
+/** Limits of one message. */
 const MAX_FILES = 32;
-/** Names and the frame of a form, in bytes. */
+/** The names and boundaries of a form, in bytes. */
 const FRAME = 100_000;
 const MB = 1_024 * 1_024;
 
-/** Reads a message and its files, `message` and `file` of a form: all of them arrive, or none. */
+/**
+ * Reads a message and its files from the fields `message` and `file` of a form: all of them arrive,
+ * or none.
+ */
 async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<Form> {
   if (chats === undefined) return { error: 'Files cannot be sent here.', status: 400 };
   const { fileBytes, messageBytes } = chats.media;

@@ -1,12 +1,12 @@
 import { decodeAs, type Encoding } from './labels.ts';
 import { plausibility } from './plausible.ts';
 
-/** The part of a file that is examined, in bytes. */
+/** The number of bytes of a file that are examined. */
 const SAMPLE_BYTES = 32_768;
 
 /**
- * Whether bytes switch between character sets by escape sequences, as mail from Japan does (ISO-2022). What colors the
- * output of programs is another kind of sequence.
+ * Whether bytes switch between character sets by escape sequences, as Japanese mail does
+ * (ISO-2022). Sequences that color terminal output are of another kind.
  */
 export function isStateful(bytes: Uint8Array): boolean {
   if (!bytes.includes(0x1b)) return false;
@@ -16,8 +16,9 @@ export function isStateful(bytes: Uint8Array): boolean {
 }
 
 /**
- * UTF-16 or UTF-32 without a mark; null: it is neither. Recognized by what only these have, text of which every second
- * byte is NUL, or text that makes sense in no other way.
+ * Detects UTF-16 or UTF-32 without a byte order mark; null when the bytes are neither. Both are
+ * recognized by properties that only they have: text in which every second byte is NUL, or text
+ * that makes sense in no other encoding.
  */
 export function readUnmarkedUnicode(
   bytes: Uint8Array,
@@ -29,12 +30,13 @@ export function readUnmarkedUnicode(
     (encoding) => nuls.all * 3 > sample.length && decodesToText(sample, encoding, 0.8),
   );
   if (wide !== undefined) return { encoding: wide, isSure: true };
-  // Half of the bytes of Latin, Greek, Cyrillic, Hebrew and Arabic are control characters. Without them a few words
-  // prove nothing.
+  // Half of the bytes of Latin, Greek, Cyrillic, Hebrew and Arabic text are control characters.
+  // Without them a few words prove nothing.
   const hasEvidence = (nuls.all + nuls.controls) * 4 >= sample.length;
   if (nuls.all === 0 && bytes.length % 2 === 1) return null;
   if (!hasEvidence && bytes.length < MIN_BYTES) return null;
-  // The high byte of a Latin letter: as many NULs on both sides are something else, such as a log after a crash.
+  // NULs are the high bytes of Latin letters. The same number of NULs at even and odd offsets means
+  // something else, such as a log after a crash.
   const isOneSided = Math.min(nuls.even, nuls.odd) * 3 <= nuls.all;
   if (!isOneSided) return null;
   const order = nuls.even > nuls.odd ? UTF_16.toReversed() : UTF_16;
@@ -52,7 +54,7 @@ const SURE_BYTES = 48;
 const UTF_32 = ['utf-32le', 'utf-32be'] as const;
 const UTF_16 = ['utf-16le', 'utf-16be'] as const;
 
-/** NULs at even and odd places, and other control characters. */
+/** Counts NULs at even and odd offsets, and other control characters. */
 function countNuls(bytes: Uint8Array): Record<'even' | 'odd' | 'all' | 'controls', number> {
   const counts = { even: 0, odd: 0, all: 0, controls: 0 };
   for (const [at, byte] of bytes.entries()) {
@@ -64,7 +66,7 @@ function countNuls(bytes: Uint8Array): Record<'even' | 'odd' | 'all' | 'controls
   return counts;
 }
 
-/** Text of ASCII but for a few characters, which damage has made of others. */
+/** Whether the text is ASCII except for a few characters that result from damaged bytes. */
 function isDamagedAscii(bytes: Uint8Array, encoding: Encoding): boolean {
   const text = decodeAs(encoding, bytes, true);
   const plain = text.match(/[\t\n\r -~]/g)?.length ?? 0;

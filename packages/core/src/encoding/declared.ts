@@ -1,10 +1,13 @@
 import { decodeAs, type Encoding } from './labels.ts';
 import { plausibility } from './plausible.ts';
 
-/** The part of a file in which its own statement is looked for, in bytes. */
+/** The number of bytes in which a file's own declaration is searched. */
 const LOOKED_AT = 2_048;
 
-/** The encoding that a file states itself, in the ways of XML, HTML, CSS, Python and editors; undefined: in none. */
+/**
+ * The encoding that a file declares in the syntax of XML, HTML, CSS, Python or editors; undefined
+ * when it declares none.
+ */
 export function declaredInside(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, LOOKED_AT)).toString('latin1');
   for (const pattern of STATEMENTS) {
@@ -18,17 +21,17 @@ const STATEMENTS: readonly RegExp[] = [
   /^\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)/i,
   /^\s*<[\s\S]*?<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)/i,
   /^@charset\s+"([\w.:-]+)"/i,
-  // Of a program's source, in its first two lines (PEP 263), or for an editor.
+  // The declaration in the first two lines of a source file (PEP 263), or one for an editor.
   /^(?:[^\n]*\n)?[ \t\f]*(?:#|\/\/|--|;|%|"|\/\*)[^\n]*?coding[:=]\s*([\w.-]+)/,
   /^BEGIN:V[\s\S]{0,400}?;CHARSET=["']?([\w.:-]+)/i,
 ];
 
-/** Bytes are looked at until here. */
+/** The number of bytes that are examined. */
 const SAMPLE_BYTES = 65_536;
 
 /**
- * Whether bytes are plausible in an encoding that something states for them. Statements are often wrong: a server
- * names one encoding for all files, an editor keeps the line and saves as UTF-8.
+ * Whether bytes are plausible in the encoding declared for them. Declarations are often wrong: a
+ * server names one encoding for all files, or an editor keeps the line and saves as UTF-8.
  */
 export function fitsDeclared(bytes: Uint8Array, encoding: Encoding, isCut: boolean): boolean {
   const isPart = isCut || bytes.length > SAMPLE_BYTES;

@@ -8,17 +8,18 @@ import { countSequences } from './utf8-sequences.ts';
 
 export { decodeInPieces } from './labels.ts';
 
-/** The encoding of bytes. */
+/** The encoding detected for some bytes. */
 interface DetectedEncoding {
   readonly encoding: Encoding;
   readonly certainty: DecodedText['certainty'];
-  /** The bytes without a mark, and without a character that a bounded read cut. */
+  /** The bytes without a byte order mark, and without a character that a bounded read cut. */
   readonly content: Uint8Array;
 }
 
 /**
- * Reads bytes in the encoding they have: what `decodeText` does, with all of it loaded but the detector, which comes
- * with the first text that is no Unicode. For processes that read documents. Never throws.
+ * Decodes bytes in the encoding they have. It does what `decodeText` does, with everything loaded
+ * except the detector, which is loaded with the first text that is not Unicode. For processes that
+ * read documents. Never throws.
  */
 export function decodeBytes(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
   const { encoding, certainty, content } = detectEncoding(bytes, hints);
@@ -34,7 +35,7 @@ function decodeAppended(content: Uint8Array, encoding: Encoding, at: number): De
   return { text, encoding, certainty: 'guess', replaced: countReplaced(head, content, encoding) };
 }
 
-/** Tells the encoding of bytes without decoding all of them. */
+/** Detects the encoding of bytes without decoding all of them. */
 export function detectEncoding(bytes: Uint8Array, hints: EncodingHints = {}): DetectedEncoding {
   const marked = detectMarked(bytes);
   if (marked !== null) return marked;
@@ -66,30 +67,35 @@ function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
 
 /** The text of bytes that a person or another program wrote. */
 export interface DecodedText {
-  /** Without a byte order mark. It may have NULs: whether they are allowed is decided by the caller. */
+  /**
+   * Without a byte order mark. It may contain NULs; the caller decides whether they are allowed.
+   */
   readonly text: string;
   readonly encoding: Encoding;
-  /** Characters U+FFFD in `text` that stand for bytes which are none of this encoding. */
+  /** The number of U+FFFD characters in `text` that stand for bytes invalid in this encoding. */
   readonly replaced: number;
   /**
-   * `sure`: stated by the file, or beyond doubt. `guess`: the most likely one. `none`: no encoding makes text of these
-   * bytes, and `text` must not reach a prompt.
+   * `sure`: declared by the file, or beyond doubt. `guess`: the most likely encoding. `none`: no
+   * encoding turns these bytes into text, and `text` must not reach a prompt.
    */
   readonly certainty: 'sure' | 'guess' | 'none';
 }
 
-/** The facts about bytes besides themselves. */
+/** Facts about the bytes, besides the bytes themselves. */
 export interface EncodingHints {
-  /** The charset that a header, a MIME part or a person stated. Used where it fits the bytes. */
+  /** The charset that a header, a MIME part or a person declared. Used when it fits the bytes. */
   readonly declared?: string | undefined;
-  /** The bytes are the beginning of something longer, so the last character may be incomplete. */
+  /**
+   * Whether the bytes are the beginning of something longer, so that the last character may be
+   * incomplete.
+   */
   readonly isCut?: boolean;
 }
 
-/** A warning about the decoding of bytes, as a sentence; null: they are valid and beyond doubt. */
+/** A warning about the decoding, as a sentence; null when the bytes are valid and beyond doubt. */
 export function warningOf(decoded: DecodedText): string | null {
   const { certainty, encoding, replaced } = decoded;
-  if (certainty === 'none') return 'Its encoding is not known, and it cannot be read as text.';
+  if (certainty === 'none') return 'Its encoding is unknown, so it cannot be read as text.';
   const name = nameForPeople(encoding);
   const lost = replaced === 1 ? '1 character' : `${replaced} characters`;
   const damage = replaced === 0 ? '' : ` ${lost} could not be read and became U+FFFD.`;
@@ -99,7 +105,10 @@ export function warningOf(decoded: DecodedText): string | null {
   return replaced === 0 ? null : `It is ${name} with invalid bytes:${damage}`;
 }
 
-/** The mark that a file begins with, and its encoding. UTF-32 comes first: UTF-16 begins in the same way. */
+/**
+ * Byte order marks and their encodings. UTF-32 comes first, because UTF-16 begins with the same
+ * bytes.
+ */
 const MARKS: readonly (readonly [mark: readonly number[], encoding: Encoding])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],
   [[0xff, 0xfe, 0, 0], 'utf-32le'],
@@ -113,15 +122,15 @@ function detectMarked(bytes: Uint8Array): DetectedEncoding | null {
   for (const [mark, encoding] of MARKS) {
     if (!mark.every((byte, at) => bytes[at] === byte)) continue;
     const content = bytes.subarray(mark.length);
-    // A file that others have appended to in UTF-8 has a mark that no longer holds for all of it.
+    // If others appended to the file in UTF-8, its mark no longer holds for all of it.
     if (!isMostlyReplaced(content, encoding)) return { encoding, certainty: 'sure', content };
   }
   return null;
 }
 
 /**
- * The declared encoding of text that looks like UTF-8: it counts where it has several bytes a character and reads the
- * bytes just as well.
+ * The declared encoding of text that looks like UTF-8: it counts when it is a multi-byte encoding
+ * that decodes the bytes just as well.
  */
 function legacyThatLooksLikeUtf8(
   bytes: Uint8Array,
@@ -134,7 +143,10 @@ function legacyThatLooksLikeUtf8(
   return { encoding, certainty: 'sure' };
 }
 
-/** A word or two in another encoding may be valid UTF-8 by accident; then they are letters that no one writes. */
+/**
+ * A word or two in another encoding may be valid UTF-8 by accident, but then they consist of
+ * letters that no one writes.
+ */
 function isUnlikelyUtf8(bytes: Uint8Array): boolean {
   if (bytes.length > A_FEW_WORDS) return false;
   const { good, replacements } = countSequences(bytes);
@@ -152,7 +164,7 @@ const MULTI_BYTE: ReadonlySet<Encoding> = new Set([
   'euc-jp',
   'euc-kr',
 ]);
-/** More valid sequences of UTF-8 than this are no accident. */
+/** More valid UTF-8 sequences than this are no accident. */
 const FEW_SEQUENCES = 6;
 
 function detectStateful(bytes: Uint8Array): Detected {
@@ -172,8 +184,8 @@ function detectDeclared(bytes: Uint8Array, hints: EncodingHints): Detected | nul
 }
 
 /**
- * Whether text that is declared as Latin-1 is beyond doubt in another script. Programs state it for whatever they send,
- * and any bytes are text in it.
+ * Whether text that is declared as Latin-1 is beyond doubt in another script. Programs declare
+ * Latin-1 for whatever they send, and any bytes are text in it.
  */
 function isOfAnotherScript(bytes: Uint8Array, isCut: boolean): boolean {
   const { encoding, isSure } = guessEncoding(bytes, isCut);
@@ -186,7 +198,9 @@ const OTHER_SCRIPTS: ReadonlySet<Encoding> = new Set([
   ...['windows-1255', 'windows-1256', 'windows-874'],
 ]);
 
-/** UTF-8 of which a few bytes were damaged, or written by another program: the rest stays what it is. */
+/**
+ * UTF-8 with a few bytes that were damaged or written by another program: the rest stays as it is.
+ */
 function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected | null {
   const { good, bad } = countSequences(bytes);
   if (good === 0) return null;
@@ -196,7 +210,7 @@ function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): 
   if (isClear && plausibility(sample, 'utf-8') >= 0.55) {
     return { encoding: 'utf-8', certainty: 'sure' };
   }
-  // In a word or two of another encoding, more than half of it may be valid by accident.
+  // In a word or two of another encoding, more than half may be valid by accident.
   const isAccident = plausibility(sample.replaceAll('\uFFFD', ''), 'utf-8') < 0.55;
   if (isAccident && bytes.length <= A_FEW_WORDS) return null;
   const guess = guessEncoding(bytes, isCut);
@@ -204,8 +218,9 @@ function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): 
 }
 
 /**
- * A few words of UTF-8 beside as much that is none. Read as another Latin encoding they have signs within words, while UTF-8
- * that comes about by accident hardly makes letters that people write.
+ * A few words of UTF-8 next to as many in another encoding. Decoded as another Latin encoding they
+ * have signs within words, whereas bytes that are UTF-8 by accident rarely form letters that people
+ * write.
  */
 function detectHalfUtf8(bytes: Uint8Array, isCut: boolean): Detected | null {
   const guess = guessEncoding(bytes, isCut);
@@ -228,7 +243,7 @@ function guessDetected(bytes: Uint8Array, { isCut = false }: EncodingHints): Det
   return { encoding, certainty: !isText ? 'none' : isSure ? 'sure' : 'guess' };
 }
 
-/** A file in a Unicode encoding may have U+FFFD itself; only UTF-8 is common enough to look. */
+/** A file in a Unicode encoding may contain U+FFFD itself; only UTF-8 is common enough to check. */
 function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): number {
   let count = 0;
   for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) count += 1;
@@ -236,7 +251,7 @@ function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): num
   return isUtf8(bytes) ? 0 : Math.max(count - countSequences(bytes).replacements, 1);
 }
 
-/** Enough of a file to tell how it goes on, in bytes. */
+/** Enough of a file to tell how it continues, in bytes. */
 const SAMPLE_BYTES = 65_536;
 
 function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
@@ -246,8 +261,8 @@ function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
 }
 
 /**
- * Control characters that no text file has, but half of the bytes of UTF-16 are. What colors the output of a program,
- * and the page break, are common in logs.
+ * Whether there are control characters that no text file has but that make up half of UTF-16.
+ * Terminal colors and page breaks are common in logs and do not count.
  */
 function hasOddControls(bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length; at += 1) {
@@ -258,12 +273,12 @@ function hasOddControls(bytes: Uint8Array): boolean {
 }
 
 /**
- * A bit for each: backspace, tab, line feed, vertical tab, form feed, carriage return, and substitute, which ends files
- * of DOS.
+ * One bit for each of backspace, tab, line feed, vertical tab, form feed, carriage return, and
+ * substitute, which ends DOS files.
  */
 const PLAIN_CONTROLS = [8, 9, 10, 11, 12, 13, 26].reduce((bits, code) => bits | (1 << code), 0);
 
-/** Without the last character where it is the beginning of one in UTF-8. */
+/** Removes the last character when it is an incomplete UTF-8 sequence. */
 function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -281,9 +296,9 @@ function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
 const MIN_BYTES = 8;
 
 /**
- * The offset at which a file in UTF-16 continues in UTF-8: PowerShell made it, and a shell or an agent has appended
- * to it since. As UTF-16 these lines would be ideographs that no one wrote, and none of their bytes is invalid. Null:
- * nowhere.
+ * The offset at which a UTF-16 file continues in UTF-8: PowerShell created it, and a shell or an
+ * agent has appended to it since. Decoded as UTF-16 these lines would be ideographs that no one
+ * wrote, although none of their bytes is invalid. Null when it does not.
  */
 function appendedUtf8At(content: Uint8Array, encoding: Encoding): number | null {
   if (encoding !== 'utf-16le' && encoding !== 'utf-16be') return null;

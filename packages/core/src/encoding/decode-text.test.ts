@@ -15,7 +15,7 @@ const GERMAN =
 const GREEK = 'Η συνάντηση μεταφέρθηκε για την Τετάρτη, επειδή το τρένο καθυστερεί.';
 const TURKISH = 'Toplantı çarşambaya ertelendi, çünkü tren gecikiyor. İyi günler, ağaç, şimdi.';
 
-/** Texts of a sentence, by the encoding that programs save them in. */
+/** Texts of one sentence, by the encoding in which programs save them. */
 const SENTENCES: readonly (readonly [encoding: string, saved: string, text: string])[] = [
   ['gb18030', 'gb18030', CHINESE],
   ['big5', 'big5', TAIWANESE],
@@ -50,7 +50,7 @@ describe('the text of bytes', () => {
     expect(decodeText(Uint8Array.from(bytes))).toMatchObject({ text: 'hi', certainty: 'sure' });
   });
 
-  it('[W10] is mail of Japan that switches its character set, and not the colors of a log', () => {
+  it('[W10] is read from Japanese mail that switches character sets, but not from the colors of a log', () => {
     const mail = Buffer.from('\u001b$B2q5D\u001b(B OK', 'latin1');
     expect(decodeText(mail)).toMatchObject({ text: '会議 OK', encoding: 'iso-2022-jp' });
     const log = Buffer.from('\u001b[31mFehler\u001b[0m: Grüße\u001b(B\n');
@@ -59,7 +59,7 @@ describe('the text of bytes', () => {
     expect(decodeText(korean).certainty).toBe('none');
   });
 
-  it('[W10] keeps UTF-8 where a few bytes are no part of it, and counts them', () => {
+  it('[W10] stays UTF-8 when a few bytes are invalid, and counts them', () => {
     const bytes = Buffer.concat([
       Buffer.from('Müller;Köln;5 €\n'.repeat(20)),
       Buffer.of(0xff),
@@ -80,7 +80,7 @@ describe('the text of bytes', () => {
     }
   });
 
-  it('[W10] is not changed by U+FFFD that someone wrote', () => {
+  it('[W10] keeps a U+FFFD that someone wrote', () => {
     const decoded = decodeText(Buffer.from('a \uFFFD b'));
     expect(decoded).toMatchObject({ replaced: 0, certainty: 'sure' });
     expect(encodingWarning(decoded)).toBeNull();
@@ -98,12 +98,12 @@ describe('the text of bytes', () => {
     ['HTML', `<html><meta charset="euc-jp"><p>会議</p>`, 'euc-jp', {}, 'euc-jp'],
     ['CSS', `@charset "shift_jis";\n/* 会議 */`, 'shift_jis', {}, 'shift_jis'],
     ['Python', `#!/usr/bin/python\n# -*- coding: big5 -*-\nx = '會議'`, 'big5', {}, 'big5'],
-  ])('[W10] is decoded as %s states', (_what, text, saved, hints, encoding) => {
+  ])('[W10] is decoded as declared by %s', (_what, text, saved, hints, encoding) => {
     const decoded = decodeText(iconv.encode(text, saved), hints);
     expect(decoded).toMatchObject({ text, encoding, certainty: 'sure' });
   });
 
-  it('[W10] does not follow a statement that is wrong', () => {
+  it('[W10] does not follow a wrong declaration', () => {
     const utf8 = Buffer.from(`<?xml version="1.0" encoding="windows-1251"?><a>${CHINESE}</a>`);
     expect(decodeText(utf8, { declared: 'iso-8859-1' })).toMatchObject({ encoding: 'utf-8' });
     const gbk = iconv.encode(CHINESE, 'gb18030');
@@ -112,12 +112,12 @@ describe('the text of bytes', () => {
     expect(decodeText(gbk, { declared: 'no-such-charset' }).text).toBe(CHINESE);
   });
 
-  it('[W10] is found late in a large file', () => {
+  it('[W10] is detected late in a large file', () => {
     const text = `${'plain line\n'.repeat(100_000)}${RUSSIAN}\n`;
     expect(decodeText(iconv.encode(text, 'win1251')).text).toBe(text);
   });
 
-  it('[W10] of a program or a picture is none', () => {
+  it('[W10] is absent in a program or a picture', () => {
     const noise = Uint8Array.from({ length: 4_096 }, (_, at) => (at * 7919 + (at >> 3) * 31) % 256);
     expect(decodeText(noise).certainty).toBe('none');
     expect(encodingWarning(decodeText(noise))).toContain('cannot be read');
@@ -130,13 +130,13 @@ describe('the text of bytes', () => {
     ['windows-1251', 'win1251', 'ВНИМАНИЕ! ВАЖНО!'],
     ['windows-1252', 'win1252', '§ 5 BGB'],
   ])(
-    '[W10] of a few words is read as %s where their letters are usual there',
+    '[W10] of a few words is read as %s when their letters are common in it',
     (encoding, saved, text) => {
       expect(decodeText(iconv.encode(text, saved))).toMatchObject({ encoding, text });
     },
   );
 
-  it('[W10] is not Latin because a program states that for whatever it sends', () => {
+  it('[W10] is not Latin-1 merely because a program declares that for whatever it sends', () => {
     for (const [saved, text] of [
       ['gbk', CHINESE],
       ['win1251', RUSSIAN],
@@ -149,7 +149,7 @@ describe('the text of bytes', () => {
   });
 
   it.each(['utf-16le', 'utf-16be'])(
-    '[W10] in %s goes on in UTF-8 where a shell appended to it',
+    '[W10] in %s continues in UTF-8 where a shell appended to it',
     (encoding) => {
       const before = '\uFEFF# Aufgaben\r\n- [ ] Käse kaufen\r\n';
       const after = '- [ ] Send the invoice für Ann\n';
@@ -172,7 +172,7 @@ describe('the text of bytes', () => {
     },
   );
 
-  it.each([0xff, 0x80, 0xc3])('[W10] loses one character to one byte that became %i', (bad) => {
+  it.each([0xff, 0x80, 0xc3])('[W10] loses one character when one byte became %i', (bad) => {
     const emoji = Buffer.from('Plain text with one emoji 👍 here');
     emoji[8] = bad;
     expect(decodeText(emoji).text).toBe('Plain te\uFFFDt with one emoji 👍 here');
@@ -235,8 +235,8 @@ const written = fc.constantFrom(...WORDS).chain(([saved, words, glue]) =>
   }),
 );
 
-describe('what people write in any encoding', () => {
-  it('[W10] is read as it was written, or said to be a guess', () => {
+describe('text that people write in any encoding', () => {
+  it('[W10] is read as it was written, or declared to be a guess', () => {
     fc.assert(
       fc.property(written, ({ saved, text }) => {
         const decoded = decodeText(iconv.encode(text, saved));
@@ -246,7 +246,7 @@ describe('what people write in any encoding', () => {
     );
   });
 
-  it('[W10] loses at most a character to a damaged byte in UTF-8', () => {
+  it('[W10] loses at most one character to a damaged byte in UTF-8', () => {
     const damage = fc.record({ at: fc.nat(), to: fc.integer({ min: 0x80, max: 0xff }) });
     fc.assert(
       fc.property(fc.array(written, { minLength: 3 }), damage, (parts, { at, to }) => {

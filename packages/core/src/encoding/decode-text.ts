@@ -6,9 +6,10 @@ import type { DecodedText, EncodingHints } from './decode-bytes.ts';
 const require = createRequire(import.meta.url);
 
 /**
- * Reads bytes in the encoding they have (W10). The only place that decides this: every file, attachment and page that
- * Parley did not write itself is decoded here, so that all of its parts read the same text. Valid UTF-8 is recognized
- * at once; what tells other encodings apart is loaded with the first text that needs it. Never throws.
+ * Decodes bytes in the encoding they have (W10). This is the only place that decides about
+ * encodings: every file, attachment and page that Parley did not write itself is decoded here, so
+ * that all parts of Parley read the same text. Valid UTF-8 is recognized immediately; the code that
+ * distinguishes other encodings is loaded with the first text that needs it. Never throws.
  */
 export function decodeText(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
   if (isUtf8(bytes) && !isDoubtful(bytes, hints)) {
@@ -19,7 +20,7 @@ export function decodeText(bytes: Uint8Array, hints: EncodingHints = {}): Decode
   return decodeModule().decodeBytes(bytes, hints);
 }
 
-/** A warning about the decoding of bytes, as a sentence; null: they are valid and beyond doubt. */
+/** A warning about the decoding, as a sentence; null when the bytes are valid and beyond doubt. */
 export function encodingWarning(decoded: DecodedText): string | null {
   if (decoded.certainty === 'sure' && decoded.replaced === 0) return null;
   return decodeModule().warningOf(decoded);
@@ -29,7 +30,10 @@ function decodeModule(): typeof DecodeBytes {
   return require('./decode-bytes.ts');
 }
 
-/** Controls other than those between lines and columns: UTF-16 has them, as well as logs with colors. */
+/**
+ * Control characters other than line breaks and tabs, found in UTF-16 as well as in logs with
+ * colors.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: They are what is looked for.
 const CLOSER_LOOK = /[\0-\u0008\u000b\u000c\u000e-\u001f]/;
 

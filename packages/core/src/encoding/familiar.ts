@@ -1,9 +1,10 @@
 import type { Encoding } from './labels.ts';
 
 /**
- * The familiarity of the ideographs, syllables and words of a text, from 0 to 1. A standard has thousands of them
- * and nearly any pair of bytes is one, but half of what people write are some hundreds: in a line or two, this tells
- * Chinese from Korean and from Japanese. Of other scripts it is known that they have words of more than one letter.
+ * How familiar the ideographs, syllables and words of a text are, from 0 to 1. A standard has
+ * thousands of ideographs and nearly any pair of bytes is one, but a few hundred make up half of
+ * what people write: in a line or two, this distinguishes Chinese, Korean and Japanese. In other
+ * scripts, words have more than one letter.
  */
 export function familiarity(text: string, encoding: Encoding): number {
   const pattern = FAMILIAR[encoding];
@@ -13,7 +14,8 @@ export function familiarity(text: string, encoding: Encoding): number {
   const count = [...all].length;
   if (count === 0) return 1;
   const share = (all.match(pattern)?.length ?? 0) / count;
-  // A degree sign before a C, or an accent among capitals: a byte of one and a letter that belongs to the next word.
+  // For example a degree sign before a C, or an accent among capitals: a byte on its own, whose
+  // letter belongs to the next word.
   if (areSingle(runs) && share < 0.5) return ALONE;
   const least = Math.max(MIN_SHARE, MIN_OF_NONE - MIN_PER_CHARACTER * count);
   return least + (1 - least) * Math.min(1, share / USUAL_SHARE) ** 2;
@@ -23,7 +25,7 @@ function areSingle(runs: readonly string[]): boolean {
   return runs.length > 0 && runs.every((run) => [...run].length === 1);
 }
 
-/** The words in other scripts than Latin, and those with a letter that only Central Europe has. */
+/** The words in scripts other than Latin, and those with a letter that only Central Europe uses. */
 function findTellingWords(text: string): readonly string[] {
   const latin = text.match(/\p{Script=Latin}+/gu) ?? [];
   return [
@@ -32,17 +34,17 @@ function findTellingWords(text: string): readonly string[] {
   ];
 }
 
-/** Letters of other scripts than Latin that follow one another. */
+/** Consecutive letters of scripts other than Latin. */
 const WORDS =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}]+/gu;
-/** Ideographs, kana and syllables of Hangul that follow one another. */
+/** Consecutive ideographs, kana and Hangul syllables. */
 const RUNS = /[\u3005-\u3007\u3041-\u30fe\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]+/g;
 const ALONE = 0.03;
 const MIN_SHARE = 0.08;
-/** A word of two rare characters proves little, four of them much. */
+/** A word of two rare characters proves little, four of them prove much. */
 const MIN_OF_NONE = 1.5;
 const MIN_PER_CHARACTER = 0.4;
-/** The share of usual characters in an ordinary text. */
+/** The share of common characters in ordinary text. */
 const USUAL_SHARE = 0.5;
 
 const SIMPLIFIED =
@@ -57,7 +59,7 @@ const JAPANESE =
 const HANGUL =
   /[이다는을의에가고하지사한를로기은어도리서자아나그대시인해일으정수들제보부장과게라만여면전원음주상동있공구관계무조스비요생치우마유세성선문내국모소것미오물연안식았었습니합입겠까네거신중않못없년월분금회김박최강영희민진경준현호훈철순명름화번처울산광역특별남북달말날밤침저녁점심집밥돈개건늘녕감반갑출발했취참석열꼭려차타]/g;
 
-/** The most frequent characters of what the encodings are used for. */
+/** The most frequent characters of the languages that each encoding is used for. */
 const FAMILIAR: Readonly<Record<Encoding, RegExp>> = {
   gb18030: SIMPLIFIED,
   big5: TRADITIONAL,

@@ -7,25 +7,25 @@ import { plausibility } from './plausible.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The most likely encoding of bytes that are no UTF-8 and say nothing about themselves. */
+/** The most likely encoding of bytes that are not UTF-8 and declare nothing. */
 interface Guess {
   readonly encoding: Encoding;
-  /** There is enough text, and no other encoding is nearly as likely. */
+  /** Whether there is enough text and no other encoding is nearly as likely. */
   readonly isSure: boolean;
-  /** False where no encoding makes text of these bytes. */
+  /** False when no encoding turns these bytes into text. */
   readonly isText: boolean;
 }
 
 /**
- * The encodings that the detector is asked about: those that Node can decode and files have. Names are the
- * detector's.
+ * The encodings that the detector is asked about: those that Node can decode and that files use.
+ * Names are the detector's.
  */
 const CANDIDATES =
   'gb18030 big5hkscs cp932 euc-jp cp949 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u cp866 iso8859-2 iso8859-5 iso8859-7 iso8859-15 mac-roman mac-cyrillic cp874'.split(
     ' ',
   );
 
-/** Encodings that files seldom have; others are as likely as the detector says. */
+/** Encodings that files seldom use; others are as likely as the detector says. */
 const PRIORS: Readonly<Record<Encoding, number>> = {
   'utf-8': 4,
   gb18030: 1.2,
@@ -43,13 +43,13 @@ const PRIORS: Readonly<Record<Encoding, number>> = {
   'windows-1258': 0.7,
 };
 
-/** Added to what the detector says, which is close to nothing for a word or two. */
+/** Added to the detector's score, which is close to nothing for a word or two. */
 const FLOOR = 0.004;
-/** The factor by which the best one must be more likely to be sure. */
+/** How many times more likely than the next one the best encoding must be to count as sure. */
 const SURE_FACTOR = 1.8;
-/** Characters outside of ASCII that are enough to be sure. */
+/** The number of non-ASCII characters that suffices to be sure. */
 const SURE_CHARACTERS = 8;
-/** Below this a text is none. */
+/** Below this plausibility the bytes are not text. */
 const MIN_PLAUSIBLE = 0.4;
 
 interface Candidate {
@@ -59,12 +59,14 @@ interface Candidate {
   readonly score: number;
 }
 
-/** Guesses the encoding from the lines that have other bytes than ASCII. Loads the detector (a megabyte) once. */
+/**
+ * Guesses the encoding from the lines with non-ASCII bytes. Loads the detector (a megabyte) once.
+ */
 export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
   const sample = sampleOf(bytes);
   if (isBinary(sample)) return { encoding: 'windows-1252', isSure: false, isText: false };
   const isPart = isCut || sample.length < bytes.length;
-  // What a crash left between the lines of a log is no letter of any encoding.
+  // Bytes that a crash left between the lines of a log are not letters of any encoding.
   const [best, ...others] = rankEncodings(
     sample.includes(0) ? sample.filter((byte) => byte > 0) : sample,
     isPart,
@@ -78,7 +80,10 @@ export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
   return { encoding: best.encoding, isSure, isText: best.plausible >= MIN_PLAUSIBLE };
 }
 
-/** Control characters that hardly any text has, but a twelfth of all bytes are; NULs may be what a crash left. */
+/**
+ * Whether a twelfth of all bytes are control characters that text rarely has. NULs do not count,
+ * because a crash may have left them.
+ */
 function isBinary(sample: Uint8Array): boolean {
   let controls = 0;
   for (const byte of sample) {
@@ -124,7 +129,10 @@ function rankEncodings(sample: Uint8Array, isPart: boolean): readonly Candidate[
     .sort((one, other) => other.score - one.score);
 }
 
-/** Tried whatever the detector says, which leaves out what a single damaged byte makes invalid. */
+/**
+ * Tried whatever the detector says, because it drops encodings in which a single damaged byte is
+ * invalid.
+ */
 const ALWAYS: readonly Encoding[] = [
   'windows-1252',
   'gb18030',
@@ -141,7 +149,10 @@ const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; sma
   ['windows-1253', { first: 0xc1, last: 0xd9, small: 0x20 }],
 ];
 
-/** A text in capitals as if it were written in small letters, which the detector knows; null: it is no such text. */
+/**
+ * Converts a text in capitals to small letters, which the detector knows; null when it is not such
+ * a text.
+ */
 function toLowerCaseLetters(
   sample: Uint8Array,
   encoding: Encoding,
@@ -155,12 +166,16 @@ function toLowerCaseLetters(
 }
 
 const MIN_CAPITALS = 4;
-/** The confidence in Shift-JIS where words in half-width kana are found, which the detector does not know. */
+/**
+ * The confidence in Shift-JIS when words in half-width kana are found, which the detector does not
+ * know.
+ */
 const HALF_WIDTH = 0.1;
 
 /**
- * The characters that are valid in an encoding, which the detector leaves out for a single damaged byte. Looked for
- * between blanks and separators. No byte below the digits is a part of another character in these encodings.
+ * The valid characters of an encoding that the detector dropped because of a single damaged byte.
+ * They are searched between spaces and separators. In these encodings, no byte below the digits is
+ * part of another character.
  */
 function validParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   const parts: Uint8Array[] = [];
@@ -178,7 +193,7 @@ function validParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
 
 const FIRST_DIGIT = 0x30;
 
-/** The characters of a damaged piece that are valid one by one. */
+/** The characters of a damaged piece that are valid on their own. */
 function validCharacters(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   const valid: number[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -192,7 +207,7 @@ function validCharacters(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   return Uint8Array.from(valid);
 }
 
-/** Without the additions of vendors, which the detector does not know. */
+/** Decodes without vendor extensions, which the detector does not know. */
 function decodeStandard(encoding: Encoding, bytes: Uint8Array): string {
   return new TextDecoder(encoding).decode(bytes);
 }
@@ -201,13 +216,13 @@ function charactersOf(text: string): number {
   return text.length - (text.match(/[\0-\x7f]/g)?.length ?? 0);
 }
 
-/** The part of a file that is examined, in bytes. */
+/** The number of bytes of a file that are examined. */
 const SAMPLE_BYTES = 16_384;
 const LINE_FEED = 0x0a;
 
 /**
- * The lines that have other bytes than ASCII, up to a limit: in a long file they may come late. A line feed is no part
- * of another character in any of these encodings.
+ * The lines with non-ASCII bytes, up to a limit: in a long file they may come late. In none of
+ * these encodings is a line feed part of another character.
  */
 function sampleOf(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= SAMPLE_BYTES) return bytes;

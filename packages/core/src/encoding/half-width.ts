@@ -1,7 +1,7 @@
 /**
- * Whether a text has words in half-width kana, as banks of Japan write them. Each of them is one byte, so that words in
- * any other table may look like them; but the marks that voice a sound follow no more than half of the letters, and
- * other tables have no letters where these have their first rows.
+ * Whether a text has words in half-width kana, as Japanese banks write them. Each kana is one byte,
+ * so words in any other table may look like them; but voicing marks follow no more than half of the
+ * letters, and other tables have no letters where kana have their first rows.
  */
 export function hasHalfWidthWords(text: string): boolean {
   const words = text.match(/[\uff66-\uff9f]+/g) ?? [];
@@ -17,5 +17,5 @@ export function hasHalfWidthWords(text: string): boolean {
 }
 
 const MIN_LETTERS = 4;
-/** The least share of the first three rows, which begin a table of ten. */
+/** The smallest share of letters from the first three of ten rows. */
 const FIRST_ROWS = 0.15;

@@ -7,13 +7,13 @@ const SYLLABLES = Array.from({ length: 0xd7a3 - 0xac00 + 1 }, (_, nth) =>
 );
 
 describe('Korean as Windows writes it', () => {
-  it('[W10] has every syllable', () => {
+  it('[W10] decodes every syllable', () => {
     for (const syllable of SYLLABLES) {
       expect(decodeAs('euc-kr', iconv.encode(syllable, 'cp949'))).toBe(syllable);
     }
   });
 
-  it('[W10] is read with text of one byte and of the standard around it', () => {
+  it('[W10] decodes single-byte and standard text around a syllable', () => {
     const text = `Menu: 뷁 100, 똠양꿍 200; 김치찌개 (매운맛) 펲\n${SYLLABLES.join('')}`;
     expect(decodeAs('euc-kr', iconv.encode(text, 'cp949'))).toBe(text);
   });

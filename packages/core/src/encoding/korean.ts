@@ -1,10 +1,11 @@
 /**
- * The text of EUC-KR as Windows writes it, with all syllables (code page 949). Node reads the 2,350 of the standard
- * alone: the others, which chats are full of, are two bytes outside of its square, in the order of Unicode.
+ * Decodes EUC-KR as Windows writes it, with all syllables (code page 949). Node reads only the
+ * 2,350 of the standard: the others, which are common in chats, are two bytes outside the
+ * standard's square, in the order of Unicode.
  */
 export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
   const standard = new TextDecoder('euc-kr', { ignoreBOM: true }).decode(bytes, { stream: isCut });
-  // A lead byte that is no part of the standard is read as a control.
+  // Node decodes a lead byte outside the standard as a control character.
   if (!/[\u0080-\u009f\uFFFD]/.test(standard)) return standard;
   const pieces: string[] = [];
   let from = 0;
@@ -25,7 +26,7 @@ export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
   return [...pieces, rest].join('');
 }
 
-/** Which of the other syllables a pair of bytes is; null: it is none. */
+/** The index of a syllable outside the standard; null when the bytes are not one. */
 function syllableIndex(lead: number, trail: number): number | null {
   const column = columnOf(trail);
   if (column === null || lead < 0x81 || lead > 0xc6) return null;
@@ -35,7 +36,7 @@ function syllableIndex(lead: number, trail: number): number | null {
 }
 
 const LAST_FULL_ROW = 0xa0;
-/** Two alphabets, and the bytes above them: up to the standard's square, or all. */
+/** Two alphabets and the bytes above them: up to the standard's square, or all. */
 const SHORT_ROW = 26 + 26 + 32;
 const FULL_ROW = 26 + 26 + 126;
 const OTHERS = 8_822;
@@ -48,7 +49,7 @@ function columnOf(trail: number): number | null {
 
 const otherSyllables = onceMade();
 
-/** Made with the first text that has one. */
+/** Built with the first text that has such a syllable. */
 function onceMade(): () => readonly string[] {
   let made: readonly string[] | undefined;
   return () => {

@@ -1,9 +1,12 @@
 import { decodeKorean } from './korean.ts';
 
-/** An encoding by its WHATWG label; UTF-32 has none, and is decoded here. */
+/** An encoding by its WHATWG label. UTF-32 has none and is decoded here. */
 export type Encoding = string;
 
-/** Labels that programs write and WHATWG does not know, or that Node 20 and 24 know differently. */
+/**
+ * Labels that programs write but WHATWG does not know, or that Node 20 and 24 interpret
+ * differently.
+ */
 const ALIASES: Readonly<Record<string, string>> = {
   big5hkscs: 'big5',
   'cp-866': 'ibm866',
@@ -35,7 +38,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   'windows-950': 'big5',
 };
 
-/** The encoding that a label names, in any spelling; null where Parley cannot decode it. */
+/** The encoding that a label names, in any spelling; null when Parley cannot decode it. */
 export function encodingOf(label: string): Encoding | null {
   const plain = label.trim().toLowerCase().replaceAll('_', '-');
   const known = ALIASES[plain] ?? ALIASES[plain.replaceAll('-', '')];
@@ -43,10 +46,10 @@ export function encodingOf(label: string): Encoding | null {
   for (const name of [plain, plain.replaceAll('-', '_'), label.trim()]) {
     try {
       const { encoding } = new TextDecoder(name);
-      // A superset of GB2312 and GBK, which are both labelled as the other.
+      // A superset of GB2312 and GBK, whose labels are often confused.
       return encoding === 'gbk' ? 'gb18030' : encoding;
     } catch {
-      // Not this spelling.
+      // This spelling is unknown; the next one may be known.
     }
   }
   return null;
@@ -81,8 +84,8 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text of bytes in an encoding; what does not fit becomes U+FFFD. `isCut`: an incomplete character at the end is
- * left out.
+ * Decodes bytes in an encoding; invalid bytes become U+FFFD. `isCut` drops an incomplete character
+ * at the end.
  */
 export function decodeAs(encoding: Encoding, bytes: Uint8Array, isCut = false): string {
   if (encoding === 'utf-32le' || encoding === 'utf-32be') return decodeUtf32(encoding, bytes);
@@ -91,7 +94,7 @@ export function decodeAs(encoding: Encoding, bytes: Uint8Array, isCut = false): 
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes, { stream: isCut });
 }
 
-/** The text of many bytes piece by piece, for callers that keep a part of it alone. */
+/** Decodes many bytes piece by piece, for callers that keep only a part of the text. */
 export function* decodeInPieces(encoding: Encoding, bytes: Uint8Array): Iterable<string> {
   const isOwn = encoding.startsWith('utf-32') || encoding === 'windows-1252';
   const decoder = isOwn ? null : new TextDecoder(encoding, { ignoreBOM: true });

@@ -1,13 +1,14 @@
 import { hasHalfWidthWords } from './half-width.ts';
 import type { Encoding } from './labels.ts';
 
-/** More characters than this say nothing new. */
+/** More characters than this add no information. */
 const MAX_CHARACTERS = 2_000;
 
 /**
- * The plausibility of a text as one that people write, from 0 to 1, by its characters outside of ASCII: frequent
- * ideographs, letters of one script, small letters that do not turn into capitals within a word. 1 for plain ASCII.
- * `encoding`: what it was decoded from, which says what is frequent.
+ * How plausible a text is as human writing, from 0 to 1, judged by its non-ASCII characters:
+ * frequent ideographs, letters of one script, small letters that do not turn into capitals within a
+ * word. Plain ASCII gets 1. `encoding` is the one it was decoded from, which determines what is
+ * frequent.
  */
 export function plausibility(text: string, encoding: Encoding): number {
   let sum = 0;
@@ -44,8 +45,8 @@ export function plausibility(text: string, encoding: Encoding): number {
 }
 
 /**
- * Letters of languages that have nothing in common: Turkish and Lithuanian look Icelandic as Windows-1252, and Czech has
- * Slovak letters in the wrong one of two tables.
+ * Whether it combines letters that no language combines: Turkish and Lithuanian look Icelandic in
+ * Windows-1252, and Czech gets Slovak letters in the wrong one of two tables.
  */
 function isNoLanguage(text: string): boolean {
   const isIcelandic = /[ðþÐÞ]/.test(text);
@@ -53,12 +54,15 @@ function isNoLanguage(text: string): boolean {
   return /[řůě]/i.test(text) && /[ľĺŕ]/i.test(text);
 }
 
-/** Languages in Latin letters have more plain ones than others; the bytes of other scripts look as if they had none. */
+/**
+ * Languages in Latin letters use more plain letters than accented ones; bytes of other scripts look
+ * as if they had none.
+ */
 function density(latin: number, ascii: number): number {
   return latin >= 8 && latin > ascii ? 0.4 : 1;
 }
 
-/** The share of the most frequent script. Ideographs go with kana and with Hangul. */
+/** The share of the most frequent script. Ideographs count with kana and with Hangul. */
 function dominantScriptShare(scripts: ReadonlyMap<string, number>): number {
   let all = 0;
   let most = 0;
@@ -70,7 +74,7 @@ function dominantScriptShare(scripts: ReadonlyMap<string, number>): number {
   return all === 0 ? 1 : most / all;
 }
 
-/** Blocks of letters, by their first and last code points; the most frequent ones first. */
+/** Blocks of letters by their first and last code points, the most frequent ones first. */
 const BLOCKS: readonly (readonly [first: number, last: number, script: string])[] = [
   [0x4e00, 0x9fff, 'Han'],
   [0x3041, 0x3096, 'Kana'],
@@ -107,13 +111,13 @@ function weightOf(
     case 'Han':
       return isFrequentHan(character, encoding) ? 1 : 0.3;
     case 'Kana':
-      // Chinese standards have kana, too, which hardly any Chinese text uses.
+      // Chinese standards include kana, which hardly any Chinese text uses.
       if (encoding === 'gb18030' || encoding === 'big5') return 0.3;
-      // Half-width kana take one byte, so that any bytes may look like them.
+      // Half-width kana are one byte each, so any bytes may look like them.
       if (encoding !== 'shift_jis' || !/[\uff61-\uff9f]/.test(character)) return 1;
       return isHalfWidth ? 1 : 0.6;
     case 'Hangul':
-      // Chats laugh and cry in single letters.
+      // Chats use single letters for laughing and crying.
       return /[\u3131-\u3163]/.test(character) || hangul().has(character) ? 1 : 0.3;
     case 'other':
       return isAsciiLetter(before.codePointAt(0) ?? 0) ? 0.1 : 0.8;
@@ -124,7 +128,10 @@ function weightOf(
   }
 }
 
-/** A capital after a small letter, or next to a letter of another script, is what a wrong table makes. */
+/**
+ * A capital after a small letter, or next to a letter of another script, results from decoding with
+ * the wrong table.
+ */
 function letterWeight(character: string, before: string): number {
   const isCapital = character !== character.toLowerCase();
   const followsSmall = before !== before.toUpperCase() && /\p{L}/u.test(before);
@@ -134,11 +141,11 @@ function letterWeight(character: string, before: string): number {
   return USUAL_LETTERS.test(character) ? 1 : 0.4;
 }
 
-/** The letters of large languages: each script has many more that hardly any text is made of. */
+/** The letters of widely used languages. Each script has many more that hardly any text uses. */
 const USUAL_LETTERS =
   /^[\u00aa-\u0233\u0386-\u03ce\u0400-\u045f\u0490\u0491\u05d0-\u05ea\u0621-\u06d5\u0e01-\u0e5b\u1e00-\u1eff]$/;
 
-/** Signs that texts have; others are mostly letters of another table. */
+/** Signs that occur in ordinary text; others are mostly letters of another table. */
 const COMMON_SIGNS =
   /^[€£¥§°«»·¿¡©®™–—‘’“”„‚…•№×±²³½¼¾µ\u00a0\u3000-\u3003\u3005-\u3011\u300e\u300f、。・「」『』！？：；（）【】《》〈〉，．～￥％＋－／＝\u060c\u061b\u061f\u20a9\u20ab\u20ac\u20bd\u20ba\u20b4\ufeff\u200b-\u200f]$/u;
 
@@ -166,7 +173,7 @@ function isOddControl(point: number): boolean {
   return point < 32 && (point < 8 || (point > 13 && point !== 26 && point !== 27));
 }
 
-/** The characters that a national standard put into its first level, as they are decoded from their bytes. */
+/** The characters in the first level of a national standard, decoded from their bytes. */
 function levelOf(encoding: Encoding, first: number, last: number, trail: number) {
   let made: ReadonlySet<string> | undefined;
   return (): ReadonlySet<string> => {
@@ -182,7 +189,7 @@ function levelOf(encoding: Encoding, first: number, last: number, trail: number)
   };
 }
 
-/** Each is made once, from some thousand bytes, with the first text that needs it. */
+/** Each is built once, from a few thousand bytes, with the first text that needs it. */
 const simplified = levelOf('gb18030', 0xb0, 0xd7, 0xa1);
 const traditional = levelOf('big5', 0xa4, 0xc6, 0x40);
 const japanese = levelOf('euc-jp', 0xb0, 0xcf, 0xa1);

@@ -1,14 +1,14 @@
-/** The sequences of several bytes that a text in UTF-8 has. */
+/** Counts of the multi-byte sequences in a text. */
 interface Utf8Sequences {
-  /** Characters of several bytes that are valid. */
+  /** Valid multi-byte characters. */
   readonly good: number;
-  /** Runs of bytes that are no part of one. */
+  /** Runs of bytes that belong to no valid character. */
   readonly bad: number;
   /** Valid sequences that are U+FFFD itself. */
   readonly replacements: number;
 }
 
-/** Counts what is valid UTF-8 and what is not. A run of stray bytes counts once. */
+/** Counts valid and invalid UTF-8. A run of stray bytes counts once. */
 export function countSequences(bytes: Uint8Array): Utf8Sequences {
   let good = 0;
   let bad = 0;
@@ -23,7 +23,7 @@ export function countSequences(bytes: Uint8Array): Utf8Sequences {
     }
     const length = sequenceLength(bytes, at);
     if (length === 0) {
-      // The remaining bytes of a character whose first one is damaged are the same damage.
+      // The remaining bytes of a character with a damaged first byte are part of the same damage.
       if (!wasBad || byte >= 0xc0) bad += 1;
       wasBad = true;
       at += 1;
@@ -37,7 +37,7 @@ export function countSequences(bytes: Uint8Array): Utf8Sequences {
   return { good, bad, replacements };
 }
 
-/** The length of the valid character that begins here; 0: there is none. */
+/** The length of the valid character that begins here; 0 when there is none. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
@@ -46,7 +46,7 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
     if (((bytes[at + index] ?? 0) & 0xc0) !== 0x80) return 0;
   }
   const second = bytes[at + 1] ?? 0;
-  // Characters in more bytes than they need, surrogates, and what is beyond Unicode.
+  // Excludes characters in more bytes than they need, surrogates, and code points beyond Unicode.
   if (first === 0xe0 && second < 0xa0) return 0;
   if (first === 0xed && second > 0x9f) return 0;
   if (first === 0xf0 && second < 0x90) return 0;

@@ -16,7 +16,7 @@ describe('a response format', () => {
     ['a broken pattern', { type: 'string', pattern: '(' }, 'regular expression'],
     ['one that is too large', { description: 'x'.repeat(32_000) }, 'at most 32,000 characters'],
     ['one that is too deep', nested(80), 'more than 64 deep'],
-  ])('[P04] is refused with the reason where it is %s', (_, format, why) => {
+  ])('[P04] is refused with the reason when it is %s', (_, format, why) => {
     const { success, error } = ResponseFormat.safeParse(format);
     expect(success).toBe(false);
     expect(JSON.stringify(error?.issues)).toContain(why);
@@ -40,7 +40,7 @@ describe('a response format', () => {
     expect(wrongIn(answer, schema)).toContain(why);
   });
 
-  it('[P04] lets what fits pass, unchanged', () => {
+  it('[P04] passes a matching answer unchanged', () => {
     const answer = '{ "copies": 1.0, "more": [true] }';
     expect(checkAnswer(`\n${answer}\n`, COPIES)).toEqual({ json: answer });
     expect(checkAnswer('null', { anyOf: [COPIES, { type: 'null' }] })).toEqual({ json: 'null' });

@@ -9,8 +9,9 @@ import {
 } from './schema-risk.ts';
 
 /**
- * The JSON that a turn has to answer with, because a program reads it (P04): an object of any shape (`json`), or what
- * fits a JSON Schema. As it is stored, and not examined: an earlier version may have accepted more.
+ * The JSON format in which a turn has to answer because a program reads it (P04): any object
+ * (`json`), or one that matches a JSON Schema. This is the stored form, which is not validated
+ * because an earlier version may have accepted more.
  */
 export const StoredResponseFormat = z.union(
   [z.literal('json'), z.record(z.string(), z.unknown())],
@@ -19,8 +20,8 @@ export const StoredResponseFormat = z.union(
 export type ResponseFormat = z.infer<typeof StoredResponseFormat>;
 
 /**
- * The same as it comes from outside. A schema that could not be checked in full is refused, and one that could take
- * for ever to check.
+ * The format as it comes from outside. A schema that could not be checked completely is refused, as
+ * is one whose check could take forever.
  */
 export const ResponseFormat = StoredResponseFormat.superRefine((format, context) => {
   if (format === 'json') return;
@@ -33,7 +34,7 @@ export const ResponseFormat = StoredResponseFormat.superRefine((format, context)
   }
 });
 
-/** Makes the check of a schema, in which every part counts. Throws where zod has no such check. */
+/** Compiles a schema in which every keyword counts. Throws when zod cannot check it. */
 function compileSchema(schema: JsonSchema): z.ZodType {
   return z.fromJSONSchema(toStrictSchema(schema));
 }
@@ -43,8 +44,8 @@ const Schema = z.record(z.string(), z.unknown());
 const OF_OBJECTS = ['properties', 'patternProperties', 'required', 'additionalProperties'];
 
 /**
- * A schema whose every part counts: one that describes an object without `type: object` would fit anything, and a
- * `default` would make a missing property fit.
+ * Makes every keyword count: a schema that describes an object without `type: object` would
+ * otherwise accept anything, and a `default` would accept a missing property.
  */
 function toStrictSchema(schema: unknown): z.infer<typeof Schema> {
   const { default: _default, ...given } = Schema.parse(schema);
@@ -65,15 +66,16 @@ function toStrictSchema(schema: unknown): z.infer<typeof Schema> {
   return { ...Object.fromEntries(entries), ...type };
 }
 
-/** An answer that fits, as it is delivered; or what is wrong with it, for the model. */
+/** A valid answer in the form it is delivered, or what is wrong with it, for the model. */
 export type CheckedJson = { readonly json: string } | { readonly wrong: string };
 
 const MAX_ISSUES = 10;
 const MAX_ISSUE_LENGTH = 200;
 
 /**
- * Checks the text of an answer. A code fence around all of it is taken off; nothing else is changed. A schema can make
- * this take any time, so it runs where it can be ended (`check-thread.ts`). Throws where the schema cannot be checked.
+ * Checks the text of an answer. A code fence around all of it is removed; nothing else is changed.
+ * A schema can make this take any amount of time, so it runs where it can be terminated
+ * (`check-thread.ts`). Throws when the schema cannot be checked.
  */
 export function checkAnswer(answer: string, format: ResponseFormat): CheckedJson {
   const json = stripJsonFence(answer.trim());

@@ -12,12 +12,12 @@ import { CheckError, createCheckRunner } from './check-runner.ts';
 import { findPatternRisk } from './pattern-risk.ts';
 import { measureSchema } from './schema-risk.ts';
 
-/** Slow checks before a good one: more than run at once. */
+/** More slow checks than run concurrently, ahead of a good one. */
 const SLOW_AHEAD = isWholeRun() ? 10 : 3;
 
 const named = (all: readonly HostileSchema[]) => all.map((one) => [one.what, one] as const);
 
-/** The number of turns of the event loop while the work ran. */
+/** Counts the turns of the event loop while the work ran. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 10);
@@ -45,7 +45,7 @@ describe('a JSON Schema from outside', () => {
     expect(measureSchema(schema).isPredictable).toBe(false);
   });
 
-  it('[P04] is accepted where it is recursive, has choices and repeats its definitions', () => {
+  it('[P04] is accepted when it is recursive, has choices and repeats its definitions', () => {
     const tree = {
       $ref: '#/$defs/node',
       $defs: {
@@ -64,7 +64,7 @@ describe('a JSON Schema from outside', () => {
     expect(ResponseFormat.safeParse(tree).error).toBeUndefined();
   });
 
-  it('[D13] has a size: its schemas with all references followed', () => {
+  it('[D13] has a size: the number of its schemas with all references followed', () => {
     const two = {
       type: 'object',
       properties: { a: { $ref: '#/$defs/a' }, b: { $ref: '#/$defs/a' } },
@@ -76,7 +76,7 @@ describe('a JSON Schema from outside', () => {
 
 describe('a check in a thread', () => {
   const checks = createCheckRunner({ timeoutMs: 500, idleMs: 200 });
-  /** For what never ends: it uses a processor for the whole time. */
+  /** For checks that never end: they use a processor for the whole time. */
   const impatient = createCheckRunner({ timeoutMs: 50, idleMs: 200 });
   const answer = ({ schema, value }: HostileSchema, within = impatient) =>
     within.checkAnswer(JSON.stringify(value), schema);
@@ -89,14 +89,14 @@ describe('a check in a thread', () => {
         shareOfRun(12),
       ),
     ]),
-  )('[D13] is ended, and the event loop never stands still: %s', async (_what, one) => {
+  )('[D13] is terminated, and the event loop never stalls: %s', async (_what, one) => {
     const work = answer(one);
     const code = codeOf(work);
     expect(await turnsDuring(work)).toBeGreaterThan(0);
     expect(await code).toMatch(/^check-(timeout|failed)$/);
   });
 
-  it('[D13] tries values and patterns in the same way', async () => {
+  it('[D13] tests values and patterns in the same way', async () => {
     const [slow] = SLOW_SCHEMAS;
     const { pattern, text } = SLOW_PATTERN;
     const all = Promise.all([
@@ -118,7 +118,7 @@ describe('a check in a thread', () => {
     expect(new Set(await Promise.all(bad))).toEqual(new Set(['check-timeout']));
   });
 
-  it('[D11] ends when its turn is stopped, also while it waits for a thread', async () => {
+  it('[D11] ends when its turn is stopped, even while it waits for a thread', async () => {
     const [slow] = SLOW_SCHEMAS;
     if (slow === undefined) throw new Error('there is a slow schema');
     const stop = new AbortController();
@@ -134,7 +134,7 @@ describe('a check in a thread', () => {
     );
   });
 
-  it('[P04] needs no thread where any object fits', async () => {
+  it('[P04] needs no thread when any object matches', async () => {
     expect(await checks.checkAnswer('{}', 'json')).toEqual({ json: '{}' });
     expect(await checks.checkAnswer('[]', 'json')).toHaveProperty('wrong');
   });
@@ -144,11 +144,11 @@ describe('a check in a thread', () => {
   });
 });
 
-describe('a regular expression of the list of hostile ones', () => {
+describe('a regular expression on the list of hostile ones', () => {
   it.each(HOSTILE_PATTERNS.map(({ pattern }) => [pattern]))('[D13] is found: %s', (pattern) => {
     expect(findPatternRisk(pattern)).not.toBeNull();
   });
-  it('[D12] is not one that is only slow with long texts', () => {
+  it('[D12] is not merely slow with long texts', () => {
     expect(findPatternRisk(SLOW_PATTERN.pattern)).toBeNull();
   });
 });

@@ -6,14 +6,15 @@ import type { CheckOrder, ThreadMessage } from './check-thread.ts';
 import type { JsonSchema } from './schema-risk.ts';
 
 /**
- * Runs checks that a schema or a regular expression from outside can make endless, in threads that are ended after a
- * stated time. Threads are started when a check comes, kept for the next one, and end when none comes for a while.
- * All methods throw CheckError, or what `stop` fired with.
+ * Runs checks that a schema or a regular expression from outside can make endless, in threads that
+ * are terminated after a fixed time. A thread starts with the first check, is kept for the next
+ * one, and ends after idling for a while. All methods throw CheckError, or the reason that `stop`
+ * was aborted with.
  */
 export interface CheckRunner {
-  /** Whether the answer of a turn is the JSON that was asked for (P04). */
+  /** Whether a turn's answer is the JSON that was asked for (P04). */
   checkAnswer(text: string, format: ResponseFormat, stop?: AbortSignal): Promise<CheckedJson>;
-  /** Resolves where checking the value by the schema comes to an end soon, whatever its result. */
+  /** Resolves when checking the value against the schema finishes in time, whatever the result. */
   tryValue(value: unknown, schema: JsonSchema, stop?: AbortSignal): Promise<void>;
   /** Which of the patterns match. */
   testPatterns(
@@ -24,25 +25,33 @@ export interface CheckRunner {
 }
 
 export interface CheckRunnerOptions {
-  /** Longest time of one check, in ms; 2 s when absent. */
+  /** The longest time of one check, in ms; 2 s when absent. */
   readonly timeoutMs?: number;
-  /** The time for which a thread without work is kept, in ms; 30 s when absent. */
+  /** How long an idle thread is kept, in ms; 30 s when absent. */
   readonly idleMs?: number;
 }
 
 const TIMEOUT_MS = 2_000;
-/** Longest processor time for a value, in ms: the event loop checks it again, several times for one call. */
+/**
+ * The longest processor time for a value, in ms: the event loop checks it again, several times per
+ * call.
+ */
 const MAX_VALUE_MS = 300;
 const IDLE_MS = 30_000;
-/** A thread takes a fraction of a second; on a machine that is too busy for this, nothing works. */
+/**
+ * A thread starts in a fraction of a second; on a machine that takes longer than this, nothing
+ * works.
+ */
 const START_MS = 15_000;
-/** At once; others wait, so that slow checks do not take every core. */
+/**
+ * The number of concurrent threads. Other checks wait, so that slow ones do not occupy every core.
+ */
 const MAX_THREADS = 2;
-/** The memory for the thread's own objects, in megabytes. */
+/** Memory for the thread's own objects, in megabytes. */
 const MEMORY = { maxOldGenerationSizeMb: 128 };
 const SOURCE = new URL('./check-thread.ts', import.meta.url);
 
-/** `check-timeout`: it took too long. `check-failed`: it cannot be carried out, or took too much memory. */
+/** `check-timeout`: it took too long. `check-failed`: it cannot be run, or used too much memory. */
 export class CheckError extends ParleyError {
   constructor(code: 'check-timeout' | 'check-failed', message: string) {
     super({ code, message, retryable: false });
@@ -62,13 +71,13 @@ interface Thread {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Makes a runner. Starts nothing. */
+/** Creates a runner. Starts no thread yet. */
 export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner {
   const { timeoutMs = TIMEOUT_MS } = options;
   const submit = createThreads(options.idleMs ?? IDLE_MS);
   return {
     async checkAnswer(text, format, stop) {
-      // Any object fits: nothing from outside takes part in this check.
+      // Any object matches, so nothing from outside takes part in this check.
       if (format === 'json') return checkAnswer(text, format);
       const said = await submit({ kind: 'answer', text, format }, timeoutMs, stop);
       if (said.kind !== 'answer') throw checkErrorFrom(said);
@@ -89,7 +98,7 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
 
 function checkErrorFrom(said: ThreadMessage): CheckError {
   const reason = said.kind === 'failed' ? said.reason : `it answered with ${said.kind}`;
-  return new CheckError('check-failed', `The check cannot be carried out: ${reason}.`);
+  return new CheckError('check-failed', `The check cannot be run: ${reason}.`);
 }
 
 type Submit = (order: CheckOrder, timeoutMs: number, stop?: AbortSignal) => Promise<ThreadMessage>;
@@ -115,7 +124,7 @@ function createThreads(idleMs: number): Submit {
     const thread: Thread = { worker, isReady: false, job: null, timer: undefined };
     threads.add(thread);
     worker.on('message', (message: ThreadMessage) => {
-      // A result can arrive after its thread was ended.
+      // A result can arrive after its thread was terminated.
       if (!threads.has(thread)) return;
       if (message.kind === 'ready') thread.isReady = true;
       else {
@@ -129,7 +138,10 @@ function createThreads(idleMs: number): Submit {
     return thread;
   };
 
-  /** Posts the order of a thread, which is timed from then on; without one, the thread waits for a while. */
+  /**
+   * Posts the next order to a thread and starts its timeout; without an order, the thread idles for
+   * a while.
+   */
   const carryOn = (thread: Thread): void => {
     clearTimeout(thread.timer);
     thread.job ??= waiting.shift() ?? null;
@@ -178,13 +190,13 @@ function createThreads(idleMs: number): Submit {
 function crashError(reason: string): CheckError {
   return new CheckError(
     'check-failed',
-    `The check took too much memory or could not run: ${reason}.`,
+    `The check used too much memory or could not run: ${reason}.`,
   );
 }
 
 function tooSlow(ms: number): CheckError {
   return new CheckError(
     'check-timeout',
-    `The check took longer than ${ms / 1_000} s and was ended.`,
+    `The check took longer than ${ms / 1_000} s and was terminated.`,
   );
 }

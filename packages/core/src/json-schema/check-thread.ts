@@ -7,11 +7,11 @@ import type { JsonSchema } from './schema-risk.ts';
 /** A check that a schema or a regular expression from outside can make endless. */
 export type CheckOrder =
   | { readonly kind: 'answer'; readonly text: string; readonly format: ResponseFormat }
-  /** Only whether the check comes to an end. */
+  /** Only tests whether the check finishes. */
   | { readonly kind: 'value'; readonly value: unknown; readonly schema: JsonSchema }
   | { readonly kind: 'patterns'; readonly patterns: readonly RegExp[]; readonly text: string };
 
-/** A message of a thread: first that it is ready, then the result of each order. */
+/** A message from a thread: first that it is ready, then the result of each order. */
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly result: CheckedJson }
@@ -38,7 +38,10 @@ function runCheck(order: CheckOrder): ThreadMessage {
   }
 }
 
-/** Null where zod cannot read what it wrote itself, with additions of a plugin: then nothing can be tried. */
+/**
+ * Null when zod cannot read what it wrote itself, with additions of a plugin; then nothing can be
+ * tested.
+ */
 function checkOf(schema: JsonSchema): z.ZodType | null {
   try {
     return z.fromJSONSchema({ ...schema });

@@ -19,7 +19,7 @@ describe('a regular expression from outside', () => {
     '(?<name>\\d+|\\w)+$',
     '^((?:a|[a-c])+)$',
     '^(\\d|[0-9])+x',
-  ])('[D13] %s is refused: a repetition in it is ambiguous', (source) => {
+  ])('[D13] %s is refused because a repetition in it is ambiguous', (source) => {
     expect(findPatternRisk(source)).toContain('several ways');
   });
 
@@ -47,7 +47,7 @@ describe('a regular expression from outside', () => {
   });
 
   it.each(Object.entries(z.regexes).filter(([, one]) => one instanceof RegExp))(
-    '[D12] the one that zod checks %s with is accepted',
+    '[D12] accepts the pattern that zod uses for %s',
     (_name, regex) => {
       const { source, flags } = z.instanceof(RegExp).parse(regex);
       expect(findPatternRisk(source, flags)).toBeNull();

@@ -1,20 +1,20 @@
 import { type PatternNode, readPattern } from './pattern-tree.ts';
 
-/** Longest regular expression from outside, in characters. */
+/** The longest regular expression from outside, in characters. */
 const MAX_PATTERN_LENGTH = 1_000;
 
-/** Largest automaton, in characters of some kind that it waits for. */
+/** The largest automaton, in character sets that it waits for. */
 const MAX_POSITIONS = 1_000;
-/** A fixed count (`{4}`) is written out up to this size, and a loop above. */
+/** A fixed count (`{4}`) is unrolled up to this size, and becomes a loop above it. */
 const MAX_WRITTEN_OUT = 128;
-/** Steps of the whole examination of one pattern: a few ms. */
+/** The number of steps for analyzing one pattern, which take a few ms. */
 const MAX_STEPS = 100_000;
 
 /**
- * Why a regular expression must not be run on text from outside; null where no reason is found. It looks for
- * repetitions that can match the same text in several ways, such as `(a+)+`, `(a|aa)*` or `(\w+\s?)*`: the time that
- * they take doubles with each character. Patterns that are only slow with long texts pass, so whatever runs one still
- * needs a time limit.
+ * Explains why a regular expression must not run on text from outside; null when no reason is
+ * found. It looks for repetitions that can match the same text in several ways, such as `(a+)+`,
+ * `(a|aa)*` or `(\w+\s?)*`, whose running time doubles with each character. Patterns that are only
+ * slow with long texts pass, so running one still needs a time limit.
  */
 export function findPatternRisk(source: string, flags = ''): string | null {
   const { length } = source;
@@ -26,7 +26,7 @@ export function findPatternRisk(source: string, flags = ''): string | null {
     const tree = readPattern(source, flags);
     const sets = new CharacterSets(source, flags);
     return [tree, ...lookedAt(tree)].some((part) => isAmbiguous(part, sets))
-      ? 'a repetition in it can match the same text in several ways, which can take for ever; let each repetition start with a character that it holds nowhere else'
+      ? 'a repetition in it can match the same text in several ways, which can take forever; let each repetition start with a character that occurs nowhere else in it'
       : null;
   } catch (error) {
     return error instanceof Error ? error.message : 'it cannot be read';
@@ -49,7 +49,7 @@ function lookedAt(node: PatternNode): readonly PatternNode[] {
   }
 }
 
-/** Characters that stand for all others, besides those of the pattern. */
+/** Characters that represent all others, besides those of the pattern. */
 const SAMPLES = [
   ...Array.from({ length: 256 }, (_, code) => code),
   ...[...'ſKıſßéΩжאعअก中あア한\u2028\u3000\u200d\ufeff€①²😀'].map(
@@ -57,7 +57,7 @@ const SAMPLES = [
   ),
 ];
 
-/** Which characters the sets of one pattern have in common, as seen on samples. */
+/** Which characters the sets of a pattern have in common, judged by samples. */
 class CharacterSets {
   readonly #samples: readonly string[];
   readonly #flags: string;
@@ -93,21 +93,24 @@ class CharacterSets {
   }
 }
 
-/** The number of ways to each next position: more than once means that there are several ways to it. */
+/**
+ * The number of paths to each next position; more than one means that the position can be reached
+ * in several ways.
+ */
 type Ways = Map<number, number>;
 
-/** A part of the automaton: where it can start and end. */
+/** A part of the automaton: the positions where it can start and end. */
 interface Part {
   readonly isNullable: boolean;
   readonly first: Ways;
   readonly last: Ways;
 }
 
-/** Glushkov's automaton: a state for each set of characters, and the ways from one to the next. */
+/** Glushkov's automaton: a state for each set of characters, and the transitions between them. */
 interface Automaton {
   readonly sets: string[];
   readonly next: Ways[];
-  /** Throws when the examination has taken too many steps. */
+  /** Throws when the analysis has taken too many steps. */
   readonly countStep: () => void;
 }
 
@@ -203,7 +206,7 @@ function sumWays(all: readonly Ways[]): Ways {
   return sum;
 }
 
-/** The positions that can be reached from each other, as sets. */
+/** The sets of positions that can reach each other. */
 function loopsIn({ next, countStep }: Automaton): readonly ReadonlySet<number>[] {
   const before: Ways[] = next.map(() => new Map());
   for (const [from, ways] of next.entries()) {
@@ -222,7 +225,7 @@ function loopsIn({ next, countStep }: Automaton): readonly ReadonlySet<number>[]
   return loops;
 }
 
-/** The positions after `start`; `start` itself is among them only in a loop. */
+/** The positions reachable from `start`, which includes `start` itself only in a loop. */
 function reachable(next: readonly Ways[], start: number, countStep: () => void): Set<number> {
   const found = new Set<number>();
   const open = [start];
@@ -237,8 +240,8 @@ function reachable(next: readonly Ways[], start: number, countStep: () => void):
 }
 
 /**
- * Whether two different ways through a loop read the same text: two positions that began as one, took different
- * ways and meet again.
+ * Whether two different paths through a loop read the same text: two positions that start as one,
+ * diverge and meet again.
  */
 function hasSeveralWays(
   { next, sets, countStep }: Automaton,

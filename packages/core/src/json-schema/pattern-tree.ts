@@ -1,10 +1,13 @@
-/** A regular expression as a tree. `set`: one character of some kind, as it is written (`\d`, `[a-z]`, `.`). */
+/**
+ * A regular expression as a tree. `set` is one character of some kind, as written (`\d`, `[a-z]`,
+ * `.`).
+ */
 export type PatternNode =
   | { readonly kind: 'empty' }
   | { readonly kind: 'set'; readonly source: string }
   | { readonly kind: 'sequence'; readonly items: readonly PatternNode[] }
   | { readonly kind: 'choice'; readonly items: readonly PatternNode[] }
-  /** Looks at text and consumes none of it. */
+  /** Matches text without consuming it. */
   | { readonly kind: 'look'; readonly body: PatternNode }
   | {
       readonly kind: 'repeat';
@@ -14,10 +17,10 @@ export type PatternNode =
     };
 
 const EMPTY: PatternNode = { kind: 'empty' };
-/** Any character. The text that a reference to an earlier group matches is not known here. */
+/** Any character. The text that a back-reference matches is not known here. */
 const ANYTHING: PatternNode = { kind: 'set', source: '[^]' };
 
-/** Deepest nesting of groups: reading one calls itself. */
+/** The deepest nesting of groups, because the parser is recursive. */
 const MAX_DEPTH = 50;
 
 interface Reading {
@@ -26,7 +29,7 @@ interface Reading {
   at: number;
 }
 
-/** Reads a pattern that `RegExp` accepts. Throws an Error where groups are nested too deep. */
+/** Parses a pattern that `RegExp` accepts. Throws an Error when groups are nested too deeply. */
 export function readPattern(source: string, flags: string): PatternNode {
   return readChoice({ source, nestedClasses: flags.includes('v'), at: 0 }, 0);
 }
@@ -87,7 +90,7 @@ function readEscape(reading: Reading): PatternNode {
   return /^\\(?:k<|[1-9])/.test(source) ? ANYTHING : { kind: 'set', source };
 }
 
-/** Behind the bracket that closes a class. */
+/** The position after the bracket that closes a class. */
 function endOfClass({ source, at, nestedClasses }: Reading): number {
   let depth = 0;
   for (let index = at; index < source.length; index += 1) {

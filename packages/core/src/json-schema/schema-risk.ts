@@ -24,33 +24,40 @@ export const SCHEMAS: ReadonlySet<string> = new Set([
   'propertyNames',
   'not',
 ]);
-/** Their schemas are for the same value as the schema that holds them; all others are for parts of it. */
+/**
+ * Their schemas apply to the same value as the schema that contains them; all others apply to parts
+ * of it.
+ */
 const SAME_VALUE: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'not']);
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions']);
 
-/** Largest JSON Schema, in characters. */
+/** The largest JSON Schema, in characters. */
 const MAX_LENGTH = 32_000;
-/** Deepest nesting: of schemas, and of lists and objects in all of it. */
+/** The deepest nesting of schemas, and of lists and objects in the whole document. */
 const MAX_DEPTH = 64;
 const MAX_NESTING = 200;
-/** Schemas in it, as it is written and with every reference replaced by what it refers to. */
+/** The number of schemas in it, as written and with every reference replaced by its target. */
 const MAX_SCHEMAS = 2_000;
 const MAX_EXPANDED = 10_000;
-/** The length of all its regular expressions together, in characters. */
+/** The total length of its regular expressions, in characters. */
 const MAX_PATTERN_TEXT = 5_000;
 
-/** The cost of checking values by a schema. */
+/** The cost of validating values with a schema. */
 export interface SchemaSize {
-  /** Schemas in it, with every reference replaced by what it refers to. */
+  /** The number of schemas in it, with every reference replaced by its target. */
   readonly expanded: number;
-  /** Without regular expressions and recursion, a check takes at most `expanded` steps for each part of a value. */
+  /**
+   * Without regular expressions and recursion, validation takes at most `expanded` steps for each
+   * part of a value.
+   */
   readonly isPredictable: boolean;
 }
 
 /**
- * The size of a JSON Schema from outside. Throws an Error with the reason where reading it, or checking a value by it,
- * could take for ever: it is too large or too deep, its references multiply, or a regular expression in it is ambiguous
- * (`findPatternRisk`). Whatever passes can still be slow with a large value.
+ * Measures a JSON Schema from outside. Throws an Error with the reason when reading it, or
+ * validating with it, could take forever: it is too large or too deep, its references multiply, or
+ * one of its regular expressions is ambiguous (`findPatternRisk`). A schema that passes can still
+ * be slow with a large value.
  */
 export function measureSchema(schema: JsonSchema): SchemaSize {
   assertShallow(schema);
@@ -67,7 +74,7 @@ export function measureSchema(schema: JsonSchema): SchemaSize {
   return { expanded, isPredictable: found.patterns.size === 0 && !found.isRecursive };
 }
 
-/** Without recursion, since its depth is what is asked. */
+/** Uses no recursion, because the depth is what is being checked. */
 function assertShallow(schema: unknown): void {
   const open = [{ value: schema, depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -86,7 +93,7 @@ interface Found {
 
 interface Measure {
   readonly root: JsonSchema;
-  /** Expanded sizes of definitions, by their references. */
+  /** Expanded sizes of definitions by their references. */
   readonly sizes: Map<string, number>;
   /** References that are being followed, to the same value and to parts of it. */
   readonly open: Set<string>;
@@ -100,7 +107,8 @@ function countSchemas(schema: JsonSchema, found: Found, depth: number): void {
     throw new Error(`it holds more than ${MAX_SCHEMAS.toLocaleString('en-US')} schemas`);
   }
   const { type, $ref, pattern, patternProperties } = schema;
-  // Each type is a schema of its own for the check, and each repetition would double what is inside.
+  // Each type in a list becomes a schema of its own, and each repetition would double what is
+  // inside.
   if (Array.isArray(type) && new Set(type).size !== type.length) {
     throw new Error('one of its lists of types names a type twice');
   }
@@ -110,7 +118,10 @@ function countSchemas(schema: JsonSchema, found: Found, depth: number): void {
   for (const { child } of childrenOf(schema)) countSchemas(child, found, depth + 1);
 }
 
-/** The check follows no other paths; several spellings of one reference would be checked several times. */
+/**
+ * The validator follows no other paths; several spellings of one reference would be checked several
+ * times.
+ */
 function assertReference(reference: unknown): void {
   if (typeof reference === 'string' && /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/.test(reference)) {
     return;
@@ -136,8 +147,8 @@ function assertPatterns(patterns: ReadonlySet<string>): void {
 }
 
 /**
- * A reference to something that holds it counts once: the check then goes as deep as the value. It must be for a part
- * of the value, else the check would never end.
+ * A reference to an enclosing schema counts once, because validation then goes as deep as the
+ * value. It must apply to a part of the value; otherwise validation would never end.
  */
 function expandedSize(schema: JsonSchema, measure: Measure): number {
   let size = 1;
@@ -159,7 +170,7 @@ function expandedSize(schema: JsonSchema, measure: Measure): number {
 
 const INSIDE = ' inside';
 
-/** The open references, as seen from a part of the value. */
+/** The open references, seen from a part of the value. */
 function insideValue(open: ReadonlySet<string>): Set<string> {
   return new Set([...open].map((one) => (one.endsWith(INSIDE) ? one : `${one}${INSIDE}`)));
 }

@@ -9,10 +9,12 @@ const PROGRAM = `
   for (let line = 0; line < Number(process.argv[1]); line += 1) log.info({ line }, 'x'.repeat(1_000));
   process.stdout.write(String(Math.round(process.memoryUsage().rss / 1_048_576)));
 `;
-/** Whatever is written there meets a full disk. */
+/** Writing to this device fails as on a full disk. */
 const FULL = '/dev/full';
 
-/** Runs a program that logs so many lines of 1 kB to a full disk; its memory in MB. */
+/**
+ * Runs a program that logs this many lines of 1 kB to a full disk, and returns its memory in MB.
+ */
 function talk(lines: number): { code: number | null; memory: number } {
   const full = openSync(FULL, 'w');
   try {
@@ -30,8 +32,9 @@ function talk(lines: number): { code: number | null; memory: number } {
 }
 
 describe.runIf(inject('fullDevicePath'))('a log on a full disk', () => {
-  it('[D07] [D10] does not end the process, and what is kept of it is bounded', () => {
-    // Both have filled the space of young objects; what is kept for good would be 40 MB more in the second.
+  it('[D07] [D10] does not end the process, and keeps a bounded amount in memory', () => {
+    // Both have filled the space of young objects; what is retained would be 40 MB more in the
+    // second one.
     const few = talk(20_000);
     const many = talk(60_000);
     expect([few.code, many.code]).toEqual([0, 0]);

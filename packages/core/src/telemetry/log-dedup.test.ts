@@ -19,7 +19,7 @@ describe('the log during an outage', () => {
     return { lines, log: createLogger({ level, format: 'json', scrub, destination: { write } }) };
   }
 
-  it('[D10] has its first line, one every 30 s with the count, and one at the end', () => {
+  it('[D10] has its first line, then one every 30 s with the count, and one at the end', () => {
     const { log, lines } = collect();
     const child = log.child({ channel: 'telegram' });
     for (let second = 0; second < 70; second += 1) {
@@ -37,7 +37,7 @@ describe('the log during an outage', () => {
     ]);
   });
 
-  it('[D10] is one outage although the server comes and goes', () => {
+  it('[D10] counts as one outage although the server comes and goes', () => {
     const { log, lines } = collect();
     for (let round = 0; round < 5; round += 1) {
       log.warn(AWAY, 'away');
@@ -50,7 +50,7 @@ describe('the log during an outage', () => {
     expect(lines.at(-1)).toBe('warn away');
   });
 
-  it('is over without a word of its owner when nothing fails for a minute', () => {
+  it('ends without a report of its owner when nothing fails for a minute', () => {
     const { log, lines } = collect();
     log.warn(AWAY, 'away');
     vi.advanceTimersByTime(10_000);
@@ -59,10 +59,10 @@ describe('the log during an outage', () => {
     expect(lines).toEqual(['warn away', `info ${SERVER}: no more errors after 10 s, 2 errors`]);
   });
 
-  it('leaves alone what has another cause, and counts each server for itself', () => {
+  it('leaves lines with another cause alone, and counts each server separately', () => {
     const { log, lines } = collect();
     log.warn({ ...AWAY, reason: 'read ECONNRESET' }, 'away');
-    // An error that does not name the server may come from anywhere.
+    // An error that does not name the server may have any origin.
     log.warn({ reason: 'read ECONNRESET' }, 'page not fetched');
     log.warn({ outage: 'telegram/default', reason: 'socket hang up' }, 'channel retries');
     log.error({ reason: 'bad token' }, 'channel failed');
@@ -74,7 +74,7 @@ describe('the log during an outage', () => {
     ]);
   });
 
-  it('shows every line to those who look at details', () => {
+  it('shows every line at debug level', () => {
     const { log, lines } = collect('debug');
     for (let i = 0; i < 3; i += 1) log.warn(AWAY, 'away');
     expect(lines).toEqual(['warn away', 'debug away', 'debug away']);

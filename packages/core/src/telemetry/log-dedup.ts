@@ -5,7 +5,10 @@ type Write = (level: 'info' | 'warn', facts: object, message: string) => void;
 
 interface Outage {
   readonly since: number;
-  /** Errors of the owner that name the server; a line of another component with one of them is counted. */
+  /**
+   * Errors of the owner that name the server; a line of another component with one of them is
+   * counted.
+   */
   readonly reasons: Set<string>;
   errors: number;
   saidAt: number;
@@ -14,21 +17,23 @@ interface Outage {
   end: NodeJS.Timeout | undefined;
 }
 
-/** While an outage lasts, a line says so this often. In ms. */
+/** How often a line reports that an outage continues, in ms. */
 const REPEAT_MS = 30_000;
-/** A server is back once its owner said so and nothing failed for this long. In ms. */
+/** A server is back once its owner has said so and nothing has failed for this long, in ms. */
 const SETTLED_MS = 2_000;
-/** Without a report of its owner an outage is over once nothing has failed for this long. In ms. */
+/**
+ * Without a report of its owner, an outage is over once nothing has failed for this long, in ms.
+ */
 const QUIET_MS = 60_000;
-/** More different errors than one outage has. */
+/** More distinct errors than an outage has. */
 const MAX_REASONS = 50;
 
 /**
- * Keeps an outage from filling the log: its first line is written whole, the others are counted, and
- * another line says every 30 s how many, and one at the end. The owner of a connection logs each
- * failure with the fact `outage`, the name of what is away, and its recovery with the fact
- * `recovered`, the same name. Lines of other components that repeat such an error are counted too, where
- * the error names the server: "read ECONNRESET" alone may come from anywhere.
+ * Keeps an outage from filling the log: its first line is written in full and the others are
+ * counted; one line every 30 s and one at the end report the count. The owner of a connection logs
+ * each failure with the fact `outage`, the name of the server, and its recovery with the fact
+ * `recovered`, the same name. Lines of other components that repeat such an error are counted too
+ * when the error names the server: "read ECONNRESET" alone may have any origin.
  */
 export class OutageGate {
   readonly #outages = new Map<string, Outage>();
@@ -40,7 +45,7 @@ export class OutageGate {
     this.#monotonic = monotonic;
   }
 
-  /** Whether this line is to be written; if not, it is counted. */
+  /** Whether this line should be written; if not, it is counted. */
   admits(facts: object): boolean {
     const { outage, recovered } = readOutageNames(facts);
     if (recovered !== undefined) {
@@ -58,7 +63,7 @@ export class OutageGate {
     return false;
   }
 
-  /** True for the first one. */
+  /** Returns true for the first failure of an outage. */
   #failed(name: string, reason: string): boolean {
     const known = this.#outages.get(name);
     const outage = known ?? startOutage(this.#monotonic());
@@ -90,7 +95,7 @@ export class OutageGate {
 
   #end(name: string, { since, lastAt, errors }: Outage, isGuess: boolean): void {
     this.#outages.delete(name);
-    // A single error without a second one was an incident, and is in the log.
+    // A single error without a second one was an incident, and is in the log already.
     if (isGuess && errors === 1) return;
     const seconds = inSeconds((isGuess ? lastAt : this.#monotonic() - SETTLED_MS) - since);
     const how = isGuess ? 'no more errors' : 'works again';
@@ -126,7 +131,7 @@ function readOutageNames(facts: object): { readonly outage?: string; readonly re
   };
 }
 
-/** The reason of a line: `reasonOf` an error, or an error itself. */
+/** The reason of a line: its own, or that of its error. */
 function reasonIn(facts: object): string {
   if ('reason' in facts && typeof facts.reason === 'string') return facts.reason;
   const error = 'error' in facts ? facts.error : 'err' in facts ? facts.err : undefined;

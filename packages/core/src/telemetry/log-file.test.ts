@@ -24,8 +24,8 @@ const open = (name: string, bytes = 80_000) =>
   openKeptLog({ folder, name, bytes, now: Date.now() });
 const text = (file: string) => readFileSync(join(folder, file), 'utf8');
 
-describe('the log that is kept', () => {
-  it('[U03] has what was written before its process ends, for its owner alone, and is continued', () => {
+describe('the log that is kept in files', () => {
+  it('[U03] contains what was written before its process ended, readable by its owner only, and is continued', () => {
     for (const line of ['one\n', 'two\n']) {
       const log = open('a');
       log.write(line);
@@ -37,7 +37,7 @@ describe('the log that is kept', () => {
     expect(modes).toEqual([0o700, 0o600]);
   });
 
-  it('[U03] [D07] stays within its bound, with the newest lines', async () => {
+  it('[U03] [D07] stays within its bound and keeps the newest lines', async () => {
     const log = open('a');
     for (let nth = 0; nth < 50; nth += 1) {
       log.write(`${`line${nth}`.padEnd(999, '.')}\n`);
@@ -50,7 +50,7 @@ describe('the log that is kept', () => {
     expect(text('a.log')).toContain('line49.');
   });
 
-  it('[U03] removes at a start what other processes left: what is old, and the oldest of too much', () => {
+  it('[U03] removes what other processes left when it starts: old files, and the oldest beyond the bound', () => {
     open('a').close();
     for (const [nth, name] of ['new', 'middle', 'large', 'old'].entries()) {
       const file = join(folder, `${name}.log`);
@@ -62,7 +62,7 @@ describe('the log that is kept', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['a.log', 'b.log', 'middle.log', 'new.log']);
   });
 
-  it('[D07] reports what it could not take, and never throws', () => {
+  it('[D07] reports lost lines and never throws', () => {
     const log = open('a', 80_000_000);
     for (let nth = 0; nth < 1_100; nth += 1) log.write(`${'x'.repeat(999)}\n`);
     log.close();

@@ -17,32 +17,42 @@ import type { LogDestination } from './logger.ts';
 
 /** A log that outlives its process. */
 export interface KeptLog extends LogDestination {
-  /** Writes what is not written yet, and writes nothing more. */
+  /** Flushes pending lines and stops writing. */
   close(): void;
 }
 
 export interface KeptLogOptions {
-  /** Made if need be; other processes may have their files in it, too. */
+  /** Created if needed; other processes may keep their files in it, too. */
   readonly folder: string;
   /** The name of this process among them: `all-host-4711`. */
   readonly name: string;
-  /** The size of all files of the folder together, in bytes. */
+  /** The total size of all files in the folder, in bytes. */
   readonly bytes: number;
   readonly now: number;
 }
 
-/** Older files are removed at a start, in ms. */
+/** Older files are removed at startup, in ms. */
 const KEPT_MS = 14 * 24 * 60 * 60_000;
-/** A process has its current file and the one before it; each of them takes this share at most. */
+/**
+ * A process has its current file and the previous one; each takes at most this fraction of the
+ * total.
+ */
 const SHARE = 8;
-/** Lines are written together after so long, in ms: a message waits for none of them. */
+/**
+ * Lines are collected for this long and written together, in ms, so that no message waits for the
+ * disk.
+ */
 const TOGETHER_MS = 100;
-/** The most text that waits to be written, in characters: a disk that hangs must not fill the memory. */
+/**
+ * The most text that may wait to be written, in characters: a hanging disk must not fill the
+ * memory.
+ */
 const MAX_WAITING = 1_000_000;
 
 /**
- * Keeps the lines of this process in a file of its own (U03). Never throws and never blocks: what cannot be written
- * is lost here, and standard error has it. A process that is killed loses the last 100 ms.
+ * Keeps the lines of this process in a file of its own (U03). Never throws and never blocks: what
+ * cannot be written is lost here but appears on standard error. A killed process loses the last 100
+ * ms.
  */
 export function openKeptLog(options: KeptLogOptions): KeptLog {
   const path = join(options.folder, `${options.name}.log`);
@@ -93,7 +103,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
     try {
       writeSync(file.fd, bytes);
     } catch {
-      // There is no place left to report it.
+      // There is nowhere left to report it.
     }
   };
   try {
@@ -101,10 +111,10 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
     chmodSync(options.folder, 0o700);
     removeOldLogs(options);
   } catch {
-    // Opening the file fails as well then.
+    // Opening the file then fails as well.
   }
   open();
-  // A process that ends by itself, also by an error that no one caught, keeps its last lines.
+  // A process that exits by itself, even because of an uncaught error, keeps its last lines.
   process.on('exit', last);
   return {
     write(line) {
@@ -133,7 +143,7 @@ function rotateLog(path: string, fd: number): void {
     renameSync(path, `${path}.1`);
     closeSync(fd);
   } catch {
-    // It grows on; the next start removes it.
+    // The file keeps growing; the next start removes it.
   }
 }
 
@@ -148,7 +158,7 @@ function removeOldLogs({ folder, name, bytes, now }: KeptLogOptions): void {
     })
     .toSorted((a, b) => b.at - a.at);
   const countFrom = countFromNewest(now, files[0]?.at ?? null);
-  // This process may fill two files more.
+  // This process may fill two more files.
   let left = bytes - 2 * Math.floor(bytes / SHARE);
   for (const { path, size, at, isOwn } of files) {
     if (!isOwn) left -= size;

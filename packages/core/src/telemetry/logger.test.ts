@@ -17,7 +17,7 @@ function collect(options: Partial<LoggerOptions> = {}) {
 }
 
 describe('createLogger writing JSON', () => {
-  it('[D10] writes one object a line: time, level as a word, facts, message', () => {
+  it('[D10] writes one object per line: time, level as a word, facts, message', () => {
     const { log, lines, parsed } = collect();
     log.info({ conversation: 'c1', waitedMs: 12 }, 'turn started');
     expect(parsed()).toEqual([
@@ -40,7 +40,7 @@ describe('createLogger writing JSON', () => {
     ]);
   });
 
-  it('keeps to its level', () => {
+  it('respects its level', () => {
     const { log, lines } = collect({ level: 'warn' });
     log.debug({}, 'a');
     log.info({}, 'b');
@@ -52,7 +52,7 @@ describe('createLogger writing JSON', () => {
     expect(silent.lines).toEqual([]);
   });
 
-  it('[D10] finds secrets in messages, facts, children and the stacks of errors and their causes', () => {
+  it('[D10] finds secrets in messages, facts, children, and the stacks of errors and their causes', () => {
     const { log, lines } = collect({ scrub: openSecrets(['hunter2!']).scrubLog });
     const error = new Error('401 at /hunter2!/x', { cause: new TypeError('hunter2! again') });
     log
@@ -62,13 +62,13 @@ describe('createLogger writing JSON', () => {
     expect(lines.join('').match(/\[secret\]/g)?.length).toBeGreaterThanOrEqual(6);
   });
 
-  it('[D10] stays valid JSON when a secret is inside a number or spans syntax', () => {
+  it('[D10] stays valid JSON when a secret is part of a number or spans syntax', () => {
     const { log, parsed } = collect({ scrub: openSecrets(['123456', '","b":"']).scrubLog });
     log.info({ id: 91234567, a: 'x', b: 'y' }, 'n');
     expect(parsed()).toEqual([expect.objectContaining({ id: '[secret]', msg: 'n' })]);
   });
 
-  it('[D10] takes from an error what operators need, and not the request that hangs on it', () => {
+  it('[D10] takes from an error what operators need, and not the request attached to it', () => {
     const { log, parsed } = collect();
     const error = Object.assign(new RangeError('no'), {
       code: 'too-far',
@@ -84,7 +84,7 @@ describe('createLogger writing JSON', () => {
     expect(parsed()).toEqual([expect.objectContaining({ failure: plain, err: plain })]);
   });
 
-  it('keeps its own time, level and message apart from facts of the same name', () => {
+  it('keeps its own time, level and message apart from facts with the same name', () => {
     const { log, parsed } = collect();
     log.info({ time: 1, level: 2, msg: 3 }, 'm');
     expect(parsed()).toEqual([
@@ -92,7 +92,7 @@ describe('createLogger writing JSON', () => {
     ]);
   });
 
-  it('[U03] writes hidden characters as their codes, which is the same JSON', () => {
+  it('[U03] writes invisible characters as escapes, which are the same JSON', () => {
     const { log, lines, parsed } = collect();
     const name = 'Bo\u202e\u2067\u{e0041}👩‍🚀\n';
     log.info({ name }, name);
@@ -101,7 +101,7 @@ describe('createLogger writing JSON', () => {
     expect(parsed()).toEqual([expect.objectContaining({ name, msg: name })]);
   });
 
-  it('survives facts that contain themselves, big integers and broken getters', () => {
+  it('survives circular facts, big integers and throwing getters', () => {
     const { log, lines } = collect();
     const circle: Record<string, unknown> = { big: 10n };
     circle.self = circle;
@@ -125,7 +125,7 @@ describe('createLogger writing for people', () => {
     ]);
   });
 
-  it('[D10] lets nobody forge a line, move the cursor or turn the text around', () => {
+  it('[D10] lets nobody forge a line, move the cursor or reverse the text', () => {
     const { log, lines } = pretty();
     log.info(
       { name: 'x\n00:00 ERROR fake', evil: '\u009B2J\u202Eabc', '\u001Bk': 1 },
@@ -145,13 +145,13 @@ describe('createLogger writing for people', () => {
     expect(lines[1]).toMatch(/^\S+ ERROR failed err="Error: told"\n$/);
   });
 
-  it('[D10] finds secrets that JSON had escaped', () => {
+  it('[D10] finds secrets that JSON escaped', () => {
     const { log, lines } = pretty({ scrub: openSecrets(['pass"word\n1']).scrubLog });
     log.info({ a: 'pass"word\n1', err: new Error('with pass"word\n1') }, 'in pass"word\n1');
     expect(lines.join('')).not.toMatch(/pass|word/);
   });
 
-  it('colours only when asked', () => {
+  it('uses colors only on request', () => {
     const { log, lines } = pretty({ colour: true });
     log.info({ a: 1 }, 'x');
     expect(lines[0]).toContain('\u001B[36minfo \u001B[0m x');

@@ -5,7 +5,7 @@ import { escapedHidden, type Logger } from '../index.ts';
 import { OutageGate } from './log-dedup.ts';
 import { type Scrub, scrubJsonLine } from './scrubber.ts';
 
-/** From the most talkative; `silent` says nothing. */
+/** From the most verbose to the quietest; `silent` logs nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** The destination of finished lines, each with its line break. */
@@ -15,25 +15,32 @@ export interface LogDestination {
 
 /** The options of a process's log. */
 export interface LoggerOptions {
-  /** Asked with every line where it is a function: it may change while the process runs. */
+  /** A function is called for every line, because the level may change while the process runs. */
   readonly level: LogLevel | (() => LogLevel);
-  /** `auto`: pretty where a person looks on (a terminal), JSON elsewhere. */
+  /** `auto`: pretty in a terminal, JSON elsewhere. */
   readonly format: 'auto' | 'pretty' | 'json';
-  /** Removes what must never be seen; `Secrets.scrubLog`. */
+  /** Removes secrets; `Secrets.scrubLog`. */
   readonly scrub: Scrub;
-  /** Default: standard error, written synchronously, so that nothing is lost when the process dies. */
+  /**
+   * Standard error by default, written synchronously, so that nothing is lost when the process
+   * dies.
+   */
   readonly destination?: LogDestination;
-  /** Gets each line as JSON, whatever the format. */
+  /** Receives each line as JSON, whatever the format. */
   readonly kept?: LogDestination | undefined;
-  /** Colours in the pretty format. Default: standard error is a terminal and `NO_COLOR` is not set. */
+  /**
+   * Colors in the pretty format; by default when standard error is a terminal and `NO_COLOR` is not
+   * set.
+   */
   readonly colour?: boolean;
 }
 
 const STANDARD_ERROR = 2;
 
 /**
- * The process's logger (D10): one line per event, secrets removed by value, errors reduced to type,
- * code, message, stack and causes. JSON lines carry `time` (ISO), `level` (word), facts and `msg`.
+ * The logger of a process (D10): one line per event, with secrets removed by value, and errors
+ * reduced to type, code, message, stack and causes. JSON lines carry `time` (ISO), `level` (word),
+ * facts and `msg`.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const terminal = options.destination === undefined && isatty(STANDARD_ERROR);
@@ -45,7 +52,7 @@ export function createLogger(options: LoggerOptions): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: plainFacts, bindings: plainFacts },
-      // pino's own would put the stacks of causes into the message.
+      // pino's own serializer would put the stacks of causes into the message.
       serializers: { err: (value: unknown) => value },
       hooks: {
         streamWrite: (line) => {
@@ -65,12 +72,12 @@ export function createLogger(options: LoggerOptions): Logger {
   return toLogger(log, current, gate);
 }
 
-/** The wait for a slow reader, in ms, and the number of waits for one line. */
+/** How long to wait for a slow reader, in ms, and how many times per line. */
 const BUSY = { waitMs: 20, times: 50 };
 
 /**
- * Synchronous, and never the end of the process: a line that meets a closed pipe (`parley start 2>&1 |
- * head`) or a full disk is lost, since there is no place left to report it.
+ * Writes synchronously and never ends the process: a line that meets a closed pipe (`parley start
+ * 2>&1 | head`) or a full disk is lost, because there is nowhere left to report it.
  */
 function standardError(): LogDestination {
   return {
@@ -93,9 +100,9 @@ function isPipeFull(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'EAGAIN';
 }
 
-/** Only what contracts promise, so that no caller depends on pino. */
+/** Exposes only the Logger interface, so that no caller depends on pino. */
 function toLogger(log: pino.Logger, level: () => LogLevel, gate: OutageGate): Logger {
-  // What an outage repeats is shown to those who look at details.
+  // Repeated lines of an outage are shown at debug level only.
   const unlessRepeated = (own: 'info' | 'warn' | 'error') => (facts: object, message: string) => {
     const written = gate.admits(facts) ? own : 'debug';
     if (isEnabled(written, level())) log[written](facts, message);
@@ -115,7 +122,7 @@ function isEnabled(own: LogLevel, level: LogLevel): boolean {
   return LEVELS.indexOf(own) >= LEVELS.indexOf(level);
 }
 
-/** Causes of causes; deeper ones add nothing. */
+/** The depth of causes to include; deeper ones add nothing. */
 const DEEPEST_CAUSE = 4;
 
 /** An error as plain data for a log line. */
@@ -128,8 +135,8 @@ interface PlainError {
 }
 
 /**
- * Takes from an error what operators need, and nothing else: client libraries hang whole requests,
- * with people's messages and tokens in them, on their errors.
+ * Takes from an error what operators need, and nothing else: client libraries attach whole
+ * requests, with people's messages and tokens in them, to their errors.
  */
 function plainError(error: Error, depth = 0): PlainError {
   const code = 'code' in error ? error.code : undefined;
@@ -148,10 +155,10 @@ function plainCause(cause: unknown, depth: number): PlainError | string {
   return depth > DEEPEST_CAUSE ? cause.message : plainError(cause, depth);
 }
 
-/** Keys that a line has anyway; a second one would hide the first. */
+/** Keys that every line has; a second one would hide the first. */
 const TAKEN: ReadonlySet<string> = new Set(['time', 'level', 'msg']);
 
-/** The facts of a log line: errors made plain, and nothing in the place of the line's own keys. */
+/** The facts of a log line, with errors as plain data, and without the line's own keys. */
 function plainFacts(facts: object): Record<string, unknown> {
   const entries = Object.entries(facts);
   return Object.fromEntries(
@@ -170,9 +177,9 @@ const LOOKS: Readonly<Record<string, { readonly word: string; readonly colour: n
 };
 
 /**
- * One JSON log line as a line for people: `14:05:09.123 info  message key=value`. Everything that came
- * from outside is escaped, so it can neither forge a line nor move the cursor. The stack of an error that
- * has no code, an unexpected one, follows indented.
+ * Formats a JSON log line for people: `14:05:09.123 info  message key=value`. Everything that came
+ * from outside is escaped, so it can neither forge a line nor move the cursor. The stack of an
+ * error without a code, which is unexpected, follows indented.
  */
 export function logLineText(jsonLine: string, colour = false): string {
   const { time, level, msg, ...facts } = JSON.parse(jsonLine) as Record<string, unknown>;
@@ -210,7 +217,7 @@ function messages({ message, cause }: PlainError): string {
   return `${message} ← ${typeof cause === 'string' ? cause : messages(cause)}`;
 }
 
-/** Plain words stay as they are; a value that could be mistaken for something else is quoted. */
+/** Plain words stay unquoted; a value that could be mistaken for something else is quoted. */
 function quoteField(text: string): string {
   return /^[\w.:/@+,%~#-]+$/.test(text) ? text : escapedHidden(JSON.stringify(text));
 }

@@ -6,7 +6,7 @@ import { processSamples } from './metrics.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../../../docs/metrics.md');
 
-/** The table as it has to stand in the document. */
+/** The table as the document must contain it. */
 function table(): string {
   const own = Object.entries(PARLEY_METRICS).map(([name, { kind, labels, help }]) =>
     row(name, kind, labels.join(', '), help),

@@ -16,7 +16,7 @@ const throwing = (mistake: string) => {
   throw new Error(mistake);
 };
 
-/** The lines of Parley's part, labels sorted, so that two exposers can be compared. */
+/** The lines of Parley's own metrics with sorted labels, so that two outputs can be compared. */
 function lines(text: string): string[] {
   const own = text.split('\n').filter((line) => /^(# \w+ )?t_/.test(line));
   const sorted = own.map((line) =>
@@ -60,7 +60,7 @@ describe('createMetrics', () => {
     );
   });
 
-  it('[D10] gives every metric HELP and TYPE, counters _total, durations seconds', () => {
+  it('[D10] gives every metric HELP and TYPE, counters _total, and durations seconds', () => {
     const gauges = Object.entries(PARLEY_METRICS).flatMap(([name, { kind, labels }]) => {
       const values = [{ value: 1, labels: Object.fromEntries(labels.map((l) => [l, 'x'])) }];
       return kind === 'gauge' ? [{ name, values }] : [];
@@ -80,7 +80,7 @@ describe('createMetrics', () => {
     expect(text.endsWith('\n')).toBe(true);
   });
 
-  it('[D10] shows gauges as they are read, and reports one that is not declared', () => {
+  it('[D10] shows gauges as read, and reports an undeclared one', () => {
     const mistakes: string[] = [];
     const { render } = createMetrics({ onMistake: (m) => mistakes.push(m) });
     const values = [
@@ -104,7 +104,7 @@ describe('createMetrics', () => {
     ]);
   });
 
-  it('counts milliseconds into buckets of seconds', () => {
+  it('counts milliseconds in buckets of seconds', () => {
     const { meter, render } = createMetrics({ onMistake: throwing, table: TABLE });
     for (const ms of [100, 101, 9000]) meter.observe('t_seconds', ms, { a: 'x' });
     const text = render();
@@ -117,9 +117,9 @@ describe('createMetrics', () => {
 
   it.each([
     ['an undeclared name', 'nothing_total', {}, 1, 'no metric nothing_total'],
-    ['a name that JavaScript knows', 'constructor', {}, 1, 'no metric constructor'],
+    ['a name that JavaScript objects inherit', 'constructor', {}, 1, 'no metric constructor'],
     ['a missing label', 't_total', { a: 'x' }, 1, 'labels (a, b), not (a)'],
-    ['a label too many', 't_plain_total', { a: 'x' }, 1, 'labels (), not (a)'],
+    ['an extra label', 't_plain_total', { a: 'x' }, 1, 'labels (), not (a)'],
     ['a metric of another kind', 't_seconds', { a: 'x' }, 1, 'is a histogram'],
     ['a negative number', 't_plain_total', {}, -1, 'given -1'],
     ['no number', 't_plain_total', {}, Number.NaN, 'given NaN'],
@@ -132,7 +132,7 @@ describe('createMetrics', () => {
     expect(lines(render())).toEqual(before);
   });
 
-  it('[D07] stays bounded when a label holds ids: the rest is counted as other', () => {
+  it('[D07] stays bounded when a label contains ids: the rest is counted as other', () => {
     const { meter, render } = createMetrics({ onMistake: throwing, table: TABLE });
     for (let i = 0; i < 1000; i++) meter.count('t_total', { a: `chat-${i}`, b: 'b' });
     const series = lines(render()).filter((line) => line.startsWith('t_total{'));

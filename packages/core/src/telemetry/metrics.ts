@@ -8,25 +8,27 @@ import {
   type RecordedDefinition,
 } from './metric-table.ts';
 
-/** A process's metrics: a meter to record with, and the text that `/metrics` answers. */
+/** The metrics of a process: a meter to record with, and the text of `/metrics`. */
 export interface Metrics {
   readonly meter: Meter;
-  /** Prometheus's text format, with these gauges; serve it as `METRICS_CONTENT_TYPE`. */
+  /** Renders Prometheus's text format with these gauges; serve it as `METRICS_CONTENT_TYPE`. */
   render(gauges?: readonly GaugeReading[]): string;
 }
 
 /** The options of metrics. */
 export interface MetricsOptions {
   /**
-   * Called for an undeclared name, a wrong label, a negative number. Tests throw. Default: a warning of
-   * the process, because a slip in counting must not cost anyone an answer.
+   * Called for an undeclared name, a wrong label or a negative number. Tests throw. The default is
+   * a process warning, because a slip in counting must not cost anyone an answer.
    */
   readonly onMistake?: (mistake: string) => void;
-  /** Default: Parley's own. */
+  /** Parley's own table by default. */
   readonly table?: MetricTable;
 }
 
-/** Makes the metrics of one process (D10). Recording is a few map look-ups; nothing is imported for it. */
+/**
+ * Creates the metrics of one process (D10). Recording takes a few map look-ups and imports nothing.
+ */
 export function createMetrics(options: MetricsOptions = {}): Metrics {
   const { table = PARLEY_METRICS, onMistake = (mistake) => process.emitWarning(mistake) } = options;
   const sets = new Map<string, SeriesSet>();
@@ -111,7 +113,10 @@ function mistakeIn(
 /** The values of a metric's labels, in the order the metric declares them. */
 type LabelValues = readonly string[];
 
-/** More combinations than this mean that a label holds ids or text; the rest is counted as `other`. */
+/**
+ * More combinations than this mean that a label contains ids or text; the rest is counted as
+ * `other`.
+ */
 const MAX_SERIES = 200;
 
 /** The counts and times of one combination of label values. `sum` is in seconds. */
@@ -130,11 +135,11 @@ class SeriesSet {
 
   constructor(definition: RecordedDefinition) {
     this.definition = definition;
-    // A series that starts at zero lets a rate be computed from its first increase on.
+    // Starting the series at zero lets a rate be computed from its first increment.
     if (definition.labels.length === 0) this.at([]);
   }
 
-  /** The series for these values, made if need be. */
+  /** The series for these values, created if needed. */
   at(values: LabelValues): Series {
     const key = JSON.stringify(values);
     const known = this.#series.get(key);
@@ -165,7 +170,7 @@ export interface GaugeReading {
   }[];
 }
 
-/** Values that are read and not recorded, with what their metric is. */
+/** Values that are read rather than recorded, with the definition of their metric. */
 interface Sample extends GaugeReading {
   readonly kind: 'counter' | 'gauge';
   readonly help: string;
@@ -195,7 +200,7 @@ function exposeSeries(name: string, set: SeriesSet): string[] {
   return lines;
 }
 
-/** Values in Prometheus's text format; nothing where there are none. */
+/** Values in Prometheus's text format; empty when there are none. */
 function exposeValues({ name, kind, help, values }: Sample): string[] {
   if (values.length === 0) return [];
   const lines = values.map(({ value, labels = {} }) => {
@@ -220,8 +225,8 @@ function sampleLine(name: string, labels: readonly string[], value: number): str
 }
 
 /**
- * The process's own state under the names every Prometheus dashboard knows. Read only when a client
- * scrapes: no timer runs for it.
+ * The process's own state under the names that every Prometheus dashboard knows. Read only when a
+ * client scrapes: no timer runs for it.
  */
 export function processSamples(): Sample[] {
   const { user, system } = process.cpuUsage();
@@ -256,11 +261,14 @@ export function processSamples(): Sample[] {
 
 /** The lag of the event loop. */
 export interface LoopLag {
-  /** In seconds since the reading before; the first one only begins to measure, and says nothing. */
+  /**
+   * In seconds since the previous reading. The first one only starts the measurement and returns
+   * null.
+   */
   read(): Readonly<Record<'0.5' | '0.99' | '1', number>> | null;
 }
 
-/** Looks so often, in ms; what is shorter is not seen. */
+/** The sampling interval, in ms; shorter delays are not seen. */
 const RESOLUTION_MS = 20;
 const NANOSECONDS = 1e9;
 
@@ -274,7 +282,8 @@ export function openLoopLag(): LoopLag {
         histogram.enable();
         return null;
       }
-      // It measures from one look to the next: a look that is on time says the resolution.
+      // The monitor measures from one sample to the next, so a punctual sample reads as the
+      // resolution.
       const late = (value: number) => Math.max(0, value / NANOSECONDS - RESOLUTION_MS / 1_000);
       const lag = {
         '0.5': late(histogram.percentile(50)),

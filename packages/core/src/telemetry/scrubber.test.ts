@@ -7,13 +7,13 @@ const TOKEN = '123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
 
 describe('openSecrets with configured secrets', () => {
   const secret = fc.string({ minLength: 6, maxLength: 40, unit: 'binary' });
-  // Surroundings that cannot contain or continue the secret by accident.
+  // Surrounding text that cannot contain or continue the secret by accident.
   const around = fc.string({ maxLength: 12, unit: fc.constantFrom('\u0001', '\u0002') });
   const clean = fc
     .string({ minLength: 6, unit: fc.constantFrom(...'abcXYZ059"\\/ \n%&üß😀') })
     .filter((value) => /[^a-z]/i.test(value));
 
-  it('[D10] removes a secret as it is, escaped in JSON once or twice, and encoded in a URL', () => {
+  it('[D10] removes a secret in plain form, escaped in JSON once or twice, and URL-encoded', () => {
     fc.assert(
       fc.property(clean, around, around, (value, before, after) => {
         const scrub = openSecrets([value]).scrubLog;
@@ -36,7 +36,7 @@ describe('openSecrets with configured secrets', () => {
     expect(scrub(text)).toBe(text.replace('second secret', '[secret]'));
   });
 
-  it('[D10] removes a secret from base64, wherever in the encoded text it is', () => {
+  it('[D10] removes a secret from base64, wherever it is in the encoded text', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 7 }),
@@ -47,7 +47,8 @@ describe('openSecrets with configured secrets', () => {
           for (const encoding of ['base64', 'base64url'] as const) {
             const scrubbed = scrub(bytes.toString(encoding));
             expect(scrubbed).toContain('[secret]');
-            // What is left holds at most the neighbours and six bits of the secret at either edge.
+            // What remains contains at most the neighbors and six bits of the secret at either
+            // edge.
             expect(scrubbed.replace('[secret]', '').length).toBeLessThanOrEqual(
               Math.ceil((before.length * 4) / 3) + Math.ceil((after.length * 4) / 3) + 6,
             );
@@ -65,7 +66,7 @@ describe('openSecrets with configured secrets', () => {
     expect(openSecrets(['a-a-a-']).scrubLog('a-a-a-a-')).toBe('[secret]');
   });
 
-  it('[D10] changes nothing more when used twice, and never throws', () => {
+  it('[D10] changes nothing more when applied twice, and never throws', () => {
     fc.assert(
       fc.property(
         fc.array(secret, { maxLength: 5 }),
@@ -81,7 +82,7 @@ describe('openSecrets with configured secrets', () => {
     expect(openSecrets(['\uD800 lone half']).scrubLog('\uD800 lone half')).toBe('[secret]');
   });
 
-  it('[D10] does not remove words because a variable has one as its value', () => {
+  it('[D10] does not remove words because a variable has one of them as its value', () => {
     const { scrub } = openSecrets(['on', 'true', '', 'parley', 'postgres']);
     expect(scrub('true, it is on: parley, on postgres')).toBe(
       'true, it is on: parley, on postgres',
@@ -102,7 +103,7 @@ describe('openSecrets with configured secrets', () => {
   });
 });
 
-describe('a text that arrives in pieces', () => {
+describe('a text that arrives in chunks', () => {
   const KEYS = ['key-0a1b', 'b-key-0a', '0a1b2c3d4e'];
   const piece = fc.oneof(
     fc.constantFrom('key-', '0a1', 'b', '2c3d4e', 'b-', 'k', '-', ' '),

@@ -1,9 +1,12 @@
 import { rememberTexts } from '../index.ts';
 
-/** Removes secrets from a text. Scrubbing twice changes nothing more. */
+/** Removes secrets from a text. Applying it twice changes nothing more. */
 export type Scrub = (text: string) => string;
 
-/** Scrubs a text that arrives in pieces, so that no part of a secret is passed on before the rest of it. */
+/**
+ * Scrubs a text that arrives in chunks, so that no part of a secret is forwarded before the rest of
+ * it is known.
+ */
 export interface ScrubbedStream {
   /** Returns the text that can no longer become a secret. */
   push(piece: string): string;
@@ -12,46 +15,52 @@ export interface ScrubbedStream {
 }
 
 /**
- * The secrets of this process and the one scrubber that keeps them out of everything that leaves it or
- * reaches the model (D10, G18). Secrets are removed by value: the text of an error holds a token just as
- * well as a field named `token`.
+ * The secrets of this process and the only scrubber that keeps them out of everything that leaves
+ * it or reaches the model (D10, G18). Secrets are removed by value: the text of an error contains a
+ * token just as well as a field named `token`.
  */
 export interface Secrets {
-  /** By value alone: for chats, the model and the API, where phone numbers belong. */
+  /**
+   * Removes secrets by value only: for chats, the model and the API, where phone numbers belong.
+   */
   readonly scrub: Scrub;
-  /** By value and by look: for logs and traces. */
+  /** Removes secrets by value and by pattern: for logs and traces. */
   readonly scrubLog: Scrub;
   stream(): ScrubbedStream;
-  /** From now on these count, too. */
+  /** Adds secrets that are removed from now on. */
   add(secrets: Iterable<string>): void;
 }
 
-/** The replacement of a secret. */
+/** Replaces a secret. */
 const HIDDEN = '[secret]';
 const HIDDEN_PHONE = '[phone]';
 
-/** Secrets that are recognizable by their form, also if they are not in the settings. */
+/** Secrets that are recognizable by their form, even when they are not in the settings. */
 const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] = [
   // Telegram: `123456789:AA…`, also in a request path (`/bot123456789:AA…/sendMessage`).
   { look: /(?<!\d)\d{6,}(?::|%3A)[A-Za-z0-9_-]{30,}/gi, instead: HIDDEN },
-  // OpenAI, Anthropic and those who copy them; `task-…` and `risk-…` are words.
+  // OpenAI, Anthropic and services that copied their format; `task-…` and `risk-…` are ordinary
+  // words.
   { look: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g, instead: HIDDEN },
-  // What a browser or a person is signed in to the page with.
+  // The secrets that browsers and people sign in to the page with.
   { look: /parley_(?:session|signin)_[A-Za-z0-9_-]{16,}/g, instead: HIDDEN },
   { look: /(?<=\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi, instead: HIDDEN },
-  // WhatsApp names people and their chats by number, also inside an id that was encoded for a URL.
+  // WhatsApp names people and their chats by number, even inside a URL-encoded id.
   { look: /(?<!\d)\d{6,15}(?=(?::\d+)?(?:@|%(?:25)*40)s\.whatsapp\.net)/gi, instead: HIDDEN_PHONE },
   { look: /(?<=\bwhatsapp:)\d{6,15}(?!\d)/gi, instead: HIDDEN_PHONE },
   // E.164: a plus, then 8 to 15 digits.
   { look: /(?<![\w+])\+[1-9]\d{7,14}(?!\d)/g, instead: HIDDEN_PHONE },
 ];
 
-/** A quick test for the parts that each of them needs; most lines have none. */
+/** A quick test for what all of these patterns need; most lines contain none of it. */
 const MAY_MATCH = /\d{6}|sk-|bearer|parley_s|\+[1-9]/i;
 
-/** Texts go to the model again and again: layers of a prompt, tools, history. In characters of all together. */
+/**
+ * Texts go to the model again and again (layers of a prompt, tools, history), so their results are
+ * memoized. Characters of all texts together.
+ */
 const REMEMBERED = 1_000_000;
-/** Looking through fewer characters costs no more than remembering them. */
+/** Scanning fewer characters costs no more than looking them up. */
 const SHORT = 32;
 
 interface Span {
@@ -60,7 +69,10 @@ interface Span {
   readonly instead: string;
 }
 
-/** Opens the list of secrets; what is too short to distinguish from ordinary text is left out (`secretForms`). */
+/**
+ * Creates the list of secrets. Values too short to distinguish from ordinary text are left out
+ * (`secretForms`).
+ */
 export function openSecrets(first: Iterable<string> = []): Secrets {
   const forms = new Set<string>();
   let matcher = compile([]);
@@ -100,18 +112,18 @@ export function openSecrets(first: Iterable<string> = []): Secrets {
 }
 
 interface Matcher {
-  /** Every place of a form, in the order of the text; they may overlap. */
+  /** All occurrences of a form, in text order; they may overlap. */
   find(text: string): readonly Span[];
   /** The position of an unfinished form at the end of the text, or the length of the text. */
   openAt(text: string): number;
 }
 
-/** Characters that decide whether a form may begin here; every form is longer. */
+/** The number of characters that decide whether a form may begin here; every form is longer. */
 const KEY = 4;
 
 /**
- * One pass over the text, whatever the number of forms: a rolling hash of the last four characters says
- * where one may begin.
+ * Scans the text once, whatever the number of forms: a rolling hash of the last four characters
+ * tells where one may begin.
  */
 function compile(forms: readonly string[]): Matcher {
   const longest = Math.max(0, ...forms.map((form) => form.length));
@@ -158,7 +170,10 @@ function groupBy(forms: readonly string[], keyOf: (form: string) => number) {
   return groups;
 }
 
-/** The length of a growing text that can be passed on: no secret, whole or started, crosses its end. */
+/**
+ * The length of a growing text that can be forwarded: no complete or started secret crosses its
+ * end.
+ */
 function settledLength(text: string, matcher: Matcher): number {
   const across = matcher.find(text).toReversed();
   return across.reduce(
@@ -178,7 +193,10 @@ function patternSpans(text: string): Span[] {
   );
 }
 
-/** Overlapping finds become one: replacing one after the other would leave the rest of a second. */
+/**
+ * Overlapping matches become one: replacing them one after the other would leave the rest of the
+ * second.
+ */
 function replaceSpans(text: string, spans: readonly Span[]): string {
   let clean = '';
   let done = 0;
@@ -199,17 +217,18 @@ function replaceSpans(text: string, spans: readonly Span[]): string {
   return clean + text.slice(done, open.start) + open.instead + text.slice(open.end);
 }
 
-/** Shorter values would blot out ordinary words. */
+/** Shorter values would remove ordinary words. */
 const MIN_SECRET = 6;
 /** Shorter base64 could be anything. */
 const MIN_BASE64 = 8;
-/** A password that is one word of letters would take that word out of every answer. */
+/** A password that is a single word of letters would remove that word from every answer. */
 const WORD = /^[a-z]{1,8}$/i;
 
 /**
- * All spellings in which a secret may turn up in text: as it is, inside JSON (also JSON within JSON),
- * in a URL, in HTML, in hexadecimal digits, and inside base64 of a longer text. Values shorter than 6
- * characters and single words of at most 8 letters (`postgres`) are not treated as secrets.
+ * All spellings in which a secret may occur in text: in plain form, inside JSON (also JSON within
+ * JSON), in a URL, in HTML, in hexadecimal digits, and inside the base64 of a longer text. Values
+ * shorter than 6 characters and single words of at most 8 letters (`postgres`) are not treated as
+ * secrets.
  */
 function secretForms(secrets: Iterable<string>): string[] {
   const forms = new Set<string>();
@@ -224,7 +243,7 @@ function secretForms(secrets: Iterable<string>): string[] {
   return [...forms];
 }
 
-/** A text in UTF-8 as one character a byte, as bytes of any kind are looked through. */
+/** A UTF-8 text as one character per byte, the form in which arbitrary bytes are scanned. */
 function asBytes(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
@@ -237,7 +256,7 @@ function htmlEscaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** `%3a` is as good as `%3A`. */
+/** `%3a` is equivalent to `%3A`. */
 function lowerCaseEscapes(inUrl: string): string {
   return inUrl.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 }
@@ -248,8 +267,8 @@ function hexForms(secret: string): string[] {
 }
 
 /**
- * Base64 turns three bytes into four characters, so a secret within a longer text (`user:password`)
- * has three spellings. Characters at the edges that also hold bits of neighbours are left out.
+ * Base64 encodes three bytes as four characters, so a secret within a longer text (`user:password`)
+ * has three spellings. Characters at the edges that also carry bits of neighbors are left out.
  */
 function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret, 'utf8');
@@ -263,7 +282,7 @@ function base64Forms(secret: string): string[] {
   return [...long, ...long.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))];
 }
 
-/** A file without secrets; the very same bytes where it has none. */
+/** Removes secrets from a file; returns the same bytes when it has none. */
 export function scrubBytes(bytes: Uint8Array, scrub: Scrub): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const clean = scrub(text);
@@ -271,7 +290,7 @@ export function scrubBytes(bytes: Uint8Array, scrub: Scrub): Uint8Array {
 }
 
 /**
- * Scrubs JSON so that it stays JSON: a secret made of digits may be inside a number, where a
+ * Scrubs JSON so that it stays JSON: a secret made of digits may be part of a number, where a
  * replacement would break it.
  */
 export function scrubJson(json: string, scrub: Scrub): string {
@@ -280,7 +299,7 @@ export function scrubJson(json: string, scrub: Scrub): string {
   return JSON.stringify(scrubValue(JSON.parse(json), scrub));
 }
 
-/** The same for a line of the log. */
+/** Scrubs a line of the log in the same way. */
 export function scrubJsonLine(line: string, scrub: Scrub): string {
   const clean = scrubJson(line, scrub);
   return clean.endsWith('\n') ? clean : `${clean}\n`;
@@ -291,7 +310,7 @@ function isJson(line: string): boolean {
     JSON.parse(line);
     return true;
   } catch {
-    return false; // That is the question, not a failure.
+    return false; // Text that is not JSON is expected here; it is no failure.
   }
 }
 

@@ -1,11 +1,11 @@
-/** A JSON Schema that a stranger sends, and a value with which checking it would take for ever. */
+/** A JSON Schema sent by a stranger, and a value whose validation would take forever. */
 export interface HostileSchema {
   readonly what: string;
   readonly schema: Readonly<Record<string, unknown>>;
   readonly value: unknown;
 }
 
-/** A regular expression with a text for which it takes twice as long for each character. */
+/** A regular expression with a text for which its running time doubles with each character. */
 export interface HostilePattern {
   readonly pattern: string;
   readonly text: string;
@@ -25,13 +25,13 @@ export const HOSTILE_PATTERNS: readonly HostilePattern[] = [
   '(a{1,20}){1,20}$',
 ].map((pattern) => ({ pattern, text: NEARLY }));
 
-/** Slow with long texts, and no slower than a power of their length: allowed, and ended. */
+/** Slow with long texts, but polynomial in their length: allowed, and terminated. */
 export const SLOW_PATTERN: HostilePattern = {
   pattern: '^.*.*.*.*.*b$',
   text: 'a'.repeat(2_000),
 };
 
-/** Every place of a schema where a regular expression can stand. */
+/** Every position in a schema where a regular expression can stand. */
 const PLACES: readonly ((pattern: HostilePattern) => Omit<HostileSchema, 'what'>)[] = [
   ({ pattern, text }) => ({
     schema: { type: 'object', properties: { a: { type: 'string', pattern } } },
@@ -155,7 +155,7 @@ const EXPLODING: readonly HostileSchema[] = [
   },
 ];
 
-/** Schemas that have to be refused when they arrive. */
+/** Schemas that must be refused when they arrive. */
 export const HOSTILE_SCHEMAS: readonly HostileSchema[] = [
   ...HOSTILE_PATTERNS.flatMap((pattern) =>
     PLACES.map((place, nth) => ({
@@ -166,7 +166,7 @@ export const HOSTILE_SCHEMAS: readonly HostileSchema[] = [
   ...EXPLODING,
 ];
 
-/** Schemas that are allowed, since their size does not tell their time. */
+/** Schemas that are allowed, because their size does not predict their running time. */
 export const SLOW_SCHEMAS: readonly HostileSchema[] = [
   ...PLACES.map((place, nth) => ({
     what: `a slow pattern in place ${nth + 1}`,

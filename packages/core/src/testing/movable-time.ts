@@ -1,16 +1,19 @@
 import type { Clock, Monotonic } from '../time.ts';
 
-/** Time that a test moves: its wall clock and the time that passes are set apart. */
+/** Time under a test's control: its wall clock and the passing of time are separate. */
 export interface MovableTime {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
-  /** Lets time pass: both move on. Returns the new time of the wall clock. */
+  /** Lets time pass on both clocks. Returns the new time of the wall clock. */
   pass(ms: number): number;
   /** Sets the wall clock forward or back (negative) while no time passes. */
   stepClock(ms: number): void;
 }
 
-/** @param startsAt first time of the wall clock; the monotonic time starts at another number on purpose. */
+/**
+ * @param startsAt the first time of the wall clock; monotonic time starts at another number on
+ * purpose.
+ */
 export function movableTime(startsAt = Date.UTC(2026, 10, 21, 13, 5)): MovableTime {
   let wall = startsAt;
   let passed = 1_000;

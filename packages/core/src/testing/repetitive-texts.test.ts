@@ -5,7 +5,7 @@ describe('texts that repeat one piece', () => {
   it.each([
     [/ +$/, '" \\u0001"'],
     [/\([^)]*\)/, '"(\\u0001"'],
-  ])('[D13] show what tries each place of a text from the beginning: %s', (pattern, piece) => {
+  ])('[D13] expose code that restarts at each position of a text: %s', (pattern, piece) => {
     const slow = findSlowText(
       (text) => pattern.test(text),
       30_000,
@@ -14,7 +14,7 @@ describe('texts that repeat one piece', () => {
     expect(slow).toBe(piece);
   });
 
-  it('[D13] are no burden for what reads them once', () => {
+  it('[D13] do not slow down code that reads them once', () => {
     expect(findSlowText((text) => /[^ ] +/.test(text))).toBeUndefined();
   });
 });

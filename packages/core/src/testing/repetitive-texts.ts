@@ -26,19 +26,22 @@ const PIECES = [
 ];
 const ENDS = ['\u0001', '\na'];
 
-/** Longest text, in characters. */
+/** The longest text, in characters. */
 const LENGTH = 300_000;
 /**
- * The most processor time that a text may take, in ms per character. Reading a text once takes a hundredth of it; reading
- * the shortest one again from each of its places takes at least twice as much, and more the longer the text is.
+ * The most processor time per character of a text, in ms. Reading a text once takes a hundredth of
+ * it; reading even the shortest one again from each of its positions takes at least twice as much,
+ * and more for longer texts.
  */
 const MS_A_CHARACTER = 1 / 150;
 
 /**
- * Finds the first repetitive text that takes so long that it must be read again from each of its places, which would take
- * minutes for a long one. Measures processor time, which hardly depends on other processes.
- * @param length of each text, in characters: on a change a fifth of the longest.
- * @param isDue whether the nth piece is repeated: on a change every second one, the next day the others.
+ * Finds the first repetitive text that takes so long that it must be read again from each of its
+ * positions, which would take minutes for a long text. Measures processor time, which hardly
+ * depends on other processes.
+ * @param length of each text, in characters: a fifth of the longest one on a change.
+ * @param isDue whether the nth piece is repeated: on a change every second one, and the others on
+ * the next day.
  */
 export function findSlowText(
   read: (text: string) => unknown,
@@ -54,7 +57,7 @@ export function findSlowText(
   return undefined;
 }
 
-/** Texts that hold one piece again and again. */
+/** Texts that contain one piece again and again. */
 function repetitiveTexts(
   length: number,
   isDue: (nth: number) => boolean,

@@ -2,7 +2,7 @@ import type { AdapterValues } from '../channel.ts';
 import { type Logger, type Runtime, silentLogger, silentMeter, silentTracer } from '../runtime.ts';
 import { systemTime } from '../time.ts';
 
-/** A runtime in which nothing is logged, measured or published. */
+/** A runtime that logs, measures and publishes nothing. */
 export const silentRuntime: Runtime = {
   ...systemTime,
   newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
@@ -13,7 +13,7 @@ export const silentRuntime: Runtime = {
   checkpoint() {},
 };
 
-/** A logger that keeps warnings and errors, one line each. */
+/** A logger that records warnings and errors, one line each. */
 export function recordingLogger(): { readonly log: Logger; readonly lines: string[] } {
   const lines: string[] = [];
   const note = (facts: object, message: string): void => {
@@ -23,7 +23,7 @@ export function recordingLogger(): { readonly log: Logger; readonly lines: strin
   return { log, lines };
 }
 
-/** The values of an adapter, in memory. */
+/** An adapter's stored values, kept in memory. */
 export function memoryValues(): AdapterValues {
   const all = new Map<string, string>();
   return {

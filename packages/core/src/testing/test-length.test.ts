@@ -8,19 +8,19 @@ const choose = (value: string | undefined): void => {
 };
 afterEach(() => choose(before));
 
-describe('how much of a random test runs', () => {
-  it('[D17] is a fifth of it for a change, and at least one case', () => {
+describe('the share of a random test that runs', () => {
+  it('[D17] is a fifth on a change, and at least one case', () => {
     choose(undefined);
     expect([1_000, 7, 1].map(shareOfRun)).toEqual([200, 2, 1]);
     expect(runs(300)).toEqual({ numRuns: 60, examples: [] });
   });
 
-  it('[D17] is all of it in a whole run', () => {
+  it('[D17] is everything in a whole run', () => {
     choose('1');
     expect([1_000, 7, 1].map(shareOfRun)).toEqual([1_000, 7, 1]);
   });
 
-  it('[D17] is another one of several alike cases each day, until all have run', () => {
+  it('[D17] picks another one of several similar cases each day, until all have run', () => {
     const casesOf = (day: number) => [0, 1, 2].filter((nth) => isOfDay(nth, 3, day * 86_400_000));
     choose(undefined);
     expect([6, 7, 8, 9].map(casesOf)).toEqual([[0], [1], [2], [0]]);

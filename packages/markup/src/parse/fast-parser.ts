@@ -1,18 +1,18 @@
 import type { List, ListItem, Paragraph, PhrasingContent, Root, RootContent } from 'mdast';
 
 /*
- * Most answers in a chat are sentences, lists of single lines and code blocks, with a few bold words or
- * names in code. The parser takes long for them; this reads them line by line, and gives up at anything
- * that might mean more.
+ * Most answers in a chat are sentences, lists of single lines and code blocks, with a few bold
+ * words or names in code. The full parser is slow on them; this one reads them line by line, and
+ * gives up at anything that might mean more.
  */
 
 const FENCE = /^```([\w+#.-]*)$/;
 const ENDS_FENCE = /^ {0,3}`{3,}[ \t]*$/;
 const HEADING = /^(#{1,6}) (?=\S)/;
 const ITEM = /^(?:[-*]|(\d{1,9})\.) (?=\S)/;
-/** Characters that the parser replaces or counts in a way of its own. */
+/** Characters that the parser replaces or counts in a special way. */
 const ODD = /[\t\r\0\ufeff]/;
-/** Begins a line that is more than text, in any place. */
+/** Matches the beginning of a line that is more than text, in any position. */
 const NO_TEXT = /^(?:[\s#+=>:|~<[\\-]|\d{1,9}[.)](?:\s|$)|\*(?:\s|$)|```)/;
 /** Characters without a meaning of their own: most, and some signs where nothing can begin with them. */
 const TEXT = /(?:[^\\`*_~[\]<@]+|<(?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+/y;
@@ -20,19 +20,21 @@ const CODE = /`([^`\s](?:[^`\n]*[^`\s])?)`(?!`)/y;
 const STARS = /\*\*?(?!\*)/y;
 /** Text in which GFM may find an address. */
 const ADDRESS = /:\/\/|www\./i;
-/** Letters that may be on both sides of stars. Scripts without spaces have rules of their own. */
+/**
+ * Letters that may be on both sides of asterisks. Scripts without spaces have rules of their own.
+ */
 const LETTER = 'A-Za-z0-9\\u00c0-\\u024f\\u0400-\\u04ff';
 const OPENS = new RegExp(`^(?:\\s?[${LETTER}\`]|\\([${LETTER}])$`);
 const CLOSES = new RegExp(`^(?:[${LETTER}][\\s.,:;!?)]?|[.,:;!?%)\`]\\s?)$`);
 
-/** The tree of simple Markdown; undefined for all other. Only blocks have positions. */
+/** The tree of simple Markdown; undefined for any other. Only blocks have positions. */
 export function quickTree(markdown: string): Root | undefined {
   return ODD.test(markdown) ? undefined : new QuickReader(markdown).root();
 }
 
 class QuickReader {
   readonly #lines: readonly string[];
-  /** The next line, and where it begins in the text. */
+  /** The next line, and its offset in the text. */
   #at = 0;
   #offset = 0;
 
@@ -135,7 +137,7 @@ class QuickReader {
     return { type: 'listItem', spread: false, checked: null, children: [paragraph], position };
   }
 
-  /** Goes to the next line that is not empty. */
+  /** Advances to the next line that is not empty. */
   #nextFull(): string | undefined {
     while (this.#lines[this.#at] === '') this.#take('');
     return this.#lines[this.#at];
@@ -159,7 +161,7 @@ function isPlainLine(line: string): boolean {
   return !NO_TEXT.test(line) && !/\s$/.test(line);
 }
 
-/** Whether a line ends a paragraph. Of numbers only 1 begins a list right below one. */
+/** Whether a line ends a paragraph. Of numbers, only 1 begins a list directly below one. */
 function endsParagraph(line: string): boolean {
   if (FENCE.test(line) || HEADING.test(line)) return true;
   const item = ITEM.exec(line);
@@ -173,7 +175,7 @@ function markerOf(line: string): string | undefined {
 
 /** Text, code, and emphasis that contains nothing else. */
 function readInlines(text: string): PhrasingContent[] | undefined {
-  // Between two of them could be maths.
+  // Between two dollar signs there could be maths.
   if (text.indexOf('$') !== text.lastIndexOf('$')) return undefined;
   const children: PhrasingContent[] = [];
   let inside: PhrasingContent[] | undefined;

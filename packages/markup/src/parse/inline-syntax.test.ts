@@ -83,7 +83,7 @@ describe('emphasis', () => {
     expect(html(markdown)).toBe(`<p>${shown}</p>`);
   });
 
-  it.each(literal)('stays what it is %s', (_, markdown) => {
+  it.each(literal)('remains unchanged %s', (_, markdown) => {
     expect(html(markdown)).toBe(`<p>${markdown}</p>`);
   });
 });

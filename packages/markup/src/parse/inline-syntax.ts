@@ -2,7 +2,7 @@ import type { Literal } from 'mdast';
 import type { Options } from 'mdast-util-from-markdown';
 import { literalSigns } from './literal-signs.ts';
 
-/** New syntax for the parser: its constructs, by their place and the code they begin with. */
+/** New syntax for the parser: its constructs, by their position and the code they begin with. */
 export type SyntaxExtension = Exclude<
   NonNullable<Options['extensions']>[number],
   readonly unknown[]
@@ -18,10 +18,10 @@ type Tokenizer = Construct['tokenize'];
 /** The context of a state machine in the text. */
 export type Context = ThisParameterType<Tokenizer>;
 export type Next = Parameters<Tokenizer>[1];
-/** A UTF-16 unit; negative for tabs and line ends, null at the end. */
+/** A UTF-16 unit; negative for tabs and line breaks, null at the end. */
 type Code = Parameters<Next>[0];
 
-/** Text that is shown exactly as it is: nothing in it is looked for. */
+/** Text that is shown exactly as written and not parsed any further. */
 interface LiteralText extends Literal {
   type: 'literal';
 }
@@ -57,15 +57,15 @@ function endsLine(code: Code): code is null | -5 | -4 | -3 {
 }
 
 const ASTERISK = 42;
-/** The end of a phrase that models write bold, such as `**Note:**`. */
+/** The end of a phrase that models write in bold, such as `**Note:**`. */
 const ENDS_PHRASE = /[.,:;!?%)\]"'”’»]/;
 /** Chinese, Japanese and Korean letters, and the punctuation written with them. */
 const CJK = /[\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffee]/;
 
 /**
- * Emphasis with `*` as CommonMark has it, in two cases more, and not where the sign is meant. Its rules take
- * spaces between words for granted: `**「注意」**文字` would show its asterisks, and so would `**Note:**text`; and
- * `2*3*4`, `x**2 + y**2` or `src/*.ts, lib/*.js` would lose theirs.
+ * CommonMark's emphasis with `*`, but also in two further cases, and not where the sign itself is
+ * meant. CommonMark assumes spaces between words: `**「注意」**文字` would show its asterisks, and so
+ * would `**Note:**text`; and `2*3*4`, `x**2 + y**2` or `src/*.ts, lib/*.js` would lose theirs.
  */
 export const emphasis: Construct = {
   name: 'emphasis',
@@ -108,21 +108,24 @@ function mayClose({ before, after }: Flanked, length: number): boolean {
 }
 
 /**
- * Whether `*` stands where no phrase begins: behind a letter, a number or a bracket and before another one, as in
- * `5*3 cm` and `(a)*(b)`, or before what ends phrases, as in `*.ts`.
+ * Whether `*` stands where no phrase begins: after a letter, a number or a bracket and before
+ * another one, as in `5*3 cm` and `(a)*(b)`, or before what ends phrases, as in `*.ts`.
  */
 function isOperator({ before, after }: Flanked, length: number): boolean {
   if (CJK.test(before + after)) return false;
   if (isQuoted({ before, after })) return true;
   const isWithin = /[\p{L}\p{N})\]}]/u.test(before) && /[\p{L}\p{N}([{]/u.test(after);
-  // Of a password: `****, then`; no phrase has so many.
+  // A masked password: `****, then`; no emphasis has so many.
   if (length > 3 && !/[\p{L}\p{N}]/u.test(after)) return true;
   // `un**believ**able` is bold, `2**8` and `f(x)**2` are not.
   if (length !== 1) return isWithin && /\p{N}/u.test(before + after);
   return isWithin || /[.,/;:=)\]}]/.test(after);
 }
 
-/** Whether `*` stands between letters or numbers, where no phrase ends: `**2*3**` is bold as a whole. */
+/**
+ * Whether `*` stands between letters or numbers, where no phrase ends: `**2*3**` is bold as a
+ * whole.
+ */
 function isInWord({ before, after }: Flanked, length: number): boolean {
   if (CJK.test(before + after)) return false;
   if (isQuoted({ before, after })) return true;
@@ -130,12 +133,12 @@ function isInWord({ before, after }: Flanked, length: number): boolean {
   return isWithin && (length === 1 || /\p{N}/u.test(before + after));
 }
 
-/** Whether `*` is meant itself, alone in quotation marks or brackets: `'*'`, `count(*)`. */
+/** Whether `*` itself is meant, alone in quotation marks or brackets: `'*'`, `count(*)`. */
 function isQuoted({ before, after }: Flanked): boolean {
   return /^(?:''|""|‘’|“”|\(\)|\[\])$/.test(before + after);
 }
 
-/** A line end and the beginning or end of the text count as a space, as in CommonMark. */
+/** A line break and the beginning or end of the text count as a space, as in CommonMark. */
 function characterOf(code: Code): string {
   return endsLine(code) || code < 0 ? ' ' : String.fromCharCode(code);
 }
@@ -156,7 +159,10 @@ declare module 'micromark-util-types' {
 
 const BAR = 124;
 
-/** `\|` in text: a bar that hides nothing. The parser knows that it is escaped, the tree would not. */
+/**
+ * `\|` in text: a bar that starts no spoiler. The parser knows that it is escaped, but the tree
+ * would not.
+ */
 export const escapedBar: Construct = {
   tokenize(effects, ok, nok) {
     return (backslash) => {
@@ -173,8 +179,9 @@ export const escapedBar: Construct = {
 };
 
 /**
- * `&` is text, so that `&lt;` is shown as it is written: a model that explains HTML means those characters. In an
- * address, which is no text, character references count as in CommonMark: `?a=1&amp;b=2`.
+ * `&` is text, so that `&lt;` is shown as written: a model that explains HTML means those
+ * characters. In an address, which is not text, character references count as in CommonMark:
+ * `?a=1&amp;b=2`.
  */
 export const ampersand: Construct = {
   tokenize(effects, ok) {
@@ -191,8 +198,8 @@ export const ampersand: Construct = {
 export const escapedBarTree: TreeExtension = literal('escapedBar', () => '|');
 
 /**
- * GFM looks for e-mail addresses at every word, which takes a quarter of the time. The same syntax,
- * without that in text without an `@`.
+ * GFM looks for email addresses at every word, which takes a quarter of the time. This is the same
+ * syntax, without that in text without an `@`.
  */
 export function quickAddresses(gfm: SyntaxExtension): (markdown: string) => SyntaxExtension {
   const text: Record<string, Construct[]> = {};
@@ -204,11 +211,14 @@ export function quickAddresses(gfm: SyntaxExtension): (markdown: string) => Synt
 }
 
 /*
- * Maths is shown as it is written, since no chat draws it: it becomes literal text, so that its signs
- * are no marks.
+ * Maths is shown as written, because no chat renders it: it becomes literal text, so that its signs
+ * are not marks.
  */
 
-/** `$…$` by pandoc's rule, so that prices stay prose; `$$…$$`, which may hold spaces at its ends; `\(…\)`; `\[…\]`. */
+/**
+ * `$…$` by pandoc's rule, so that prices stay prose; `$$…$$`, which may have spaces at its ends;
+ * `\(…\)`; `\[…\]`.
+ */
 const MATHS = new RegExp(
   [
     /(?<![\p{L}\p{N}$\\])\$(?![\s$]|\*\*)(?:\\[^`]|(?!\n\s*\n)[^$`\\])+(?<!\s)\$(?![\p{L}\p{N}$])/u,
@@ -221,7 +231,7 @@ const MATHS = new RegExp(
   'gu',
 );
 
-/** Brackets that are escaped: words in them, a number, the `x` of a box. */
+/** Escaped brackets: words in them, a number, the `x` of a box. */
 const PROSE = /^\\(?:\[\s*\p{L}\s*|.(?=[\s\S]*\p{L}{2}|\P{L}*$)[\p{L}\p{N}\s.,:;!?'’-]*)\\.$/u;
 
 declare module 'micromark-util-types' {
@@ -231,7 +241,7 @@ declare module 'micromark-util-types' {
   }
 }
 
-/** The maths in the text of this Markdown and what `literalSigns` finds, as syntax. */
+/** The syntax of the maths in this Markdown, and of what `literalSigns` finds. */
 export function mathsIn(markdown: string): Construct {
   const ends = new Map<number, number>();
   for (const { index, 0: text } of markdown.matchAll(MATHS)) {

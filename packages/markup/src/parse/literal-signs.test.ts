@@ -54,7 +54,7 @@ const marked: [what: string, markdown: string, shown: string][] = [
   ['code', '`C:\\_x\\*` and `^_^`', '<code>C:\\_x\\*</code> and <code>^_^</code>'],
 ];
 
-describe('signs that are meant', () => {
+describe('signs that are meant literally', () => {
   it.each(written)('[M01] stay in %s', (_, markdown) => {
     expect(show(markdown)).toBe(`<p>${markdown}</p>`);
   });

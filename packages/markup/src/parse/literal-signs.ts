@@ -1,27 +1,27 @@
 /*
- * What models write outside of code although its signs would be marks: names, paths, patterns, faces. It is
- * shown as it is written.
+ * What models write outside of code although its signs would be marks: names, paths, patterns,
+ * faces. It is shown as written.
  */
 
-/** A stretch of the source, in UTF-16 units. */
+/** A range of the source, in UTF-16 units. */
 interface Stretch {
   readonly start: number;
   readonly end: number;
 }
 
-/** Each begins with a sign, or with text in front of the first one. */
+/** Each begins with a sign, or with text before the first one. */
 const NAMES = new RegExp(
   [
-    // Names in Python and JavaScript that bold text would be.
+    // Names in Python and JavaScript that would be bold text.
     /(?<![\p{L}\p{N}_\\])__(?:init|name|main|str|repr|dict|doc|file|all|call|len|eq|ne|lt|gt|hash|iter|next|enter|exit|new|del|class|slots|version|author|bases|module|path|package|annotations|import|getattr|setattr|getitem|setitem|delitem|contains|add|sub|mul|get|set|bool|int|float|await|aiter|anext|aenter|aexit|future|builtins|tests?|mocks?|fixtures|snapshots|pycache|proto|typename)__(?![\p{L}\p{N}_])/u,
-    // Faces: a shrug, and two eyes that are the same.
+    // Faces: a shrug, and two identical eyes.
     /¯\\_\(ツ\)_\/¯/u,
     /(?<![\p{L}\p{N}_*\\`])(?:([-^=><;.@'~"TtXxOoUuQq0$])_+\1|>_+<|o_O|O_o|\*\^_+\^\*)(?![\p{L}\p{N}_*`])/u,
-    // Paths of Windows, `C:\new\_old` or `\\server\share`.
+    // Windows paths, `C:\new\_old` or `\\server\share`.
     /(?<![\p{L}\p{N}\\])(?:[A-Za-z]:(?=\\)|%\w+%(?=\\)|\.{1,2}(?=\\)|HK[A-Z_]+(?=\\)|\\(?=\\\w[\w.$-]*\\\w))(?:\\(?!\\)[^\s`"'<>|]|[^\s`"'<>|\\*~()[\]]|\*(?=[\w.]))*(?:\\(?!\\)[^\s`"'<>|]|[^\s`"'<>|\\*~()[\]_.,;:!?])/u,
     // Files in any folder: `**/*.js`.
     /(?<![\p{L}\p{N}*\\])(?:[\w.-]+\/)*\*\*\/[*{][\w.*{},/-]*/u,
-    // Templates of C++ and placeholders that would be addresses: `<std::string>`, `<host:port>`.
+    // C++ templates and placeholders that would be addresses: `<std::string>`, `<host:port>`.
     /<[A-Za-z][\w-]*(?:::[^<>\s`]*|:[A-Za-z_][\w-]*)>/u,
     // Calls that would be links: `handlers[name](event)`.
     /(?<=[A-Za-z0-9_])\[[^\][\s`]{1,60}\]\((?![^)]*\.(?:md|html?|pdf|png|jpe?g|svg|txt)\))[\w.,'"=+*-]{0,60}\)/u,
@@ -31,17 +31,20 @@ const NAMES = new RegExp(
   'gu',
 );
 
-/** The signs in a name that the parser would look at. */
+/** The signs in a name that the parser would interpret. */
 const SIGN = /[*_\\<[~]/;
 
-/** Classes and borders of words in a regular expression. */
+/** Character classes and word boundaries in a regular expression. */
 const CLASS = /\\[dwsbDWSB](?![A-Za-z])|\\b\w/;
-/** Around `\.` it is one, too: anchors, ranges, groups, repetitions. */
+/** Surrounded by these, `\.` is part of one, too: anchors, ranges, groups, repetitions. */
 const SYNTAX =
   /^['"(/]*\^|(?<!\\)\$['")/,.;]*$|\[\^?\w-\w|\(\?[:=!<]|(?<!\\)[.\])][*+](?!\*)|(?<!\\)\{\d+,?\d*\}/;
-/** A slash needs no backslash in prose: a substitution, an address in a pattern or JSON. */
+/**
+ * A slash needs no backslash in prose, so this is a substitution, or an address in a pattern or
+ * JSON.
+ */
 const SLASH = /(?<!\\)\\\//;
-// A class without some signs, `[^\]]`, and a substitution, `s/\*/\_/g`.
+// A negated class, `[^\]]`, and a substitution, `s/\*/\_/g`.
 const OTHER_PATTERN = /\[\^\\.[^\]]*\]|^['"]?(?:s|y|tr)\/[^/]+\/[^/]*\/[a-z]*['"]?[,.;]?$/;
 
 function isPattern(word: string): boolean {
@@ -49,7 +52,7 @@ function isPattern(word: string): boolean {
   return word.includes('\\.') && SYNTAX.test(word);
 }
 
-/** The stretches in which signs are meant as such, from the first sign of each. */
+/** The ranges in which signs are meant literally, from the first sign of each. */
 export function literalSigns(markdown: string): readonly Stretch[] {
   const found: Stretch[] = [];
   for (const { index, 0: text } of markdown.matchAll(NAMES)) {

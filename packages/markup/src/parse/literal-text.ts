@@ -2,8 +2,9 @@ import { hasLiteral, shownLiteral, splitLiteral } from '@parley/core';
 import type { Nodes, Parents, PhrasingContent, Root } from 'mdast';
 
 /**
- * Puts literal text (`literal` of the core), whose signs the parser has not seen, into the tree as what it is.
- * @param source what was parsed.
+ * Puts literal text (`literal` of the core), whose signs the parser has not seen, into the tree
+ * unchanged.
+ * @param source the parsed text.
  */
 export function placeLiteralText(root: Root, source: string): void {
   if (hasLiteral(source)) placeIn(root);
@@ -16,7 +17,7 @@ function placeIn(parent: Parents): void {
     if ('children' in child) placeIn(child);
   }
   if (!children.some(isMixed)) return;
-  // The children of a parent that holds text are inlines.
+  // The children of a parent that contains text are inlines.
   const inlines = children.flatMap((child): readonly Nodes[] =>
     isMixed(child) ? literalParts(child) : [child],
   );

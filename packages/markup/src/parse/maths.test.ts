@@ -69,7 +69,7 @@ describe('maths', () => {
     expect(html(markdown)).toBe(`<p>${shown}</p>`);
   });
 
-  it.each(prose)('is not seen in %s', (_, markdown, shown) => {
+  it.each(prose)('is not found in %s', (_, markdown, shown) => {
     expect(html(markdown)).toBe(`<p>${shown}</p>`);
   });
 
@@ -77,11 +77,11 @@ describe('maths', () => {
     expect(html(markdown)).toBe(shown);
   });
 
-  it.each(noBlocks)('is no block: %s', (_, markdown, shown) => {
+  it.each(noBlocks)('is not a block: %s', (_, markdown, shown) => {
     expect(html(markdown)).toBe(shown);
   });
 
-  it('[M01] stays out of the next cell of a table', () => {
+  it('[M01] does not reach into the next cell of a table', () => {
     expect(html('|a|b|\n|-|-|\n|$x|*y*$|')).toContain('<td>$x</td><td><em>y</em>$</td>');
   });
 

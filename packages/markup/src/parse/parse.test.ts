@@ -10,17 +10,17 @@ const html = (markdown: string) =>
 const long = (before: string, after: string) => html(`${before}\n\n${filler.repeat(8)}${after}`);
 
 describe('definitions in other pieces', () => {
-  it('[M01] make references links', () => {
+  it('[M01] turn references into links', () => {
     expect(long('[a] [b]', '[a]: https://e.org')).toContain('href="https://e.org"');
   });
 
-  it('[M01] make references footnotes, whose text is shown once', () => {
+  it('[M01] turn references into footnotes, whose text is shown once', () => {
     const shown = long('a[^n] b[^m]', '[^n]: note');
     expect(shown).toContain('<p>a[n] b[^m]</p>');
     expect(shown.split('[n] note')).toHaveLength(2);
   });
 
-  it('take nothing from a piece that begins with indented text', () => {
+  it('do not affect a piece that begins with indented text', () => {
     const shown = html(`[^n]: note\n\n\`\`\`\n${'code\n'.repeat(5_000)}\`\`\`\n    text[^n]`);
     expect(shown).toMatch(/text\[\^n\]<\/code><\/pre>$/);
   });

@@ -26,15 +26,15 @@ export type Parsed =
       readonly root: Root;
       /** The text that the positions in `root` refer to. */
       readonly source: string;
-      /** Nodes that start before this offset were lent by other pieces and are not shown. */
+      /** Nodes that start before this offset come from other pieces and are not shown. */
       readonly shownFrom: number;
       readonly endsBlank: boolean;
     }
   | (Exclude<Piece, { type: 'markdown' }> & { readonly endsBlank: boolean });
 
 /**
- * Parses any Markdown in bounded time, a step for each piece; what would stall the parser comes back
- * as literal text.
+ * Parses any Markdown in bounded time, one step per piece; text that would stall the parser becomes
+ * literal text.
  */
 export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
   const source = sourceText(markdown);
@@ -59,7 +59,9 @@ function parsePiece(piece: Piece, lent: string): Parsed {
   return { type: 'tree', root, source: lent + piece.text, shownFrom: lent.length, endsBlank };
 }
 
-/** The parser throws only where it overflows the stack, on nesting the guard did not foresee. */
+/**
+ * The parser throws only when it overflows the stack, on nesting that the guard did not foresee.
+ */
 function tryParse(markdown: string): Root | undefined {
   try {
     return quickTree(markdown) ?? parseSyntax(markdown);
@@ -83,15 +85,15 @@ const CODE = {
 
 const gfmFor = quickAddresses(gfm({ singleTilde: false }));
 const TREE = [
-  // The tokenizer finds bare addresses already; the transform searches the whole tree again.
+  // The tokenizer already finds bare addresses; the transform would search the whole tree again.
   ...gfmFromMarkdown().map(({ transforms: _again, ...extension }) => extension),
   mathsTree,
   escapedBarTree,
 ];
 
 /**
- * Parses Markdown (GFM, with maths) to mdast, with positions; what `quickTree` can read takes ten times
- * as long. Quadratic or worse on hostile input: guard it.
+ * Parses Markdown (GFM, with maths) to mdast, with positions. It takes ten times as long as
+ * `quickTree` where that applies. Quadratic or worse on hostile input, so guard it.
  */
 export function parseSyntax(markdown: string): Root {
   const extensions = [gfmFor(markdown), ownSyntax(markdown), quotesIn(markdown)];
@@ -116,9 +118,9 @@ function ownSyntax(markdown: string): SyntaxExtension {
 }
 
 /**
- * Text as the parser reads it right: well-formed, line ends as `\n`, U+FFFD for NUL, as CommonMark has
- * it, and no byte order mark. The parser would do that, too, but beside a NUL it doubles the signs of
- * marks, and it leaves the mark out of its positions.
+ * Prepares text for the parser: well-formed, line breaks as `\n`, U+FFFD for NUL as in CommonMark,
+ * and no byte order mark. The parser would do that, too, but next to a NUL it doubles the signs of
+ * marks, and its positions do not count the byte order mark.
  */
 function sourceText(text: string): string {
   return text
@@ -129,14 +131,15 @@ function sourceText(text: string): string {
     .replaceAll('\r', '\n');
 }
 
-/** The most definitions that every piece gets; more are not resolved across pieces. */
+/** The most definitions that every piece gets; further ones are not resolved across pieces. */
 const MAX_DEFINITIONS = 200;
 const MAX_LENGTH = 4_000;
 
 /**
  * The definitions of links and footnotes of all pieces, so that a reference in one piece finds its
- * definition in another. Of a footnote only its name: its text is shown in its own place.
- * @returns Markdown to put before each piece; empty if there are none.
+ * definition in another. A footnote contributes only its name, because its text is shown in its own
+ * place.
+ * @returns Markdown to put before each piece; empty when there are none.
  */
 export function lentDefinitions(pieces: readonly Piece[]): string {
   const links: string[] = [];
@@ -148,7 +151,7 @@ export function lentDefinitions(pieces: readonly Piece[]): string {
     if (links.length + footnotes.length >= MAX_DEFINITIONS || length > MAX_LENGTH) break;
     (line[1] === '^' ? footnotes : links).push(lent);
   }
-  // The rule ends the last footnote, else it would take an indented line that follows.
+  // The rule ends the last footnote, which would otherwise include an indented line that follows.
   if (footnotes.length > 0) footnotes.push('', '***', '');
   return (
     [...footnotes, ...links].map((line) => `${line}\n`).join('') + (links.length > 0 ? '\n' : '')

@@ -6,7 +6,7 @@ const filler = `${'word '.repeat(200).trim()}.\n\n`;
 const long = filler.repeat(20);
 
 describe('cutting the source', () => {
-  it('leaves an ordinary answer whole', () => {
+  it('keeps an ordinary answer in one piece', () => {
     const markdown = '# A\n\n- b\n\n```js\nc\n```\n';
     expect(runAllSteps(cutIntoPieces(markdown))).toEqual([{ type: 'markdown', text: markdown }]);
   });
@@ -42,11 +42,11 @@ describe('cutting the source', () => {
     ['quotes in quotes', '> '.repeat(500)],
     ['character references', '&a;'.repeat(20_000)],
     ['one endless line', 'word '.repeat(16_000)],
-  ])('[M06] shows %s as written instead of parsing them', (_, hostile) => {
+  ])('[M06] shows %s as written instead of parsing it', (_, hostile) => {
     expect(runAllSteps(cutIntoPieces(hostile))).toEqual([{ type: 'literal', text: hostile }]);
   });
 
-  it('[M06] still parses what is beside a hostile block', () => {
+  it('[M06] still parses what is next to a hostile block', () => {
     const pieces = runAllSteps(
       cutIntoPieces(`**before**\n\n${'a**b'.repeat(20_000)}\n\n**after**`),
     );

@@ -1,12 +1,12 @@
 import { type Steps, stepEvery } from '../steps.ts';
 
-/** A stretch of the source: for the parser, a whole code block, or text to show as it is written. */
+/** A stretch of the source: for the parser, a whole code block, or text to show as written. */
 export type Piece =
   | { readonly type: 'markdown'; readonly text: string }
   | ({ readonly type: 'code' } & FencedCode)
   | { readonly type: 'literal'; readonly text: string };
 
-/** The size of one step, in characters; a line costs as much as so many of them. */
+/** The size of one step, in characters, and how many of them a line costs. */
 const STEP = 400_000;
 const LINE = 50;
 
@@ -14,12 +14,13 @@ const LINE = 50;
  * Cuts Markdown into pieces that parse in bounded time. An ordinary answer is one piece, so nothing
  * changes for it; a large one is cut between top-level blocks; a block that would stall the parser
  * becomes literal text.
- * @param markdown with `\n` line ends.
+ * @param markdown with `\n` line breaks.
  */
 export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
   const isStep = stepEvery(STEP);
   const pieces: Piece[] = [];
-  // The blocks that are parsed together, and what the parser gets of the document before this block.
+  // The blocks that are parsed together, and what the parser gets of the document before this
+  // block.
   let joined: string[] = [];
   let risk = NO_RISK;
   let document = NO_RISK;
@@ -57,7 +58,7 @@ export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
 interface Block {
   readonly lines: string[];
   risk: Risk;
-  /** Whether it has an item of a list that is not indented. */
+  /** Whether it has a list item that is not indented. */
   hasItem: boolean;
   /** The fence of a code block, and whether its closing line is still to come. */
   fence: Fence | undefined;
@@ -80,7 +81,10 @@ function addLine(block: Block, line: string): void {
   block.hasItem ||= interruptsParagraph(line);
 }
 
-/** Whether a cut before this line is safe: round a code block, or not indented and after an empty line or as a list item. */
+/**
+ * Whether a cut before this line is safe: around a code block, or not indented and after an empty
+ * line or as a list item.
+ */
 function beginsBlock({ lines, fence, isOpen, hasItem }: Block, line: string): boolean {
   if (fence !== undefined) return !isOpen;
   if (readOpeningFence(line) !== undefined) return true;
@@ -104,7 +108,9 @@ function pieceTypeOf({ risk, fence }: Block, document: Risk): Piece['type'] {
   return isSafe(risk, BLOCK) ? 'markdown' : 'literal';
 }
 
-/** Whether the line is an item that needs no empty line before it: a bullet or number 1, with text. */
+/**
+ * Whether the line is an item that needs no empty line before it: a bullet or number 1, with text.
+ */
 function interruptsParagraph(line: string): boolean {
   const length = markerLength(line, 0);
   return (
@@ -122,17 +128,17 @@ interface Risk {
   readonly brackets: number;
   /** `&`, slow at the end of a bare address. */
   readonly references: number;
-  /** `|`: cells of a table, each of which is parsed by itself. */
+  /** `|`: cells of a table, each of which is parsed separately. */
   readonly cells: number;
   /** Lines that open or underline a block: list items, quotes, `===`. */
   readonly markers: number;
-  /** Deepest nesting of lists and quotes. */
+  /** The deepest nesting of lists and quotes. */
   readonly depth: number;
 }
 
 /**
- * The limits of one call of the parser. Measured on two cores at these limits: 10–50 ms a call, while 80 kB of `a**b`
- * in one call takes 10–68 s and 500 list levels 5 s.
+ * The limits of one call of the parser. Measured on two cores at these limits: 10–50 ms a call,
+ * while 80 kB of `a**b` in one call take 10–68 s and 500 list levels 5 s.
  */
 const SAFE: Risk = {
   length: 16_000,
@@ -145,7 +151,7 @@ const SAFE: Risk = {
   depth: 24,
 };
 
-/** One block may hold more than blocks that are joined, since it cannot be cut: up to 100 ms a call. */
+/** One block may contain more than joined blocks, because it cannot be cut: up to 100 ms a call. */
 const BLOCK: Risk = { ...SAFE, length: 32_000, brackets: 1_500, cells: 4_000, markers: 800 };
 /** The limits of one document; the rest is shown as written. No chat answer is this long. */
 const DOCUMENT: Risk = {
@@ -162,7 +168,7 @@ const DOCUMENT: Risk = {
 /** The counts that add up; depth does not. */
 const SUMS = ['length', 'lines', 'marks', 'brackets', 'references', 'cells', 'markers'] as const;
 
-/** Nothing yet; the start of a sum. */
+/** The start of a sum. */
 const NO_RISK: Risk = {
   length: 0,
   lines: 0,
@@ -174,7 +180,7 @@ const NO_RISK: Risk = {
   depth: 0,
 };
 
-/** Whether the parser can take this in one call. */
+/** Whether the parser can process this in one call. */
 function isSafe(risk: Risk, limit: Risk = SAFE): boolean {
   return risk.depth <= limit.depth && SUMS.every((kind) => risk[kind] <= limit[kind]);
 }
@@ -186,7 +192,7 @@ function addRisk(a: Risk, b: Risk): Risk {
   return both;
 }
 
-/** The risk of one line, given without its line end. */
+/** The risk of one line, given without its line break. */
 function riskOfLine(line: string): Risk {
   let marks = 0;
   let brackets = 0;
@@ -204,7 +210,10 @@ function riskOfLine(line: string): Risk {
   return { length: line.length + 1, lines: 1, marks, brackets, references, cells, markers, depth };
 }
 
-/** The depth to which a line may nest: its own markers, and two columns of indent for each list above it. */
+/**
+ * The depth to which a line may nest: its own markers, and two columns of indent for each list
+ * above it.
+ */
 function nestingOf(line: string): { depth: number; marker: boolean } {
   let indent = 0;
   let own = 0;
@@ -224,7 +233,7 @@ function nestingOf(line: string): { depth: number; marker: boolean } {
   return { depth: own === 0 ? 0 : own + Math.floor(indent / 2), marker: own > 0 || underline };
 }
 
-/** Length of the quote or list marker at `at`, 0 if there is none. */
+/** The length of the quote or list marker at `at`; 0 when there is none. */
 function markerLength(line: string, at: number): number {
   const character = line[at];
   if (character === '>') return 1;
@@ -285,7 +294,7 @@ function readFenced(lines: readonly string[]): FencedCode | undefined {
   const fence = readOpeningFence(opening);
   if (fence === undefined) return undefined;
   const closed = lines.length > 1 && closesFence(lines.at(-1) ?? '', fence);
-  // The line end before the closing line, or at the end of the text, is not part of the code.
+  // The line break before the closing line, or at the end of the text, is not part of the code.
   const body = lines.slice(1, closed || lines.at(-1) === '' ? -1 : undefined);
   const info = opening.trim().slice(fence.length).trim();
   const text = body.map((line) => withoutIndent(line, fence.indent)).join('\n');

@@ -1,8 +1,8 @@
 import type { Construct, Context, Next, SyntaxExtension } from './inline-syntax.ts';
 
 /**
- * A `>` at the start of a line or list item that quotes nothing: `>50%`, `>= 18`, `- > 90 points`, and the prompt of
- * Python.
+ * A `>` at the start of a line or list item that quotes nothing: `>50%`, `>= 18`, `- > 90 points`,
+ * and the Python prompt.
  */
 const NO_QUOTE =
   /^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?=>=|>[$€£]?\d|>>> (?:[\d'"([{]|[\w.]+(?:[([]| ?=)|(?:import|from|def|class|for|while|if|with) ))|^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?=> [$€£]?\d+(?:[.,]\d+)*(?![.,)\d]))/gm;
@@ -10,10 +10,13 @@ const NO_QUOTE =
 const GREATER = 62;
 /** Spaces and tabs; a tab is one code and some virtual spaces. */
 const SPACES: ReadonlySet<number | null> = new Set([32, -1, -2]);
-/** More would be code. */
+/** With more spaces it would be code. */
 const MAX_SPACES = 3;
 
-/** Block quotes, but for a `>` that compares or is a prompt; nothing where there is none of these. */
+/**
+ * Block quotes, except for a `>` that compares or is a prompt; no syntax when there is none of
+ * these.
+ */
 export function quotesIn(markdown: string): SyntaxExtension {
   if (!markdown.includes('>')) return {};
   const others = new Set<number>();

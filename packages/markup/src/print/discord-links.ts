@@ -1,7 +1,10 @@
 import type { Mark, Run } from '../document.ts';
 import { commonMarks, joinEqual, linkOf, showsAddress } from '../transform/runs.ts';
 
-/** Discord's marks of each format. Italic never with underscores: those hold at word edges only. */
+/**
+ * Discord's marks for each format. Italic never uses underscores, which work only at word
+ * boundaries.
+ */
 export const SIGNS: Readonly<Record<Exclude<Mark['type'], 'link'>, string>> = {
   code: '`',
   bold: '**',
@@ -9,14 +12,14 @@ export const SIGNS: Readonly<Record<Exclude<Mark['type'], 'link'>, string>> = {
   underline: '__',
   strike: '~~',
   spoiler: '||',
-  // Discord draws no formulas, so nothing there has this mark.
+  // Discord renders no formulas, so nothing there has this mark.
   math: '',
 };
 
 /**
- * The same runs as Discord can show them: an address that shows itself has a link without `url`,
- * white space is outside of the marks that begin or end there, and no mark is around text that would
- * end it too early.
+ * Rewrites runs so that Discord can show them: an address that shows itself has a link without
+ * `url`, white space is outside the marks that begin or end there, and no mark surrounds text that
+ * would end it too early.
  */
 export function discordRuns(runs: readonly Run[]): Run[] {
   const shown: Run[] = [];
@@ -38,7 +41,7 @@ export function isCode({ marks }: Run): boolean {
   return marks.some(({ type }) => type === 'code');
 }
 
-/** No backslash changes code or an address: marks around it must not be ended by it. */
+/** No backslash affects code or an address, so these must not end the marks around them. */
 function marksAround(text: string, marks: readonly Mark[]): readonly Mark[] {
   return marks.filter(({ type }) => !endsMark(text, type));
 }
@@ -52,7 +55,7 @@ function endsMark(text: string, type: Mark['type']): boolean {
   );
 }
 
-/** White space keeps only the marks of what precedes it. */
+/** White space keeps only the marks of the text before it. */
 function spaceOutside(runs: readonly Run[]): Run[] {
   let before: readonly Mark[] = [];
   return runs.map((run) => {
@@ -76,8 +79,8 @@ function isSpace(run: Run): boolean {
 }
 
 /**
- * A link as Discord shows it: the address itself, or a text with the address behind it, or, where
- * the text or the address does not allow that, both beside each other.
+ * A link as Discord shows it: the address itself, or a text with the address behind it; when the
+ * text or the address does not allow that, both next to each other.
  */
 function linkRuns({ url }: { readonly url: string }, linked: readonly Run[]): Run[] {
   const runs = linked.map(({ text, marks }) => ({
@@ -109,12 +112,12 @@ function joinRunTexts(runs: readonly Run[]): string {
 }
 
 function address(url: string, marks: readonly Mark[]): Run {
-  // The end of a link before it would be looked for in it, too.
+  // Discord would find the end of a link before it in this text, too.
   if (!isReadable(url) || url.includes('](')) return { text: url, marks };
   return { text: url, marks: [...marksAround(url, marks), { type: 'link', url: '' }] };
 }
 
-/** Nothing can keep the signs of marks apart in a link's text, and there are no backslashes. */
+/** Nothing separates the signs of marks in a link's text, and backslashes do not work there. */
 function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
   const text = joinRunTexts(runs);
   const inner = runs.map(({ marks }) => marks.slice(outer).filter(({ type }) => type !== 'code'));
@@ -126,12 +129,12 @@ function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
   return !touches && !/[_~|]/.test(text);
 }
 
-/** Discord makes no link of a text that contains an address, also not of its own invites. */
+/** Discord makes no link of a text that contains an address, including its own invites. */
 const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
 /**
- * Text that cannot be in a link: there Discord knows no backslashes, takes out zero-width characters, and makes no
- * link at all of a text with emoji, names of emoji or mentions in it. An underscore in a word neither ends italic
- * text nor lets any begin before it.
+ * Text that cannot be in a link: there Discord knows no backslashes, removes zero-width characters,
+ * and makes no link at all of a text with emoji, emoji names or mentions in it. An underscore in a
+ * word neither ends italic text nor lets any begin before it.
  */
 const UNFIT =
   /[\[\]`\\*]|_(?![0-9A-Za-z])|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;
@@ -142,7 +145,7 @@ const UNFIT_CODE = /[`*~|<>@#[\]\\:]|_(?![0-9A-Za-z])/;
 function isFit(runs: readonly Run[]): boolean {
   const text = joinRunTexts(runs);
   return (
-    // Not the bracket that is left of an address behind a cut.
+    // Excludes a lone bracket that is left of an address after a cut.
     /[\p{L}\p{N}]/u.test(text) &&
     !ADDRESS_IN_TEXT.test(text) &&
     runs.every((run) => !(isCode(run) ? UNFIT_CODE : UNFIT).test(run.text))
@@ -151,7 +154,7 @@ function isFit(runs: readonly Run[]): boolean {
 
 const BARE_ADDRESS = /https?:\/\/[^\s<]+[^<.,:;"'\]\s]/g;
 
-/** Code and text, with the addresses in it that Discord links: it knows no backslashes in them. */
+/** Code and text, with the addresses in it that Discord links; backslashes do not work in those. */
 function plainRuns(runs: readonly Run[]): Run[] {
   return runs.flatMap((run) => {
     const { text, marks } = run;
@@ -197,14 +200,15 @@ function isReadable(url: string): boolean {
 
 /** The address with everything encoded that would end it, or a mark around it, too early. */
 function maskable(url: string): string {
-  // Browsers read a backslash in an address as a slash. Discord's servers look for pings here, too.
+  // Browsers read a backslash in an address as a slash. Discord's servers look for mentions here,
+  // too.
   const encoded = url
     .replaceAll('\\', '/')
     .replaceAll(
       /[\p{Cf}\p{Z}\p{Cc}<>"'*`|]|(?<=_)_|(?<=~)~|\](?=\()|@(?=everyone|here)/gu,
       percent,
     );
-  // Discord takes a pair of parentheses as part of an address, but no pair in a pair.
+  // Discord accepts a pair of parentheses as part of an address, but no nested pairs.
   const hasPairs = /^[^()]*(?:\([^()]*\)[^()]*)*$/.test(encoded);
   return hasPairs ? encoded : encoded.replaceAll(/[()]/g, percent);
 }

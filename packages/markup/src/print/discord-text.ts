@@ -3,7 +3,7 @@ import { commonMarks, linkOf } from '../transform/runs.ts';
 import { discordRuns, isCode, isFoundIn, SIGNS } from './discord-links.ts';
 import { walkRuns } from './lines.ts';
 
-/** Keeps two signs apart, or a name from being one; invisible. */
+/** Separates two signs, or keeps a name from being recognized; invisible. */
 export const ZERO_WIDTH_SPACE = '\u200b';
 
 /** A message that is being written. */
@@ -11,23 +11,25 @@ export interface Page {
   text: string;
   /** The number of Discord's nodes: marks, links, code, lists, emoji. */
   nodes: number;
-  /** Signs of literal text that need a backslash because of what is elsewhere in the message. */
+  /** Signs of literal text that need a backslash because of other text in the message. */
   readonly escaped: ReadonlySet<string>;
   /** Text that looks like a mention stays one. */
   readonly live: boolean;
   /** Whether the next text is where a heading, list or quote may begin. */
   startsLine: boolean;
-  /** Whether the next text follows a line end in a list item, which Discord drops before a sign. */
+  /**
+   * Whether the next text follows a line break in a list item, which Discord drops before a sign.
+   */
   joins: boolean;
-  /** Whether the last thing written begins or ends a mark; code and addresses end one. */
+  /** Whether the last output begins or ends a mark; code and addresses end one. */
   after: 'start' | 'end' | undefined;
-  /** Whether a `](` would end the last link, since Discord looks for the last one. */
+  /** Whether a `](` would end the last link, because Discord searches the last one. */
   endsLink: boolean;
 }
 
 export function newPage(texts: readonly string[], live: boolean): Page {
   const escaped = new Set<string>();
-  // An underscore ends italic text only where no letter or digit follows.
+  // An underscore ends italic text only when no letter or digit follows.
   if (texts.some((text) => /_(?![0-9A-Za-z])/.test(text))) escaped.add('_');
   // Code and addresses may contain the end of a link.
   if (texts.some((text) => text.includes(']('))) escaped.add('[');
@@ -50,8 +52,8 @@ export interface LineStart {
 }
 
 /**
- * A line end and what is before the content of the next line. An empty line would end a list item or
- * its text for Discord, one with a space does not.
+ * A line break and the prefix of the next line. For Discord an empty line would end a list item or
+ * its text; a line with a space does not.
  */
 export function newLine(page: Page, { prefix, inItem }: LineStart): void {
   if (inItem && page.text.endsWith(`\n${prefix}`)) page.text += ' ';
@@ -99,7 +101,7 @@ function isWhole(mark: Mark): boolean {
   return mark.type === 'code' || (mark.type === 'link' && mark.url === '');
 }
 
-/** Begins a mark, apart from the end of another one that it would run together with. */
+/** Begins a mark, separated from the end of another one that it would run together with. */
 function openMark(page: Page, mark: Mark): void {
   page.nodes += 1;
   if (mark.type === 'link') {
@@ -108,14 +110,14 @@ function openMark(page: Page, mark: Mark): void {
   }
   const sign = SIGNS[mark.type];
   const before = page.text.at(-1);
-  // Strike-through ends only where no underscore follows.
+  // Strikethrough ends only if no underscore follows.
   const touches = before === sign[0] || (before === '~' && sign === '__');
   const { startsLine } = page;
   writeMarkup(page, page.after === 'end' && touches ? ZERO_WIDTH_SPACE + sign : sign, 'start');
   page.startsLine = startsLine;
 }
 
-/** Ends a mark. Bars and tildes know no backslash, so theirs must not touch any. */
+/** Ends a mark. Backslashes do not work for bars and tildes, so theirs must not touch any. */
 function closeMark(page: Page, mark: Mark): void {
   if (mark.type === 'link') {
     writeMarkup(page, `](${mark.url})`);
@@ -127,13 +129,13 @@ function closeMark(page: Page, mark: Mark): void {
   writeMarkup(page, touches ? ZERO_WIDTH_SPACE + sign : sign, 'end');
 }
 
-/** Whether this sign would run together with the sign of a mark or the code right before it. */
+/** Whether this sign would run together with the sign of a mark or the code directly before it. */
 function touchesSign({ text, after }: Page, sign: string): boolean {
   const before = text.at(-1);
   return after !== undefined && (before === sign || (before === '~' && sign === '_'));
 }
 
-/** Backticks of one length on both sides; Discord takes three for a block, so one or two. */
+/** The same number of backticks on both sides; Discord takes three for a block, so one or two. */
 function putCode(page: Page, code: string): void {
   const text = code.replaceAll('\n', ' ');
   const hasTick = /(?<!`)`(?!`)/.test(text);
@@ -144,14 +146,17 @@ function putCode(page: Page, code: string): void {
   putRaw(page, tick + start + inner + end + tick);
 }
 
-/** Bare where Discord finds exactly this address; in angle brackets otherwise, which cost the preview. */
+/**
+ * Written bare if Discord finds exactly this address; otherwise in angle brackets, which disable
+ * the preview.
+ */
 function putAddress(page: Page, url: string, following: string): void {
   // The backslash before it would become part of the address.
   const isBare = !following.includes('<') && isFoundIn(url, url + following);
   putRaw(page, isBare ? url : `<${url}>`);
 }
 
-/** The text behind a run without the end of a mark between them: a star for all but text. */
+/** The text after a run, if no mark ends between them; an asterisk stands for anything but text. */
 function followingCharacter(runs: readonly Run[], index: number): string {
   const marks = runs[index]?.marks.filter(({ type }) => type !== 'link') ?? [];
   const next = runs[index + 1];
@@ -160,7 +165,7 @@ function followingCharacter(runs: readonly Run[], index: number): string {
   return isText ? next.text : '*';
 }
 
-/** The same up to white space. */
+/** The text after a run, up to white space. */
 function wordAfter(runs: readonly Run[], index: number): string {
   const text = followingCharacter(runs, index);
   const space = text.search(/\s/);
@@ -169,7 +174,7 @@ function wordAfter(runs: readonly Run[], index: number): string {
     : text.slice(0, space);
 }
 
-/** Literal text, with its marks and what follows it without the end of a mark. */
+/** Literal text, with its marks and what follows it before the end of a mark. */
 interface Literal {
   readonly text: string;
   readonly marks: readonly Mark[];
@@ -191,27 +196,31 @@ function putText(page: Page, { text, marks, behind }: Literal, line: LineStart):
   page.nodes += text.match(PART_OF_EMOJI)?.length ?? 0;
 }
 
-/** Every emoji has one of these in it, joined ones several: Discord counts no more than these. */
+/**
+ * Every emoji contains at least one of these, and joined ones several: Discord never counts more.
+ */
 const PART_OF_EMOJI = /\p{Emoji_Presentation}|\ufe0f/gu;
 
-/** The beginning of a block at the start of a line; a heading's text may also be on the next line. */
+/**
+ * The beginning of a block at the start of a line; a heading's text may also be on the next line.
+ */
 const BLOCK = /^[ \t]*(?=#{1,6}(?:\s|$)|-#[ \t]|[*-][ \t]|>[ \t]|>>>[ \t])|^[ \t]*\d+(?=\.[ \t])/;
 /** Whether Discord's text ends before this: at signs, emoji, `word:x` and `1.`. */
 const ENDS_TEXT = /^(?:(?![0-9A-Za-z\s])[\0-\u{bf}]|\p{RGI_Emoji}|\w+:\S|\d+\.)/v;
 
-/** Mentions, commands, times: what Discord fills in between `<` and `>`. */
+/** Mentions, commands, times: what Discord replaces between `<` and `>`. */
 const MENTION =
   /<(?:[@#][!&]?\d{1,25}|\/[^<>\n:]{1,110}:\d{1,25}|t:-?\d{1,17}(?::\w)?|(?:id|sound):[\w:-]{1,60})>/y;
-/** Discord's servers ping for these whatever a backslash says. */
+/** Discord's servers notify for these despite a backslash. */
 const PING = /<@(?=[!&]?\d+>)/g;
 
-/** Writes text that is to be seen as it is: one line. */
+/** Writes one line of text so that it is shown literally. */
 export function putLiteral(page: Page, literal: Literal): void {
   if (literal.text === '') return;
   const { startsLine, joins } = page;
   const text = page.live ? literal.text : literal.text.replaceAll(PING, `<@${ZERO_WIDTH_SPACE}`);
   const place: SignLocation = {
-    // What follows the last sign, if no white space does.
+    // What follows the last sign, unless it is white space.
     text: text + (literal.marks.length > 0 ? '*' : literal.behind.slice(0, 1)),
     inItalic: literal.marks.some(({ type }) => type === 'italic'),
   };

@@ -20,15 +20,15 @@ import {
 import { commonStart, fixedText, markerText, type Printed, RULE } from './lines.ts';
 
 /**
- * Prints Discord's Markdown: what its clients show as it is meant, with no more backslashes than
- * that takes. Everything that is sent counts.
- * @param mentions `live`: what looks like a mention is left as it is.
+ * Prints Discord's Markdown: what its clients show as intended, with no more backslashes than
+ * necessary. Every character sent counts.
+ * @param mentions `live`: text that looks like a mention stays unchanged.
  */
 export function printDiscord(leaves: readonly Leaf[], mentions?: 'live'): Printed {
   const page = newPage(leaves.flatMap(textsOfLeaf), mentions === 'live');
   const layout: Layout = { lists: [], items: new Map(), before: undefined };
   for (const leaf of leaves) printDiscordLeaf(page, leaf, startLeaf(page, layout, leaf));
-  // Discord takes this word for a command.
+  // Discord interprets this word as a command.
   const text = page.text.replace(/^@(?=silent\b)/, `@${ZERO_WIDTH_SPACE}`);
   return { text, counted: text, entities: page.nodes };
 }
@@ -45,10 +45,10 @@ function printDiscordLeaf(page: Page, leaf: Leaf, place: Place): void {
 }
 
 function printText(page: Page, leaf: TextLeaf, place: Place): void {
-  // Space behind a list item's marker would count as a part of it.
+  // Space after a list item's marker would count as part of it.
   const runs = withoutOuterBreaks(leaf.runs, place.level > 0);
   const isBlank = runs.every(({ text }) => text.trim() === '');
-  // Discord takes no item without text, and no heading in one or behind text.
+  // Discord accepts no item without text, and no heading in one or after text.
   if (isBlank && place.hasMarker) writeMarkup(page, ZERO_WIDTH_SPACE);
   else if (isBlank) return;
   else if (leaf.heading === undefined || leaf.heading > 3) putRuns(page, runs, place);
@@ -70,7 +70,7 @@ function printHeading(page: Page, runs: readonly Run[], sign: string, place: Pla
     page.nodes += 1;
     const from = page.text.length;
     putRuns(page, own, place);
-    // Discord takes `#` off both ends of a heading.
+    // Discord removes `#` from both ends of a heading.
     const shown = page.text.slice(from).replace(/^#/, '\\#').replace(/#$/, `#${ZERO_WIDTH_SPACE}`);
     page.text = page.text.slice(0, from) + shown;
   }
@@ -88,11 +88,11 @@ function visibleLines(runs: readonly Run[]): Run[][] {
   return lines.filter((line) => line.some(({ text }) => text.trim() !== ''));
 }
 
-/** A fence ends at the next three backticks, so there are none in it. */
+/** A fence ends at the next three backticks, so the code must not contain any. */
 function printCode(page: Page, text: string, { prefix, inItem }: Place, language?: string): void {
-  // Of code without anything to see Discord would show the language.
+  // For code without visible content, Discord would show the language.
   const isName = language !== undefined && /^[\w+\-.#]{1,40}$/.test(language) && text.trim() !== '';
-  // Without a space an empty line would end the list.
+  // Without a space, an empty line would end the list.
   const empty = inItem ? `${prefix} ` : prefix;
   const body = text
     .replaceAll(/`{3,}/g, (ticks) => [...ticks].join(ZERO_WIDTH_SPACE))
@@ -103,10 +103,10 @@ function printCode(page: Page, text: string, { prefix, inItem }: Place, language
   putRaw(page, `\`\`\`${isName ? language : ''}${body}\n${prefix}\`\`\``);
 }
 
-/** Discord reads no lists deeper than this; deeper items get a bullet that is text. */
+/** Discord parses no lists deeper than this; deeper items get a bullet that is text. */
 const MAX_LEVEL = 11;
 
-/** A list that Discord still reads on. */
+/** A list that Discord is still parsing. */
 interface OpenList {
   readonly list: Container | undefined;
   /** The width of its first marker: Discord removes as much from every other line of every item. */
@@ -116,7 +116,7 @@ interface OpenList {
 
 /** The layout of a message so far. */
 interface Layout {
-  /** Lists still open, outermost first. */
+  /** Open lists, outermost first. */
   readonly lists: OpenList[];
   /** The indent of the other lines of each item that begins in this message. */
   readonly items: Map<Container, number>;
@@ -131,11 +131,11 @@ interface Place {
   inItem: boolean;
   /** Whether an item begins with it. */
   hasMarker: boolean;
-  /** Whether other text is in front of the content. */
+  /** Whether other text precedes the content. */
   hasLabel: boolean;
 }
 
-/** Writes what is between the leaf before and the content of this one. */
+/** Writes what stands between the previous leaf and the content of this one. */
 function startLeaf(page: Page, layout: Layout, leaf: Leaf): Place {
   page.text += gapBefore(layout, leaf);
   page.after = undefined;
@@ -156,12 +156,12 @@ function startLeaf(page: Page, layout: Layout, leaf: Leaf): Place {
   return place;
 }
 
-/** The innermost quote a leaf is in; the transform leaves none in another. */
+/** The innermost quote that a leaf is in; the transform leaves no nested ones. */
 function quoteOf(leaf: Leaf | undefined): Container | undefined {
   return leaf?.within.findLast(({ type }) => type === 'quote');
 }
 
-/** A quote or an item; behind a marker it gets a line of its own. */
+/** A quote or an item; after a marker it gets a line of its own. */
 function startLine(page: Page, place: Place, sign: string, prefix: string): void {
   const isMarked = place.hasMarker || place.hasLabel;
   page.text += isMarked ? `\n${place.prefix}${sign}` : sign;
@@ -206,18 +206,18 @@ function startItem(page: Page, { lists, items }: Layout, place: Place, { list, i
   if (done !== undefined) putLabel(page, place, markerText({ done }));
 }
 
-/** Text in front of the content that no list of Discord's can show: a box, a footnote's name. */
+/** Text before the content that no Discord list can show: a box, a footnote's name. */
 function putLabel(page: Page, place: Place, text: string): void {
   putLiteral(page, { text, marks: [], behind: '' });
   place.hasLabel = true;
 }
 
 function isNative({ label, number }: Marker, level: number): boolean {
-  // Discord begins no list with 0.
+  // Discord starts no list with 0.
   return level < MAX_LEVEL && label === undefined && number !== 0;
 }
 
-/** Whether Discord would show the next item of this list with this very number. */
+/** Whether Discord would show the next item of this list with exactly this number. */
 function continuesList(
   open: OpenList | undefined,
   list: Container | undefined,
@@ -227,10 +227,10 @@ function continuesList(
 }
 
 /**
- * Line ends, and the content of an empty line. Between top-level items an empty line ends the list
- * and the next one goes on with its number. In an item it would end the list too, so there a line of
- * spaces is the empty line, and there is none beside nested items. Lists and quotes that would run
- * together are kept apart.
+ * Line breaks, and the content of an empty line. Between top-level items an empty line ends the
+ * list, and the next one continues with its number. In an item it would end the list too, so there
+ * a line of spaces is the empty line, and there is none next to nested items. Lists and quotes that
+ * would run together are separated.
  */
 function gapBefore({ before, lists, items }: Layout, leaf: Leaf): string {
   if (before === undefined) return '';

@@ -17,13 +17,13 @@ const TAGS = {
   strike: ['<del>', '</del>'],
   spoiler: ['<span class="spoiler">', '</span>'],
   code: ['<code>', '</code>'],
-  // Pages draw no formulas, so nothing there has this mark.
+  // Pages render no formulas, so nothing there has this mark.
   math: ['', ''],
 } as const;
 
 /**
  * Prints HTML for a page under a strict content security policy: everything escaped, no styles, no
- * scripts, no remote pictures, only addresses the transform has allowed.
+ * scripts, no remote pictures, and only addresses that the transform has allowed.
  */
 export function printHtml(leaves: readonly Leaf[]): Printed {
   let text = '';
@@ -52,7 +52,7 @@ function openContainer(container: Container, begins: boolean): string {
   const value = number === undefined ? '' : ` value="${number}"`;
   const item = begins ? `<li${value}>` : '<li class="continued">';
   if (!begins) return item;
-  // A footnote is known by its name and has no bullet.
+  // A footnote is identified by its name and has no bullet.
   if (label !== undefined) return `<li class="continued">[${escapeHtml(label)}] `;
   if (done === undefined) return item;
   return `${item}<input type="checkbox" disabled${done ? ' checked' : ''}> `;
@@ -87,7 +87,7 @@ function printHtmlLeaf(leaf: Leaf): string {
   }
 }
 
-/** The first text of a list item is the item, not a paragraph in it. */
+/** The first text of a list item is the item itself rather than a paragraph in it. */
 function isItemText(leaf: Leaf): boolean {
   return leaf.within.at(-1)?.type === 'item' && leaf.fresh < leaf.within.length;
 }
@@ -158,11 +158,11 @@ const TELEGRAM_TAGS = {
   strike: 's',
   spoiler: 'tg-spoiler',
   code: 'code',
-  // In rich messages alone.
+  // In rich messages only.
   math: 'tg-math',
 } as const;
 
-/** Collects markup and, beside it, what people see: Telegram counts only the latter. */
+/** Collects markup together with what people see: Telegram counts only the latter. */
 interface Writer {
   text: string;
   counted: string;
@@ -170,8 +170,8 @@ interface Writer {
 }
 
 /**
- * Prints Telegram's HTML. Rules kept here: one quote level, nothing inside `code` and `pre`, only
- * the four named references.
+ * Prints Telegram's HTML. Rules observed here: one quote level, nothing inside `code` and `pre`,
+ * only the four named references.
  */
 export function printTelegram(leaves: readonly Leaf[]): Printed {
   const writer: Writer = { text: '', counted: '', entities: 0 };
@@ -238,14 +238,14 @@ function printTelegramText(writer: Writer, leaf: TextLeaf, from: number): void {
   });
 }
 
-/** The beginning of a format in Telegram's HTML. */
+/** The opening tag of a format in Telegram's HTML. */
 export function openTag(mark: Mark): string {
   return mark.type === 'link'
     ? `<a href="${escapeHtml(mark.url)}">`
     : `<${TELEGRAM_TAGS[mark.type]}>`;
 }
 
-/** The end of one. */
+/** The closing tag of a format in Telegram's HTML. */
 export function closeTag({ type }: Mark): string {
   return type === 'link' ? '</a>' : `</${TELEGRAM_TAGS[type]}>`;
 }

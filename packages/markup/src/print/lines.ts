@@ -8,7 +8,7 @@ import {
   linkOf,
 } from '../transform/runs.ts';
 
-/** A printed part and what the platform counts about it. */
+/** A printed part and what the platform counts of it. */
 export interface Printed {
   readonly text: string;
   /** The text that the length limit applies to: `text` itself, or only what people see of it. */
@@ -16,9 +16,9 @@ export interface Printed {
   readonly entities: number;
 }
 
-/** Deeper lists are not indented further: a phone has no room for it. */
+/** Deeper lists are not indented further, because a phone has no room for it. */
 const MAX_INDENTED_LEVELS = 8;
-/** The name of a footnote may be long; this is right for `[1]`. */
+/** The name of a footnote may be long; this fits `[1]`. */
 const NOTE_INDENT = 4;
 const QUOTE = '> ';
 
@@ -80,14 +80,17 @@ export function commonStart<Item>(a: readonly Item[], b: readonly Item[]): reado
   return a.slice(0, depth);
 }
 
-/** The actions of a printer on inline content. */
+/** What a printer does with inline content. */
 interface RunVisitor {
   open(mark: Mark): void;
   close(mark: Mark): void;
   text(text: string, index: number): void;
 }
 
-/** Turns runs back into properly nested marks: closes what ends, innermost first, opens what begins. */
+/**
+ * Converts runs back into properly nested marks: closes those that end, innermost first, and opens
+ * those that begin.
+ */
 export function walkRuns(runs: readonly Run[], visitor: RunVisitor): void {
   const open: Mark[] = [];
   const closeDownTo = (depth: number) => {
@@ -108,7 +111,7 @@ export function walkRuns(runs: readonly Run[], visitor: RunVisitor): void {
 /** A thematic break where no rule can be drawn. */
 export const RULE = '———';
 
-/** For terminals and logs, and for what no richer parser may refuse. */
+/** Prints plain text, for terminals and logs, and as the fallback that every platform accepts. */
 export function printPlain(leaves: readonly Leaf[]): Printed {
   const text = printPlainLeaves(leaves, { addresses: true });
   return { text, counted: text, entities: 0 };
@@ -117,7 +120,10 @@ export function printPlain(leaves: readonly Leaf[]): Printed {
 interface PlainOptions {
   /** Link addresses follow their text in parentheses. */
   readonly addresses: boolean;
-  /** Text that the platform turns into a ping: without its code font, code would ping, too. */
+  /**
+   * Text that the platform turns into a notification: without its code font, code would notify,
+   * too.
+   */
   readonly pings?: DialectCapabilities['pings'];
 }
 
@@ -153,7 +159,7 @@ export function isFixedWidth(leaf: Leaf): leaf is FixedLeaf {
   return leaf.kind !== 'text' && leaf.kind !== 'rule';
 }
 
-/** The text of a block of fixed width; the transform leaves tables only where they are native. */
+/** The text of a fixed-width block; the transform keeps tables only where they are native. */
 export function fixedText(leaf: FixedLeaf): string {
   if (leaf.kind === 'code') return leaf.text;
   if (leaf.kind === 'grid') return [...leaf.header, ...leaf.rows].join('\n');

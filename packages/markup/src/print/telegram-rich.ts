@@ -6,8 +6,9 @@ import { commonStart, walkRuns } from './lines.ts';
 const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
 
 /**
- * Prints leaves as the HTML of a rich message (`sendRichMessage`), if something of them is lost in an ordinary one:
- * a heading, a table, a formula, a fold. Undefined: nothing is, or it is more than a rich message may have.
+ * Prints leaves as the HTML of a rich message (`sendRichMessage`) if an ordinary one would lose
+ * something of them: a heading, a table, a formula, a fold. Undefined when it would lose nothing,
+ * or when they exceed the limits of a rich message.
  */
 export function printTelegramRich(leaves: readonly Leaf[]): string | undefined {
   const folds = pairFolds(leaves);
@@ -32,14 +33,14 @@ function hasFormula(runs: readonly Run[]): boolean {
   return runs.some(({ marks }) => marks.some(({ type }) => type === 'math'));
 }
 
-/** The beginning or the end of what is shown once its summary is touched. */
+/** The beginning or the end of content that is shown once its summary is tapped. */
 type Fold =
   | { readonly kind: 'begin'; readonly summary: string; readonly isOpen: boolean }
   | { readonly kind: 'end' };
 
 /**
- * Finds `<details>` with its summary and `</details>`, each a paragraph of its own outside lists and quotes. One
- * without the other in the same part is shown as it is written, like all HTML.
+ * Finds `<details>` with its summary and `</details>`, each a paragraph of its own outside lists
+ * and quotes. One without the other in the same part is shown as written, like all HTML.
  */
 function pairFolds(leaves: readonly Leaf[]): ReadonlyMap<Leaf, Fold> {
   const folds = new Map<Leaf, Fold>();
@@ -64,7 +65,7 @@ function pairFolds(leaves: readonly Leaf[]): ReadonlyMap<Leaf, Fold> {
 class RichWriter {
   #html = '';
   #open: readonly Container[] = [];
-  /** Items that began in this part; of others the rest is shown without a bullet. */
+  /** Items that began in this part; the rest of other items is shown without a bullet. */
   readonly #begun = new Set<Container>();
   #characters = 0;
   #blocks = 0;
@@ -83,7 +84,7 @@ class RichWriter {
     else this.#leaf(leaf, path.length + this.#folds);
   }
 
-  /** The whole text; undefined where Telegram would refuse it. */
+  /** The whole text; undefined when Telegram would refuse it. */
   finish(): string | undefined {
     this.#close(0);
     const fits =
@@ -200,7 +201,7 @@ class RichWriter {
       text: (text, index) => {
         const marks = runs[index]?.marks ?? [];
         const isFormula = marks.some(({ type }) => type === 'math');
-        // Nothing is a tag in these two.
+        // Tags have no meaning in these two.
         const isRaw = isFormula || marks.some(({ type }) => type === 'code');
         const lines = (isFormula ? withoutDelimiters(text) : text).split('\n');
         for (const [nth, line] of lines.entries()) {
@@ -229,7 +230,7 @@ function tagOf(container: Container): string {
   return container.start === undefined ? 'ul' : 'ol';
 }
 
-/** Levels that a leaf has by itself: a row and a cell, the formats of its text. */
+/** The nesting levels of a leaf itself: a row and a cell, the formats of its text. */
 function levelsOf(leaf: Leaf): number {
   const deepest = (runs: readonly Run[]) => Math.max(0, ...runs.map(({ marks }) => marks.length));
   if (leaf.kind === 'text') return 1 + deepest(leaf.runs);

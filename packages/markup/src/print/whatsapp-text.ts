@@ -4,16 +4,17 @@ import { walkRuns } from './lines.ts';
 
 const BARS = '||';
 
-/** A line without markers, and the formats it is meant to have, outermost first. */
+/** A line without markers, and the formats it should have, outermost first. */
 interface PlainLine {
   text: string;
   readonly stretches: Stretch[];
 }
 
 /**
- * Inline content line by line, with markers where they hold on every client: marks end with the
- * line and start again on the next, inside words they are left out, and what only looks like a mark
- * is kept from being one. A spoiler keeps its bars: that is how WhatsApp's own spoilers are written.
+ * Inline content line by line, with markers where they work on every client: marks end with the
+ * line and start again on the next, inside words they are omitted, and text that only looks like a
+ * mark is kept from being one. A spoiler keeps its bars, because that is how WhatsApp's own
+ * spoilers are written.
  */
 export function whatsAppLines(runs: readonly Run[]): string[] {
   return plainLines(withBars(runs)).map(markLine);
@@ -50,7 +51,7 @@ function plainLines(runs: readonly Run[]): PlainLine[] {
   const open: { type: Mark['type']; from: number; index: number }[] = [];
   const begin = (type: Mark['type']) => {
     open.push({ type, from: line.text.length, index: line.stretches.length });
-    // Takes the place of the mark until its end is known, so that outer marks come first.
+    // Reserves the position of the mark until its end is known, so that outer marks come first.
     if (isMarker(type)) line.stretches.push({ type, from: 0, to: 0 });
   };
   const end = () => {
@@ -102,14 +103,14 @@ function markLine({ text, stretches }: PlainLine): string {
 
 const MARKER = { bold: '*', italic: '_', strike: '~', code: '`' } as const;
 
-/** A format and its place in a line; offsets in the line's text without markers. */
+/** A format and its position in a line; offsets are in the line's text without markers. */
 interface Stretch {
   readonly type: keyof typeof MARKER;
   readonly from: number;
   readonly to: number;
 }
 
-/** The stretches that hold on every client, without what does not belong to them at their ends. */
+/** The stretches that work on every client, without what does not belong to them at their ends. */
 function settleStretches(
   text: string,
   stretches: readonly Stretch[],
@@ -127,7 +128,7 @@ function settleStretches(
   return { marks: sorted, addresses };
 }
 
-/** The pieces of a stretch between spans; both in order of place. */
+/** The pieces of a stretch between spans; both in order of position. */
 function subtractSpans(stretch: Stretch, spans: readonly Span[]): Stretch[] {
   const pieces: Stretch[] = [];
   let from = stretch.from;
@@ -141,8 +142,7 @@ function subtractSpans(stretch: Stretch, spans: readonly Span[]): Stretch[] {
 }
 
 /**
- * White space at the ends moves outside, and so does punctuation that keeps a mark from a word's
- * edge.
+ * Moves white space at the ends outside, and punctuation that keeps a mark from a word boundary.
  */
 function alignToWordEdges(text: string, { type, from, to }: Stretch): Stretch[] {
   const isInside = type === 'code' ? isSafeInsideCode : isSafeInside;
@@ -159,7 +159,7 @@ function alignToWordEdges(text: string, { type, from, to }: Stretch): Stretch[] 
     if (!mayLeave(last)) return [];
     end -= last.length;
   }
-  // A client may give up on a mark that contains its own marker.
+  // A client may ignore a mark that contains its own marker.
   if (end <= start || text.slice(start, end).includes(MARKER[type])) return [];
   return [{ type, from: start, to: end }];
 }
@@ -169,8 +169,8 @@ function isWhiteSpace(character: string): boolean {
 }
 
 /**
- * The positions at which a line has a character that some client could read as the start of a mark: it could open one
- * and further on something could close it. Nothing else needs to be touched.
+ * The positions at which a line has a character that some client could read as the start of a mark:
+ * it could open one, and something further on could close it. Nothing else needs to be changed.
  */
 function accidentalMarks(
   text: string,
@@ -184,7 +184,7 @@ function accidentalMarks(
   };
   for (const { type, to } of marks) note(MARKER[type], to);
   for (const at of places) if (mayClose(text, at)) note(text[at] ?? '', at);
-  // What is in an address may be seen as closing, but is never touched.
+  // Text in an address may be read as closing, but is never changed.
   const inAddress = spanMembership(addresses.map((span) => withoutTail(text, span)));
   return places.filter((at) => {
     if (inAddress(at)) return false;
@@ -193,7 +193,7 @@ function accidentalMarks(
   });
 }
 
-/** Marker characters outside of code, in order. */
+/** Marker characters outside code, in order. */
 function literalMarkers(text: string, marks: readonly Stretch[]): number[] {
   const inCode = spanMembership(marks.filter(({ type }) => type === 'code'));
   const places: number[] = [];
@@ -208,14 +208,14 @@ function isMarkerCode(code: number): boolean {
   return code === 0x2a || code === 0x5f || code === 0x60 || code === 0x7e;
 }
 
-/** An address without the brackets, full stops and markers behind it. */
+/** An address without the brackets, full stops and markers after it. */
 function withoutTail(text: string, { from, to }: Span): Span {
   let end = to;
   while (end > from && !/[\p{L}\p{N}/]/u.test(characterBefore(text, end))) end -= 1;
   return { from, to: end };
 }
 
-/** Checks for growing offsets whether they lie in one of these spans. */
+/** Checks for increasing offsets whether they lie in one of these spans. */
 function spanMembership(spans: readonly Span[]): (at: number) => boolean {
   let next = 0;
   return (at) => {
@@ -234,13 +234,13 @@ function mayClose(text: string, at: number): boolean {
   return text[at] === '`' || mayBeOutside(characterAt(text, at + 1));
 }
 
-/** Three backticks in a row open monospace anywhere, so they are kept apart. */
+/** Three consecutive backticks open monospace anywhere, so they are separated. */
 function isInFence(text: string, at: number): boolean {
   if (text[at] !== '`' || text[at - 1] !== '`') return false;
   return text[at + 1] === '`' || text[at - 2] === '`';
 }
 
-/** Part of a line that no mark may touch. */
+/** A part of a line that no mark may touch. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -249,8 +249,9 @@ interface Span {
 const ADDRESS = /https?:\/\/|www\.|(?<![a-z0-9.-])[a-z0-9.-]+\.[a-z]{2,}\//i;
 
 /**
- * Addresses of a line up to the next white space or backtick, since a client may take everything in:
- * with a scheme, with `www.`, or a bare host with a path, which clients link too.
+ * The addresses of a line, each up to the next white space or backtick, because a client may
+ * include everything: with a scheme, with `www.`, or a bare host with a path, which clients link
+ * too.
  * @param codes code in the line, in order; addresses in it are code.
  */
 function findAddresses(text: string, codes: readonly Span[]): Span[] {
@@ -280,40 +281,43 @@ const WHITE_SPACE = /\s/;
 const EDGE = /[\p{P}$+<=>^|]/u;
 const INVISIBLE = /\p{Cf}/u;
 const WORD = /[\p{L}\p{N}\p{M}]/u;
-/** Emoji endings, and letters of scripts without spaces, beside which some clients see an edge. */
+/**
+ * Emoji endings, and letters of scripts without spaces, next to which some clients see a word
+ * boundary.
+ */
 const DOUBTFUL =
   /[\ufe0e\ufe0f\u20e3\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** Whether a mark holds on every client with this character outside beside it. */
+/** Whether a mark works on every client with this character outside next to it. */
 function isSafeOutside(character: string): boolean {
   if (character === '' || WHITE_SPACE.test(character)) return true;
   return EDGE.test(character) && !MARKERS.includes(character);
 }
 
-/** Whether a mark holds on every client with this character inside beside it. */
+/** Whether a mark works on every client with this character inside next to it. */
 function isSafeInside(character: string): boolean {
   return isSafeInsideCode(character) && !MARKERS.includes(character);
 }
 
-/** The same for code, in which markers mean nothing. */
+/** Whether code works on every client with this character inside; markers mean nothing in it. */
 function isSafeInsideCode(character: string): boolean {
   return mayBeInside(character) && !INVISIBLE.test(character);
 }
 
-/** Whether some client may see a mark with this character outside beside it. */
+/** Whether some client may see a mark with this character outside next to it. */
 function mayBeOutside(character: string): boolean {
   if (isAsciiLetter(character)) return false;
   if (character === WORD_JOINER) return false;
   return !WORD.test(character) || DOUBTFUL.test(character);
 }
 
-/** Whether some client may see a mark with this character inside beside it. */
+/** Whether some client may see a mark with this character inside next to it. */
 function mayBeInside(character: string): boolean {
   if (isAsciiLetter(character)) return true;
   return character !== '' && character !== WORD_JOINER && !WHITE_SPACE.test(character);
 }
 
-/** Most characters are: the answer without a look at Unicode's tables. */
+/** A fast answer for most characters, without Unicode's tables. */
 function isAsciiLetter(character: string): boolean {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
 }

@@ -5,8 +5,9 @@ import { WORD_JOINER, whatsAppLines } from './whatsapp-text.ts';
 const FENCE = '```';
 
 /**
- * Prints WhatsApp's text formatting. Kept here: marks only at word edges and within a line, one
- * quote level, one list level of its own, monospace without a language, no escape character.
+ * Prints WhatsApp's text formatting. Rules observed here: marks only at word boundaries and within
+ * a line, one quote level, one native list level, monospace without a language, no escape
+ * character.
  */
 export function printWhatsApp(leaves: readonly Leaf[]): Printed {
   let text = '';
@@ -38,12 +39,13 @@ function printWhatsAppLeaf(leaf: Leaf): string {
 
 /** A bullet has a line of its own, because fixed-width lines must all start in the same column. */
 function monospaceLines({ quoted, first, hasMarker }: Position, text: string): string[] {
-  // In a quote each line is monospace by itself: clients disagree on one that spans quoted lines.
+  // In a quote each line is monospace separately, because clients disagree about one that spans
+  // quoted lines.
   const lines = quoted ? text.split('\n').map(monospace) : [monospace(text)];
   return hasMarker ? [bareMarker(first), ...lines] : lines;
 }
 
-/** No line ends inside the fences: WhatsApp would show them as empty lines. */
+/** No line breaks inside the fences, because WhatsApp would show them as empty lines. */
 function monospace(text: string): string {
   if (text.trim() === '') return text;
   const start = text.startsWith('`') ? WORD_JOINER : '';
@@ -60,32 +62,34 @@ function textLines({ first, rest, hasMarker }: Position, lines: readonly string[
   });
 }
 
-/** A line that begins like a quote or an item but is none gets an invisible character in front. */
+/** Puts an invisible character before a line that looks like a quote or an item but is neither. */
 function makeInert(line: string, prefix: string): string {
   const isBlock = prefix === '' && /^(?:[>*-]|\d{1,2}\.)[^\S\n]/.test(line);
   return isBlock ? WORD_JOINER + line : line;
 }
 
-/** Deeper lists are not indented further: a phone has no room for it. */
+/** Deeper lists are not indented further, because a phone has no room for it. */
 const MAX_INDENTED_LEVELS = 4;
-/** In a proportional font four spaces are about as wide as WhatsApp's own bullet with its margin. */
+/**
+ * In a proportional font four spaces are about as wide as WhatsApp's own bullet with its margin.
+ */
 const INDENT = '    ';
 const QUOTE = '> ';
 
 interface Position {
-  /** Bullets of items that end up on a line of their own, before a quote. */
+  /** Bullets of items that need a line of their own, before a quote. */
   readonly above: string;
   readonly quoted: boolean;
-  /** Before the first line; ends with a bullet or number if `hasMarker`. */
+  /** Precedes the first line; ends with a bullet or number if `hasMarker`. */
   readonly first: string;
   readonly rest: string;
   readonly hasMarker: boolean;
 }
 
 /**
- * WhatsApp draws one level of lists, and only at a line's very start: `- ` and `1. ` there are its
- * own, nested and quoted items get a bullet character and an indent. A quote too must start its
- * line, so the bullet of an item that begins with one is above it.
+ * WhatsApp renders one level of lists, and only at a line's very start: `- ` and `1. ` there are
+ * native, while nested and quoted items get a bullet character and an indent. A quote must start
+ * its line, too, so the bullet of an item that begins with one is above it.
  */
 function positionOf(leaf: Leaf): Position {
   const quote = leaf.within.findIndex(({ type }) => type === 'quote');
@@ -115,15 +119,15 @@ function itemPrefix(
   return { first, rest: INDENT.repeat(Math.min(levels, MAX_INDENTED_LEVELS)), hasMarker };
 }
 
-/** A bullet with nothing behind it; WhatsApp draws its own only before text. */
+/** A bullet with nothing after it; WhatsApp renders its own only before text. */
 function bareMarker(prefix: string): string {
   const marker = prefix.trimEnd();
   return marker.endsWith('-') ? `${marker.slice(0, -1)}•` : marker;
 }
 
 /**
- * A line of a quote. WhatsApp wants exactly one space and then something, so an indent is of
- * no-break spaces and an empty line has an invisible character.
+ * A line of a quote. WhatsApp requires exactly one space and then something, so an indent consists
+ * of no-break spaces and an empty line has an invisible character.
  */
 function quoteLine(content: string): string {
   if (content.trim() === '') return QUOTE + WORD_JOINER;

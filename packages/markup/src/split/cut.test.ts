@@ -20,7 +20,7 @@ it.each([
   [0, 0],
   [3, 1_000_000],
   [2_000, 1_000_000],
-])('looks at few counts: the answer %i of %i', (answer, max) => {
+])('tries few counts: the answer %i of %i', (answer, max) => {
   let looked = 0;
   const load = (count: number) => {
     looked += 1;

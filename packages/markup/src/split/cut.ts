@@ -5,7 +5,7 @@ import { BREAKS, type Rank, rankText } from './split-points.ts';
 const END = Number.POSITIVE_INFINITY;
 
 /**
- * Cuts a paragraph: at a line or sentence end if one is in the second half of what fits, else
+ * Cuts a paragraph: at a line or sentence end if one is in the second half of what fits, otherwise
  * between words; inside a word, link or code span only if that alone is too long.
  * @returns undefined if nothing of it should or can be in this part.
  */
@@ -27,9 +27,9 @@ const WORD = BREAKS;
 const CHARACTER = BREAKS + 1;
 
 /**
- * Cuts a code block, at an empty line if one is in the second half of what fits, else at a line
- * end, and inside a line only if that alone is too long. Both halves are code of the same language;
- * empty lines at the cut are dropped.
+ * Cuts a code block: at an empty line if one is in the second half of what fits, otherwise at a
+ * line end; inside a line only if that alone is too long. Both halves are code in the same
+ * language; empty lines at the cut are dropped.
  * @returns undefined if nothing of it should or can be in this part.
  */
 export function cutCode(leaf: CodeLeaf, space: Space): [CodeLeaf, CodeLeaf] | undefined {
@@ -81,7 +81,7 @@ export function cutRows<Rows extends GridLeaf | TableLeaf>(
   return [head(count), { ...leaf, rows: leaf.rows.slice(count), fresh: leaf.within.length }];
 }
 
-/** A text that has to be cut, as far as a part can hold it. */
+/** A text that has to be cut, up to the most that a part can hold. */
 interface Cuttable {
   readonly text: string;
   readonly rank: Rank;
@@ -90,8 +90,8 @@ interface Cuttable {
 }
 
 /**
- * The best offset for a cut: in the second half of what fits, unless that tears something apart that
- * the next part can hold whole.
+ * The best offset for a cut: in the second half of what fits, unless that splits something that the
+ * next part can hold whole.
  * @returns undefined if nothing of the text should or can be in this part.
  */
 function bestCut(cuttable: Cuttable, space: Space): number | undefined {
@@ -100,7 +100,8 @@ function bestCut(cuttable: Cuttable, space: Space): number | undefined {
   let most = cutBefore(largestWithinLoad(cuttable.text.length - 1, load));
   while (most > 0) {
     const at = bestUpTo(most, cuttable, space, cutBefore);
-    // Less text may take more room: a mark that holds only at the end of a word gets its signs there.
+    // Less text may take more room: a mark that works only at the end of a word gets its signs
+    // there.
     if (at === undefined || load(at) <= 1) return at;
     most = cutBefore(at - 1);
   }
@@ -123,7 +124,7 @@ function bestUpTo(
   return space.isEmpty ? upper : undefined;
 }
 
-/** The best place in the upper half of what fits; later among equals. */
+/** The best position in the upper half of what fits; the later one among equals. */
 function bestAbove(least: number, most: number, rank: Rank, cutBefore: CutBefore): number {
   let best = { at: most, rank: rank(most) };
   for (let at = most - 1; at >= least && at > 0 && best.rank > 0; at -= 1) {
@@ -133,7 +134,7 @@ function bestAbove(least: number, most: number, rank: Rank, cutBefore: CutBefore
   return best.at;
 }
 
-/** The start of the thing that would be torn: the last place in the lower half that does less harm. */
+/** The start of what would be split: the last position in the lower half that does less harm. */
 function lastBelow(half: number, rank: Rank, cutBefore: CutBefore, torn: number): number {
   let at = Math.ceil(half) - 1;
   while (at > 0 && (breakHarm(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
@@ -152,15 +153,15 @@ function breakHarm(rank: number): number {
 
 /** The space left in a part for the next leaf. */
 export interface Space {
-  /** The load of the part with this beginning of the leaf; up to 1 it fits. */
+  /** The load of the part with this beginning of the leaf; it fits up to 1. */
   load(beginning: Leaf): number;
   /** The load of a part with nothing but this stretch of the leaf. */
   loadAlone(stretch: Leaf): number;
   /** More UTF-16 units than any part can hold. */
   readonly window: number;
-  /** Whether the part has nothing in it, so that the leaf has to begin here. */
+  /** Whether the part is empty, so that the leaf has to begin here. */
   readonly isEmpty: boolean;
-  /** The places at which a text may be cut. */
+  /** The positions at which a text may be cut. */
   cutsIn(text: string): CutBefore;
 }
 
@@ -190,15 +191,19 @@ function hasText({ text }: Run): boolean {
   return text.trim() !== '';
 }
 
-/** The last offset up to `at` where the text may be cut; 0 if its first character goes beyond `at`. */
+/**
+ * The last offset up to `at` where the text may be cut; 0 if its first character extends beyond
+ * `at`.
+ */
 type CutBefore = (at: number) => number;
 
 /** Cuts that never break what people see as one character, such as a family emoji or a flag. */
 export function betweenGraphemes(text: string): CutBefore {
   if (isSimple(text)) return (at) => at;
-  // Made only where it is needed: making one costs more than most texts.
+  // Created only when needed, because creating one costs more than most texts.
   const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-  // Looks only at the neighbourhood of an offset: a hundred times faster than going through all.
+  // Examines only the surroundings of an offset, which is a hundred times faster than iterating
+  // over the text.
   const segments = graphemes.segment(text);
   return (at) => segments.containing(at)?.index ?? at;
 }
@@ -222,9 +227,9 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 /**
- * The largest `count` in 0..max with a load of at most 1, given that loads never shrink. They grow
- * about evenly, so two of them show where to look next; every third look halves what is left, in
- * case they do not.
+ * The largest `count` in 0..max with a load of at most 1, given that loads never decrease. They
+ * grow about evenly, so two of them predict where to look next; every third look halves the
+ * remaining range, in case they do not.
  */
 export function largestWithinLoad(max: number, load: (count: number) => number): number {
   let low = 0;

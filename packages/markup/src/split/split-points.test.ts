@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { render } from '../render.ts';
 
-/** The first of two parts that hold all but the last word. */
+/** The first of two parts that contain all but the last word. */
 const begun = (markdown: string) =>
   render(markdown, {
     dialect: 'plain',
@@ -59,7 +59,7 @@ describe('the end of a sentence', () => {
 });
 
 describe('a cut between words', () => {
-  it.each(together)('[M03] does not part %s', (_, markdown, first) => {
+  it.each(together)('[M03] does not separate %s', (_, markdown, first) => {
     expect(begun(markdown)).toBe(first);
   });
 });

@@ -1,40 +1,40 @@
 import type { Run } from '../document.ts';
 
 /**
- * The harm of a cut at an offset; lower is better. From `BREAKS` on something is torn apart that belongs together,
- * and each further multiple is a worse thing to tear.
+ * The harm of a cut at an offset; lower is better. From `BREAKS` on it splits something that
+ * belongs together, and each further multiple is something worse to split.
  */
 export type Rank = (at: number) => number;
 
-/** The first rank that tears something. */
+/** The first rank that splits something. */
 export const BREAKS = 10;
 
 const LINE = 0;
 const SENTENCE = 1;
 const WORD = 2;
 const CHARACTER = BREAKS;
-/** Added inside a link or code span: torn, it would not be one any more. */
+/** Added inside a link or code span, which would no longer be one after a split. */
 const INSIDE_SPAN = 2 * BREAKS;
 
 /** Characters that may not begin a line: closing punctuation and small kana. */
 const NOT_FIRST = `!?:;,.%…"'”’»›)]}、。，．：；！？・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ」』）】》〉〕］｝`;
 const NOT_LAST = `“‘«‹([{¿¡「『（【《〈〔［｛`;
-/** Text written without spaces, where any two characters may part. */
+/** Text written without spaces, where any two characters may be separated. */
 const SPACELESS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff65]/u;
 
-/** Ranks the places of a paragraph: between lines, sentences, words, characters. */
+/** Ranks the positions of a paragraph: between lines, sentences, words, characters. */
 export function rankText(runs: readonly Run[], text: string): Rank {
   const inSpan = spansIn(runs, text.length);
   return (at) => rankAt(text, at) + (inSpan[at] === 1 ? INSIDE_SPAN : 0);
 }
 
 function rankAt(text: string, at: number): number {
-  // Inside a Latin word, where most offsets are, nothing else needs to be looked at.
+  // Inside a Latin word, where most offsets are, nothing else needs to be examined.
   if (isLatin(text.charCodeAt(at - 1)) && isLatin(text.charCodeAt(at))) return CHARACTER;
   const before = text[at - 1] ?? '\n';
   const after = text[at] ?? '\n';
   if (before === '\n' || after === '\n') return LINE;
-  // A cut takes all white space away, so one place of it will do.
+  // A cut removes all white space around it, so one position within it suffices.
   if (isSpace(before)) return CHARACTER;
   if (isSpace(after)) return rankSpace(text, at);
   if (endsWideSentence(text, at)) return SENTENCE;
@@ -84,22 +84,22 @@ function spansIn(runs: readonly Run[], length: number): Uint8Array {
 const STOPS = '.!?…؟۔।॥։።';
 /** Ends of sentences that nothing follows: Chinese, Japanese. */
 const WIDE_STOPS = '。！？｡．';
-/** Closing characters behind a stop, which stay with its sentence. */
+/** Closing characters after a full stop, which stay with its sentence. */
 const CLOSERS = `"'”’»›)]}」』）】》〉〕］｝`;
-/** Words that a full stop shortens; a sentence rarely ends with one. */
+/** Abbreviations that end with a full stop; a sentence rarely ends with one. */
 const SHORTENED = new Set(
   'mr mrs ms dr prof st vs cf no nr fig vol art abs approx ca bzw vgl usw inkl ggf sog'.split(' '),
 );
-/** More of them behind each other close no sentence; looking at all would take too long. */
+/** More consecutive closers do not end a sentence; examining all of them would take too long. */
 const MAX_CLOSERS = 8;
 const MAX_WORD = 12;
 
-/** Whether the white space behind `end` separates two sentences. */
+/** Whether the white space after `end` separates two sentences. */
 function endsSentence(text: string, end: number, next: string): boolean {
   const stop = beforeClosers(text, end);
   const character = text[stop] ?? ' ';
   if (WIDE_STOPS.includes(character)) return true;
-  // "Stop!" he said: a sentence does not go on in small letters after its end.
+  // "Stop!" he said: after its end, a sentence does not continue in lower case.
   if (!STOPS.includes(character) || /\p{Ll}/u.test(next)) return false;
   return character !== '.' || !isShortened(text.slice(Math.max(0, stop - MAX_WORD), stop));
 }

@@ -17,7 +17,7 @@ import { splitLeaves, splitNumbered } from './split.ts';
 
 /** The address of every generated link. */
 const ADDRESS = 'https://e.org/a?b=c';
-/** Headers are written in these letters and nothing else is, since splitting repeats headers. */
+/** Only headers use these letters, because splitting repeats headers. */
 const HEADER = 'ΑΒΓΔ';
 
 const word = fc.oneof(
@@ -88,13 +88,15 @@ const table = fc.record({
 });
 const rule = fc.record({ ...placed, kind: fc.constant('rule' as const) });
 
-/** For tests: documents of every kind of leaf, deeply placed, with words of any script and length. */
+/**
+ * For tests: documents with every kind of leaf, deeply nested, with words of any script and length.
+ */
 const anyLeaves: fc.Arbitrary<Leaf[]> = fc.array(
   fc.oneof({ weight: 4, arbitrary: text }, heading, code, grid, table, rule),
   { minLength: 1, maxLength: 8 },
 );
 
-/** For tests: what leaves show, without white space and without what splitting may add. */
+/** For tests: the content of leaves, without white space and without what splitting may add. */
 function essence(leaves: readonly Leaf[]): string {
   const said = leaves
     .map(textOf)
@@ -103,7 +105,7 @@ function essence(leaves: readonly Leaf[]): string {
   return said.replaceAll(`(${ADDRESS})`, '').replaceAll(/[ΑΒΓΔ─:·]/g, '');
 }
 
-/** For tests: the text of a leaf, as one string. */
+/** For tests: the text of a leaf as one string. */
 function textOf(leaf: Leaf): string {
   return [...leafTexts(leaf)].join(leaf.kind === 'text' ? '' : '\n');
 }
@@ -122,7 +124,7 @@ const RUNS = runs(150);
 const split = (leaves: readonly Leaf[], target: PrintedTarget) =>
   runAllSteps(splitLeaves(leaves, new PartPrinter(target)));
 
-/** Targets that hold every generated link and list, so that nothing has to be made simpler. */
+/** Targets with room for every generated link and list, so that nothing has to be simplified. */
 const roomy = targets.map((target) => ({ ...target, maxLength: target.maxLength + 200 }));
 
 describe('splitting any document for any target', () => {
@@ -135,7 +137,7 @@ describe('splitting any document for any target', () => {
     );
   });
 
-  it('[M03] makes no part too long and none that shows nothing', () => {
+  it('[M03] makes no part too long and none without visible content', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         for (const part of split(leaves, target)) {
@@ -163,7 +165,7 @@ describe('splitting any document for any target', () => {
     );
   });
 
-  it('[M03] leaves no heading at the end of a part if one word more has room', () => {
+  it('[M03] leaves no heading at the end of a part when one more word fits', () => {
     fc.assert(
       fc.property(anyLeaves, roomy, (leaves, target) => {
         const parts = split(leaves, target);
@@ -184,7 +186,7 @@ describe('splitting any document for any target', () => {
 });
 
 describe('numbering the parts of any document', () => {
-  it('[M03] reports each of several parts which it is, within the limit', () => {
+  it('[M03] numbers each of several parts, within the limit', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         const room = new PartPrinter({ ...target, maxLength: target.maxLength + 40 });

@@ -187,7 +187,7 @@ const numbered = (markdown: string, target: Partial<RenderTarget> = {}) =>
   });
 
 describe('numbered parts', () => {
-  it('[M03] end with a line that reports which part of how many they are, also as plain text', () => {
+  it('[M03] end with a line that states which of how many parts they are, also in plain text', () => {
     const label = (text: string) => ({ text, plain: text });
     expect(numbered('aaaa bbbb cccc dddd eeee ffff')).toEqual([
       label('aaaa bbbb cccc\n\n(1/2)'),
@@ -195,7 +195,7 @@ describe('numbered parts', () => {
     ]);
   });
 
-  it('[M03] are not numbered if there is one', () => {
+  it('[M03] are not numbered when there is only one', () => {
     expect(numbered('aaaa')).toEqual([{ text: 'aaaa', plain: 'aaaa' }]);
   });
 
@@ -225,7 +225,7 @@ describe('numbered parts', () => {
     }
   });
 
-  it('[M03] have no number where it would leave no room for text', () => {
+  it('[M03] have no number when it would leave no room for text', () => {
     const parts = numbered('aaaa bbbb cccc dddd eeee', { maxLength: 16 });
     expect(parts.map(({ text }) => text)).toEqual(['aaaa bbbb cccc', 'dddd eeee']);
   });

@@ -21,22 +21,22 @@ import {
 
 /** The facts of the target for the splitter. */
 export interface Room {
-  /** The load of a part with these leaves; up to 1 it can be sent. Grows with the leaves. */
+  /** The load of a part with these leaves; it can be sent up to 1. Grows with the leaves. */
   load(leaves: readonly Leaf[]): number;
-  /** More UTF-16 units than any part can hold; looking further would be a waste. */
+  /** More UTF-16 units than any part can hold; examining more would be a waste. */
   readonly window: number;
 }
 
-/** Below this load a part is rather filled up with half a paragraph than sent so short. */
+/** Below this load, a part is filled up with half a paragraph instead of being sent so short. */
 const FULL_ENOUGH = 0.5;
 
 /**
- * Splits a document into parts that fit, at the best places there are, a step for each part. Loses
- * and doubles nothing; invisible text gives no part.
+ * Splits a document into parts that fit, at the best available positions, with a step for each
+ * part. Loses and doubles nothing; invisible text gives no part.
  */
 export function* splitLeaves(leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
   const parts: Leaf[][] = [];
-  // A stack, the next leaf on top: a part costs the same, however much is still to come.
+  // A stack with the next leaf on top: a part costs the same, however much is still to come.
   const waiting = leaves.toReversed();
   while (waiting.length > 0) {
     const ahead = takeAhead(waiting, room.window);
@@ -48,7 +48,7 @@ export function* splitLeaves(leaves: readonly Leaf[], room: Room): Steps<Leaf[][
   return parts;
 }
 
-/** Takes from a stack the leaves that are all there is, or more than a part can hold. */
+/** Takes leaves from a stack: all that are left, or more than a part can hold. */
 function takeAhead(waiting: Leaf[], window: number): Leaf[] {
   const ahead: Leaf[] = [];
   let length = 0;
@@ -60,14 +60,14 @@ function takeAhead(waiting: Leaf[], window: number): Leaf[] {
   return ahead;
 }
 
-/** One part and what comes after it. `head` may be empty when a leaf had to be made simpler first. */
+/** One part and what comes after it. `head` may be empty when a leaf had to be simplified first. */
 interface Step {
   readonly head: Leaf[];
   readonly rest: Leaf[];
 }
 
 /**
- * Makes the next part. Where it ends depends on no more leaves than it takes to exceed the window.
+ * Creates the next part. Its end depends on no more leaves than are needed to exceed the window.
  * @returns the very same leaves as `head` if all of them fit.
  */
 function nextPart(ahead: Leaf[], room: Room): Step {
@@ -76,11 +76,13 @@ function nextPart(ahead: Leaf[], room: Room): Step {
   return goodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room);
 }
 
-/** The best place between leaves that leaves the part full enough; later is better among equals. */
+/**
+ * The best position between leaves that leaves the part full enough; the later one among equals.
+ */
 function goodBoundary(leaves: readonly Leaf[], fitting: number, room: Room): Step | undefined {
   let best: { count: number; rank: number } | undefined;
   let load = room.load(leaves.slice(0, fitting));
-  // Leaves add to the load about as they do to the length, which takes no printing.
+  // Leaves add to the load about as they add to the length, which needs no printing.
   const each = load / contentLength(leaves.slice(0, fitting), room.window);
   for (let count = fitting; count > 0 && load > FULL_ENOUGH; count -= 1) {
     const rank = boundaryRank(leaves[count - 1], leaves[count]);
@@ -90,7 +92,10 @@ function goodBoundary(leaves: readonly Leaf[], fitting: number, room: Room): Ste
   return best === undefined ? undefined : boundaryAt(leaves, best.count);
 }
 
-/** 0 between top-level blocks, more the deeper the place; what leads to the next leaf stays with it. */
+/**
+ * 0 between top-level blocks, higher for deeper positions; text that leads to the next leaf stays
+ * with it.
+ */
 function boundaryRank(before: Leaf | undefined, after: Leaf | undefined): number | undefined {
   if (before === undefined || after === undefined || isHeading(before)) return undefined;
   const inside = Math.min(after.fresh, after.within.length);
@@ -126,11 +131,12 @@ function cutNext(ahead: Leaf[], fitting: number, room: Room): Step {
   if (halves !== undefined) return stepAfter(before, halves, after);
   const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeading(leaf));
   if (withoutHeadings > 0) return boundaryAt(ahead, withoutHeadings);
-  // A heading that fills the part, or before a link or row that only fits into a part of its own.
+  // A heading that fills the part, or one before a link or row that fits only into a part of its
+  // own.
   if (fitting > 0) return boundaryAt(ahead, fitting);
   const simpler = simplify(next);
   if (simpler !== undefined) return { head: [], rest: [...simpler, ...after] };
-  // A single character longer than a part has to be broken; the least one fits every target.
+  // A single character longer than a part has to be broken; the smallest piece fits every target.
   const broken = cutLeaf(next, { ...space, cutsIn: betweenCodePoints });
   return broken === undefined ? boundaryAt(ahead, 1) : stepAfter(before, broken, after);
 }
@@ -154,9 +160,10 @@ function cutLeaf(leaf: Leaf, space: Space): [Leaf, Leaf] | undefined {
 }
 
 /**
- * Splits as `splitLeaves` does, and lets each of several parts end with a line such as `(2/5)`. The
- * line takes its room like any other, so parts stay within their limit.
- * @param mostLabel a label that fills more of a part than this, 0 to 1, is left out on all parts.
+ * Splits like `splitLeaves`, and lets each of several parts end with a line such as `(2/5)`. The
+ * line takes room like any other, so parts stay within their limit.
+ * @param mostLabel a label that fills more of a part than this share, 0 to 1, is omitted from all
+ * parts.
  */
 export function* splitNumbered(
   leaves: readonly Leaf[],
@@ -165,13 +172,14 @@ export function* splitNumbered(
 ): Steps<Leaf[][]> {
   const plain = yield* splitLeaves(leaves, room);
   if (plain.length < 2) return plain;
-  // The labels themselves can make one more digit necessary.
+  // The labels themselves can require one more digit.
   for (let digits = String(plain.length).length; ; digits += 1) {
     const widest = partLabel('9'.repeat(digits), '9'.repeat(digits));
     if (room.load([widest]) > mostLabel) return plain;
     const load: Room['load'] = (part) => room.load([...part, widest]);
     const parts = yield* splitLeaves(leaves, { ...room, load });
-    // With less room a quote or list may be given up, and then all of it fit into one part.
+    // With less room, the structure of a quote or list may be given up, and then everything fits
+    // into one part.
     if (parts.length < 2) return parts;
     const count = String(parts.length);
     if (count.length > digits) continue;
@@ -187,8 +195,8 @@ function partLabel(index: string, count: string): Leaf {
 /**
  * The next simpler form of a leaf of which nothing fits into a part of its own, so that splitting
  * always ends: a table's first row → list item, grid → code → paragraph, paragraph → without its
- * list, then with its first words bare.
- * @returns undefined if it is as simple as can be.
+ * list, then with its first words unmarked.
+ * @returns undefined when it cannot be simplified further.
  */
 function simplify(leaf: Leaf): Leaf[] | undefined {
   switch (leaf.kind) {
@@ -223,7 +231,7 @@ function simplerText(leaf: TextLeaf): Leaf[] | undefined {
   return [{ ...leaf, runs: withBareBeginning(first, leaf.runs) }];
 }
 
-/** Takes the marks off the first run; off the whole of a link, whose address is then written out. */
+/** Removes the marks from the first run; from all of a link, whose address is then written out. */
 function withBareBeginning(first: Run, runs: readonly Run[]): Run[] {
   const link = linkOf(first);
   const end = link === undefined ? 1 : runs.findIndex((run) => linkOf(run) !== link);
@@ -235,7 +243,7 @@ function withBareBeginning(first: Run, runs: readonly Run[]): Run[] {
   return [...bare, ...runs.slice(marked.length)];
 }
 
-/** Code pings no one, so text that was code must not ping either. */
+/** Code notifies nobody, so text that was code must not either. */
 function withoutPings(text: string): string {
   return text.replaceAll('@', '@\u200b');
 }

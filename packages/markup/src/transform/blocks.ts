@@ -16,14 +16,17 @@ import {
   rowTexts,
 } from './tables.ts';
 
-/** Literal text that is taken in one step, in characters; a piece costs as much as so many of them. */
+/**
+ * How much literal text is processed in one step, in characters, and how many of them a piece
+ * costs.
+ */
 const STEP = 400_000;
 const PIECE = 100;
 
 /**
- * Turns parsed Markdown into the leaves that a dialect with these capabilities can print, a step for
- * each piece.
- * @param mentions `live` leaves what would ping people as it is.
+ * Converts parsed Markdown to the leaves that a dialect with these capabilities can print, with a
+ * step for each piece.
+ * @param mentions `live` keeps text that would notify people unchanged.
  */
 export function* toLeaves(
   pieces: readonly Parsed[],
@@ -40,7 +43,7 @@ export function* toLeaves(
   for (const [index, piece] of pieces.entries()) {
     if (piece.type === 'tree' || isStep(piece.text.length + PIECE)) yield;
     const gap = pieces[index - 1]?.endsBlank === false ? 1 : 2;
-    // Not spread into `push`: a piece of many leaves would overflow the stack.
+    // Not spread into `push`, because a piece with many leaves would overflow the stack.
     for (const leaf of findBeginnings(draftPiece(piece, gap, context))) {
       leaves.push(finishLeaf(leaf, pings));
     }
@@ -59,7 +62,7 @@ function draftPiece(piece: Parsed, gap: 1 | 2, context: Omit<BlockContext, 'sour
   return draftBlocks(own, { within: [], gap }, { ...context, source });
 }
 
-/** Finds out which containers begin with which leaf; those in `before` have begun earlier. */
+/** Determines which containers begin with which leaf; those in `before` began earlier. */
 function findBeginnings(drafts: readonly Draft[], before: readonly Container[] = []): Leaf[] {
   const seen = new Set<Container>(before);
   return drafts.map((draft) => {
@@ -69,7 +72,7 @@ function findBeginnings(drafts: readonly Draft[], before: readonly Container[] =
   });
 }
 
-/** Text as written, a leaf for each paragraph. */
+/** Text as written, with a leaf for each paragraph. */
 function draftLiteral(text: string, firstGap: 1 | 2): Draft[] {
   return text
     .split('\n\n')
@@ -82,7 +85,7 @@ function draftLiteral(text: string, firstGap: 1 | 2): Draft[] {
     }));
 }
 
-/** Addresses by definition, and which definitions are referred to. */
+/** Addresses by definition, and the definitions that are referenced. */
 function collectReferences(roots: readonly Root[]): {
   addresses: Map<string, string>;
   used: Set<string>;
@@ -101,18 +104,18 @@ function collectReferences(roots: readonly Root[]): {
   return { addresses, used };
 }
 
-/** A leaf that does not know yet which of its containers begin with it. */
+/** A leaf for which it is not determined yet which containers begin with it. */
 type Draft = Leaf extends infer Kind ? (Kind extends Leaf ? Omit<Kind, 'fresh'> : never) : never;
 
 /** The context of block content. */
 interface BlockContext extends InlineContext {
-  /** The text the positions refer to. */
+  /** The text that positions refer to. */
   readonly source: string;
   /** Definitions that some reference uses; the others are shown as written. */
   readonly used: ReadonlySet<string>;
 }
 
-/** The place of the next leaf. */
+/** The position of the next leaf. */
 interface Place {
   readonly within: readonly Container[];
   readonly gap: 1 | 2;
@@ -121,7 +124,7 @@ interface Place {
 /** The leaves of sibling blocks. Empty lines stay where the writer put them. */
 function draftBlocks(nodes: readonly RootContent[], place: Place, context: BlockContext): Draft[] {
   const drafts: Draft[] = [];
-  // What shows nothing leaves its empty line to what follows.
+  // A block that shows nothing passes its empty line on to what follows.
   let left: 1 | 2 = 1;
   for (const [index, node] of nodes.entries()) {
     const between: 1 | 2 = sourceGap(nodes[index - 1], node) === 2 ? 2 : left;
@@ -139,7 +142,9 @@ function sourceGap(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
   return start - lastLine(before) > 1 ? 2 : 1;
 }
 
-/** The parser ends a list in a quote with the empty line behind it; its last child has the right end. */
+/**
+ * The parser ends a list in a quote with the empty line after it; its last child has the right end.
+ */
 function lastLine(node: Nodes): number {
   let last = node;
   while (last.type === 'list' || last.type === 'listItem') {
@@ -159,7 +164,7 @@ function draftBlock(node: RootContent, place: Place, context: BlockContext): Dra
     case 'heading':
       return draftHeading(node, place, context);
     case 'code':
-      // Shows nothing, and no platform takes it.
+      // Shows nothing, and no platform accepts it.
       if (node.value.trim() === '') return [];
       return [{ kind: 'code', language: node.lang ?? undefined, text: node.value, ...place }];
     case 'thematicBreak':
@@ -192,8 +197,8 @@ function sourceOf({ position }: Nodes, { source }: BlockContext): string {
 const MIN_RULE = 3;
 
 /**
- * The line below a text that makes a heading of it where that was not meant: a rule behind several lines or a whole
- * sentence, or one or two signs (`--` of a signature, `=` of a sum).
+ * The line below a text that turns it into a heading unintentionally: a rule after several lines or
+ * a whole sentence, or one or two signs (`--` of a signature, `=` of a sum).
  */
 function accidentalUnderline(heading: string): string | undefined {
   const lastLine = heading.lastIndexOf('\n');
@@ -246,7 +251,7 @@ function draftList(
   return list.children.flatMap((item, index): Draft[] => {
     const number = numbers[index];
     const isJump = number !== undefined && index > 0 && number !== (numbers[index - 1] ?? 0) + 1;
-    // Platforms count by themselves.
+    // Platforms number lists themselves.
     if (isJump) inside = [...place.within, { type: 'list', start: number }];
     const marker: Marker = {
       ...(number === undefined ? {} : { number }),
@@ -259,8 +264,8 @@ function draftList(
 }
 
 /**
- * The numbers of a list. Markdown counts on from the first one; where they grow, or count down, they are answers to
- * some questions, or dates, or a ranking, and stay what they are.
+ * The numbers of a list. Markdown counts from the first one; when the written numbers increase, or
+ * count down, they answer certain questions, or are dates or a ranking, and are kept.
  */
 function numbersOf(
   { children, start }: Extract<RootContent, { type: 'list' }>,
@@ -277,7 +282,7 @@ function numbersOf(
 
 const MAX_NUMBER = 9;
 
-/** An item shows its marker even if it has nothing else. */
+/** An item shows its marker even if it has no other content. */
 function draftItem(children: readonly RootContent[], place: Place, context: BlockContext): Draft[] {
   const drafts = draftBlocks(children, place, context);
   return drafts.length === 0 ? [{ kind: 'text', runs: [], ...place }] : drafts;
@@ -326,8 +331,8 @@ function draftWithoutTable(
 }
 
 /**
- * A leaf for a dialect that can show more, as the leaves of one that has neither headings nor tables nor formulas: those
- * that `toLeaves` would have made.
+ * Converts a leaf for a dialect that can show more to the leaves of one that has neither headings
+ * nor tables nor formulas: those that `toLeaves` would have made.
  */
 export function simplifyLeaf(leaf: Leaf, capabilities: DialectCapabilities): readonly Leaf[] {
   const { tables } = capabilities;
@@ -354,7 +359,7 @@ function withoutFormulas(runs: readonly Run[]): readonly Run[] {
 
 type Pings = DialectCapabilities['pings'];
 
-/** Finishes a text of a document: nothing unprintable in it, and no pings. */
+/** Finishes the text of a document: removes unprintable characters and deadens mentions. */
 function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
   switch (leaf.kind) {
     case 'text':

@@ -91,7 +91,7 @@ const kept: [what: string, text: string][] = [
 ];
 
 describe('inline content', () => {
-  it.each(tags)('[M01] takes from HTML %s', (_, markdown, shown) => {
+  it.each(tags)('[M01] understands from HTML %s', (_, markdown, shown) => {
     expect(show(markdown)).toBe(shown);
   });
 
@@ -103,7 +103,7 @@ describe('inline content', () => {
     expect(show(markdown)).toBe(shown);
   });
 
-  it('[M01] leaves out a mark the platform does not have, and not its text', () => {
+  it('[M01] omits a mark that the platform does not have, but not its text', () => {
     expect(show('<u>a</u> *<u>b</u>*', 'whatsapp')).toBe('a _b_');
   });
 
@@ -115,11 +115,11 @@ describe('inline content', () => {
     expect(show(text, 'plain')).toBe(text);
   });
 
-  it('[M01] takes no notice of a byte order mark', () => {
+  it('[M01] ignores a byte order mark', () => {
     expect(show('\ufeff# a\n\n[x]: y')).toBe('<b>a</b>\n\n[x]: y');
   });
 
-  it('takes control characters out of addresses', () => {
+  it('removes control characters from addresses', () => {
     expect(show('[a](<https://e.org/&#10;b&#1;>)')).toBe('<a href="https://e.org/b\ufffd">a</a>');
   });
 });

@@ -14,16 +14,16 @@ import {
 /** The context of inline content. */
 export interface InlineContext {
   readonly capabilities: DialectCapabilities;
-  /** Address by definition identifier. */
+  /** Addresses by the identifiers of definitions. */
   readonly addresses: ReadonlyMap<string, string>;
 }
 
-/** Text that is shown exactly as it is, such as HTML or maths: nothing in it is looked for. */
+/** Text that is shown exactly as written, such as HTML or maths, and not parsed any further. */
 interface InlineRun extends Run {
   readonly literal?: true;
 }
 
-/** Flattens inline nodes into runs that carry only what the dialect can show. */
+/** Flattens inline nodes into runs with only the marks that the dialect can show. */
 export function toRuns(nodes: readonly PhrasingContent[], context: InlineContext): Run[] {
   const runs = markSpoilers(inlines(nodes, [], context));
   const shown = runs.map(({ text, marks }) => ({ text, marks: allowed(marks, context) }));
@@ -47,7 +47,7 @@ function inlines(
       underlines += tag === 'underline' ? 1 : -1;
       return [];
     }
-    // The writer put the line end behind the tag for the source alone.
+    // The writer put the line break after the tag for the source only.
     if (afterBreak && node.type === 'text' && node.value.startsWith('\n')) {
       return inlineRuns({ ...node, value: node.value.slice(1) }, inside(), context);
     }
@@ -102,7 +102,7 @@ function inlineRuns(
   }
 }
 
-/** Whether a literal text is maths, and not another text that is shown as it is. */
+/** Whether a literal text is maths rather than other text that is shown as written. */
 function isFormula(text: string): boolean {
   return /^(?:\$[\s\S]+\$|\\\([\s\S]+\\\)|\\\[[\s\S]+\\\])$/.test(text);
 }
@@ -123,8 +123,8 @@ function linkRuns(
 }
 
 /**
- * An image is a link to it, named by its alternative text; inside a link only the name is left, and
- * of an image that is itself in the address, which would be pages of letters.
+ * An image becomes a link to it, named by its alternative text. Inside a link only the name is
+ * kept, as for an image embedded in its address, which would be pages of letters.
  */
 function imageRuns(
   url: string,
@@ -147,11 +147,11 @@ function allowed(all: readonly Mark[], { capabilities }: InlineContext): readonl
   const marks = all.every(known) ? all : all.filter(known);
   if (capabilities.marksOnCode || !marks.some(({ type }) => type === 'code')) return marks;
   const counts = marks.some(({ type }) => type === 'link' || type === 'spoiler');
-  // A link's address is content and what is hidden stays hidden; the code font is neither.
+  // A link's address is content, and hidden text stays hidden; the code font is neither.
   return marks.filter(({ type }) => (counts ? type !== 'code' : type === 'code'));
 }
 
-/** Puts a mark round everything, under the dialect's rules. */
+/** Puts a mark around everything, under the dialect's rules. */
 export function markAll(runs: readonly Run[], mark: Mark, context: InlineContext): Run[] {
   return runs.map(({ text, marks }) => {
     const others = marks.filter(({ type }) => type !== mark.type);
@@ -159,17 +159,17 @@ export function markAll(runs: readonly Run[], mark: Mark, context: InlineContext
   });
 }
 
-/** As strict as emphasis: `a || b || c` in an answer about code must stay what it is. */
+/** As strict as emphasis: `a || b || c` in an answer about code must not change. */
 const SPOILER = /(?<![\p{L}\p{N}|\0])\|\|(?!\s)((?:(?!\|\|).)+)(?<!\s)\|\|(?![\p{L}\p{N}|\0])/gsu;
 const BARS = 2;
 
-/** Whether bars mean the length of a vector: a letter in a formula, as in `||u|| + ||v||`. */
+/** Whether bars mean the norm of a vector: a letter in a formula, as in `||u|| + ||v||`. */
 function isNorm(hidden: string, before: string, after: string): boolean {
   const isLetter = /^[A-Za-z\u03b1-\u03c9](?:_?\d)?$/.test(hidden);
   return isLetter && (/[=<>≤≥+*·×/-]\s?$/.test(before) || /^\s?[=<>≤≥+*·×/^²-]/.test(after));
 }
 
-/** `||hidden||` becomes a spoiler, where the bars touch the hidden text and no word outside. */
+/** `||hidden||` becomes a spoiler when the bars touch the hidden text and no word outside. */
 function markSpoilers(runs: readonly InlineRun[]): readonly Run[] {
   if (!runs.some(({ text }) => text.includes('||'))) return runs;
   const text = runs.map(withoutBars).join('');
@@ -193,7 +193,7 @@ function markSpoilers(runs: readonly InlineRun[]): readonly Run[] {
   return [...marked, ...sliceRuns(runs, from, text.length)];
 }
 
-/** The text of a run with NUL, which no text has, for bars that hide nothing. */
+/** The text of a run with NUL, which no text contains, in place of bars that hide nothing. */
 function withoutBars({ text, marks, literal }: InlineRun): string {
   const isCode = marks.some(({ type }) => type === 'code' || type === 'link');
   return literal || isCode ? text.replaceAll('|', '\0') : text;
@@ -216,8 +216,8 @@ export function isBreak(html: string): boolean {
 }
 
 /**
- * The tags among these siblings that mean something: line breaks, and underlines that begin and end
- * here, properly nested. All other HTML is text.
+ * The meaningful tags among these siblings: line breaks, and underlines that begin and end here,
+ * properly nested. All other HTML is text.
  */
 function readTags(siblings: readonly PhrasingContent[]): ReadonlyMap<PhrasingContent, Tag> {
   if (!siblings.some(({ type }) => type === 'html')) return NO_TAGS;

@@ -8,7 +8,7 @@ import { toLeaves } from './blocks.ts';
 
 type Dialect = keyof typeof CAPABILITIES;
 
-/** The visible text, with `·` for the zero-width space of a dead mention. */
+/** The visible text, with `·` for the zero-width space of a deadened mention. */
 const show = (markdown: string, dialect: Dialect, mentions?: 'live') =>
   printPlainLeaves(
     runAllSteps(toLeaves(runAllSteps(parseMarkdown(markdown)), CAPABILITIES[dialect], mentions)),
@@ -42,7 +42,7 @@ describe('mentions', () => {
     expect(show(markdown, 'telegram')).toBe(shown);
   });
 
-  it.each(untouched)('leave alone on Telegram: %s', (_, markdown, shown = markdown) => {
+  it.each(untouched)('are kept unchanged on Telegram: %s', (_, markdown, shown = markdown) => {
     expect(show(markdown, 'telegram')).toBe(shown);
   });
 
@@ -50,7 +50,7 @@ describe('mentions', () => {
     expect(show('x.y/@user a@e.com/@user', 'telegram')).toBe('x.y/@·user a@e.com/@·user');
   });
 
-  it('[M05] are dead in the plain text for a platform that refuses the markup, code included', () => {
+  it('[M05] are dead in the plain text for a platform that refuses the markup, including in code', () => {
     const target = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
     const markdown = '`@ada` `@`ada https://e.org/@ada\n```\n@ada\n```';
     const dead = '@\u200bada @\u200bada https://e.org/@ada\n@\u200bada';
@@ -58,20 +58,20 @@ describe('mentions', () => {
     expect(render(markdown, { ...target, mentions: 'live' })[0]?.plain).not.toContain('\u200b');
   });
 
-  it('[M05] cannot wake everyone on Discord, whatever marks or letters stand round them', () => {
+  it('[M05] cannot notify everyone on Discord, whatever marks or letters surround them', () => {
     expect(show('@everyone a@here @**everyone** @ada `@here`', 'discord')).toBe(
       '@·everyone a@·here @·everyone @ada @here',
     );
   });
 
-  it('[M05] cannot wake everyone on Discord from an address behind a text', () => {
+  it('[M05] cannot notify everyone on Discord from an address behind a text', () => {
     const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
     const [part] = render('[a](https://e.org/@everyone?b=@ada)', target);
     expect(part?.text).toBe('[a](https://e.org/%40everyone?b=@ada)');
   });
 
   it.each<Dialect>(['telegram', 'discord'])(
-    '[M05] are dead in code that is too tight a place for code: %s',
+    '[M05] are dead in code when there is too little room for code: %s',
     (dialect) => {
       const target = { dialect, maxLength: 16, unit: 'utf16' } as const;
       const parts = render('- - - > ```\n      > @everyone', target);
@@ -79,11 +79,14 @@ describe('mentions', () => {
     },
   );
 
-  it.each<Dialect>(['telegram', 'discord'])('[M05] live where the settings allow it: %s', (to) => {
-    expect(show('@everyone @ada', to, 'live')).toBe('@everyone @ada');
-  });
+  it.each<Dialect>(['telegram', 'discord'])(
+    '[M05] are live when the settings allow it: %s',
+    (to) => {
+      expect(show('@everyone @ada', to, 'live')).toBe('@everyone @ada');
+    },
+  );
 
-  it.each<Dialect>(['whatsapp', 'plain', 'html'])('mean nothing to %s', (dialect) => {
+  it.each<Dialect>(['whatsapp', 'plain', 'html'])('mean nothing on %s', (dialect) => {
     expect(show('@everyone @ada', dialect)).toBe('@everyone @ada');
   });
 });

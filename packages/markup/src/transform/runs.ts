@@ -2,12 +2,12 @@ import type { DialectCapabilities, LinkRule } from '../capabilities.ts';
 import type { Mark, Run } from '../document.ts';
 
 /**
- * The same runs without the blank lines at their beginning and end, which separate nothing.
- * @param isFlush without the space that their first line begins with, too.
+ * Removes the blank lines at the beginning and end of runs, which separate nothing.
+ * @param isFlush also removes the space that their first line begins with.
  */
 export function withoutOuterBreaks(all: readonly Run[], isFlush = false): Run[] {
   const text = all.map(whiteSpaceShape).join('');
-  // A line that shows something keeps the space it begins with.
+  // A line with visible content keeps its leading space.
   const from = (isFlush ? /^\s*/ : /^\s*\n/).exec(text)?.[0].length ?? 0;
   const shown = text.trimEnd().length;
   const to = text.includes('\n', shown) ? shown : text.length;
@@ -27,12 +27,12 @@ export function sliceRuns(runs: readonly Run[], from: number, to: number): Run[]
   return sliced;
 }
 
-/** Text in which only white space counts; that of code is shown. */
+/** The form of text of which only white space counts; white space in code is visible. */
 function whiteSpaceShape({ text, marks }: Run): string {
   return marks.some(({ type }) => type === 'code') ? 'x'.repeat(text.length) : text;
 }
 
-/** Neighbours with the same marks become one run. */
+/** Joins adjacent runs with the same marks. */
 export function joinEqual(runs: readonly Run[]): Run[] {
   const joined: Run[] = [];
   for (const run of runs) {
@@ -49,7 +49,7 @@ function sameMarks(a: readonly Mark[], b: readonly Mark[]): boolean {
   return a.length === b.length && a.every((mark, index) => sameMark(mark, b[index]));
 }
 
-/** Two links, or formulas, are the same only if they are one of the source. */
+/** Two links, or formulas, are the same only if they are the same one in the source. */
 export function sameMark(a: Mark, b: Mark | undefined): boolean {
   const isOne = a.type === 'link' || a.type === 'math';
   return a === b || (!isOne && a.type === b?.type);
@@ -61,7 +61,10 @@ export function commonMarks(a: readonly Mark[], b: readonly Mark[]): readonly Ma
   return differs < 0 ? a : a.slice(0, differs);
 }
 
-/** Whether the dialect can hide this address behind a text. Relative and odd addresses never. */
+/**
+ * Whether the dialect can show this address as a link with text; relative and unusual addresses
+ * never.
+ */
 export function isLinkable(url: string, rule: LinkRule): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
@@ -74,7 +77,7 @@ export function showsAddress(text: string, url: string): boolean {
   return text === url || url === `http://${text}` || url === `mailto:${text}`;
 }
 
-/** The same runs without link marks; addresses follow in parentheses, so that nothing is lost. */
+/** Removes link marks from runs; addresses follow in parentheses, so that nothing is lost. */
 export function spellOutLinks(runs: readonly Run[]): Run[] {
   const out: Run[] = [];
   for (const [index, run] of runs.entries()) {
@@ -88,7 +91,9 @@ export function spellOutLinks(runs: readonly Run[]): Run[] {
   return out;
 }
 
-/** The address behind a link's text for those who cannot follow it; empty if the text says it. */
+/**
+ * The address after a link's text for those who cannot follow it; empty if the text contains it.
+ */
 export function addressAfter(text: string, url: string): string {
   if (url === '' || showsAddress(text, url)) return '';
   return ` (${url})`;
@@ -100,17 +105,19 @@ export function linkOf(run: Run | undefined): (Mark & { type: 'link' }) | undefi
 
 type Pings = DialectCapabilities['pings'];
 
-/** Follows the `@` of a dead mention: nothing to see, but no name begins with it. */
+/** Follows the `@` of a deadened mention: invisible, but no name begins with it. */
 const ZERO_WIDTH_SPACE = '\u200b';
-/** The distance in which the beginning of an address is looked for, in UTF-16 units. */
+/** How far back the beginning of an address is searched, in UTF-16 units. */
 const MAX_ADDRESS = 200;
-/** The beginning of an address that every platform links, even without `https://`, up to a slash. */
+/**
+ * The beginning of an address that every platform links, even without `https://`, up to a slash.
+ */
 const ADDRESS =
   /(?:^|[\s("'<[])(?:https?:\/\/)?(?:[\w-]+\.)+(?:com|org|net|io|me|tv|app|dev|social)\/(?:[\w.~%+/-]*\/)?$/i;
 
 /**
- * The same runs with a zero-width space after each `@` that would ping. Marks do not protect
- * (`@**name**` pings); code does, and so does being part of an address, which must stay whole.
+ * Inserts a zero-width space after each `@` that would notify people. Marks do not protect
+ * (`@**name**` notifies); code does, and so does being part of an address, which must stay whole.
  */
 export function deadenMentions(runs: readonly Run[], pings: Pings): readonly Run[] {
   if (pings.length === 0 || !runs.some(({ text }) => text.includes('@'))) return runs;

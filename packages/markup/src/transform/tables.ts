@@ -10,7 +10,9 @@ interface TableContent {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** Reads a table. GFM fills short rows; cells beyond the header get a column, so that none is lost. */
+/**
+ * Reads a table. GFM fills short rows; cells beyond the header get a column, so that none is lost.
+ */
 export function readTable(table: Table, context: InlineContext): TableContent {
   const rows = table.children.map(({ children }) =>
     children.map((cell) => toRuns(cell.children, context)),
@@ -31,15 +33,18 @@ export function isEmptyCell(cell: Cell): boolean {
   return !hasVisible(cellText(cell));
 }
 
-/** The cells of so many columns are side by side if each cell with its name is at most `SHORT` wide. */
+/**
+ * From this many columns on, cells stand side by side if each one with its name is at most `SHORT`
+ * wide.
+ */
 const MANY = 5;
 const SHORT = 16;
 /** Wider than the space in a cell. */
 const SIDE_BY_SIDE = '\u2003';
 
 /**
- * The text of each row as a list item: each cell after its column's name, a line each. Many short
- * cells are side by side, because a year of months should not fill a screen. The first row names
+ * The text of each row as a list item: each cell after its column's name, one per line. Many short
+ * cells stand side by side, because a year of months should not fill a screen. The first row names
  * the columns that are empty in all rows.
  */
 export function rowTexts(header: readonly Cell[], rows: readonly (readonly Cell[])[]): Run[][] {
@@ -61,12 +66,12 @@ export function rowTexts(header: readonly Cell[], rows: readonly (readonly Cell[
     : cells.map((row) => joinCells(row, '\n'));
 }
 
-/** The gap between such list items: an empty line, where one has several lines. */
+/** The gap between such list items: an empty line if one of them has several lines. */
 export function rowGap(texts: readonly (readonly Run[])[]): 1 | 2 {
   return texts.some((runs) => cellText(runs).split('\n').length > 2) ? 2 : 1;
 }
 
-/** The column names alone, for a table without rows. */
+/** Only the column names, for a table without rows. */
 export function headerText(header: readonly Cell[]): Run[] {
   const names = header.filter((name) => !isEmptyCell(name));
   return names.flatMap((name, index) => [
@@ -75,7 +80,7 @@ export function headerText(header: readonly Cell[]): Run[] {
   ]);
 }
 
-/** A list of one item each, for rows below each other. */
+/** A list with one item each, for rows below each other. */
 export function rowContainers(within: readonly Container[], rows: number): Container[][] {
   const list: Container = { type: 'list', start: undefined };
   return Array.from({ length: rows }, () => [...within, list, { type: 'item', marker: {} }]);
@@ -98,7 +103,7 @@ function isShort(runs: readonly Run[]): boolean {
   return !text.includes('\n') && textWidth(text) <= SHORT;
 }
 
-/** A column's name in bold, on one line; code stays code, since it may not allow other marks. */
+/** A column's name in bold, on one line; code stays code, because it may not allow other marks. */
 function nameRuns(name: Cell): Run[] {
   return name.map(({ text, marks }) => ({
     text: text.replaceAll('\n', ' '),
@@ -116,12 +121,14 @@ const GAP = '  ';
 const HEADER_RULE = '─';
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** Unicode's isolates: between them text runs its own way and leaves the columns in their order. */
+/**
+ * Unicode's isolates: between them text runs in its own direction and leaves the columns in order.
+ */
 const ISOLATE = ['\u2068', '\u2069'] as const;
 
 /**
  * Lays a table out in columns for a fixed-width font.
- * @returns undefined if it is wider than `columns` or would lose more than looks.
+ * @returns undefined if it is wider than `columns` or would lose more than its look.
  */
 export function layOutGrid(
   { align, header, rows }: TableContent,
@@ -164,14 +171,17 @@ function padCell(text: string, width: number, align: Alignment): string {
   return ' '.repeat(before) + shown + ' '.repeat(space - before);
 }
 
-/** A tab has no width that could be counted on. */
+/** A tab has no predictable width. */
 function cellLines(cell: Cell): string[] {
   return cellText(cell)
     .split('\n')
     .map((line) => line.replaceAll(/\s/g, ' ').trim());
 }
 
-/** Bold text stays readable in a grid; but nothing in it can be followed, and nothing is struck or hidden. */
+/**
+ * Bold text stays readable in a grid, but links in it cannot be followed, and nothing is struck or
+ * hidden.
+ */
 function losesMeaning(cell: Cell): boolean {
   return cell.some(
     ({ text, marks }) =>
@@ -183,8 +193,8 @@ function losesMeaning(cell: Cell): boolean {
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /**
- * Columns a text takes in a fixed-width font: wide East Asian characters and emoji take two, marks
- * that combine take none. Counted by grapheme, as terminals and phones draw them.
+ * The number of columns that a text takes in a fixed-width font: wide East Asian characters and
+ * emoji take two, combining marks none. Counted by grapheme, as terminals and phones draw them.
  */
 export function textWidth(text: string): number {
   if (isLatin(text)) return text.length;
@@ -193,7 +203,10 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** Latin letters and signs, each a character of its own; not the soft hyphen, which is not seen. */
+/**
+ * Latin letters and signs, each a character of its own, without the soft hyphen, which is
+ * invisible.
+ */
 function isLatin(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -204,7 +217,7 @@ function isLatin(text: string): boolean {
 
 const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Mn}\p{Me}\u{1160}-\u{11ff}]*$/u;
 const EMOJI = /^\p{Emoji_Presentation}|\u{fe0f}/u;
-/** Unicode's East_Asian_Width W and F, less the rare: CJK, kana, Hangul, full-width forms. */
+/** Unicode's East_Asian_Width W and F without rare ones: CJK, kana, Hangul, full-width forms. */
 const WIDE =
   /^[\u{1100}-\u{115f}\u{2e80}-\u{303e}\u{3041}-\u{a4cf}\u{a960}-\u{a97c}\u{ac00}-\u{d7a3}\u{f900}-\u{faff}\u{fe30}-\u{fe6f}\u{ff01}-\u{ff60}\u{ffe0}-\u{ffe6}\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 

@@ -4,7 +4,7 @@ import { fitValue, type Misfit } from './fit-value.ts';
 import { readLenientJson } from './lenient-json.ts';
 import { resolveToolName } from './tool-name.ts';
 
-/** A call as a tool takes it, or why it cannot be. */
+/** A call in the form its tool accepts, or why there is none. */
 export type FittedCall =
   | { readonly kind: 'fits'; readonly call: ModelToolCall }
   | { readonly kind: 'no-tool'; readonly problem: string }
@@ -12,8 +12,9 @@ export type FittedCall =
   | { readonly kind: 'misfit'; readonly call: ModelToolCall; readonly problem: string };
 
 /**
- * Reads a call of a model as its tool takes it: an offered tool whose name was written in another way, and arguments
- * in the form of its schema, where these leave one meaning. A call that is right already is returned as it is.
+ * Converts a model's call to the form its tool accepts: an offered tool whose name was written
+ * differently, and arguments in the form of its schema, if only one reading is possible. A call
+ * that is right already is returned unchanged.
  */
 export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): FittedCall {
   const named = resolveToolName(
@@ -59,14 +60,17 @@ function nameProblem(
 }
 
 type ReadArguments =
-  /** `isJson`: the text is JSON of this object already. */
+  /** `isJson`: the text is already the JSON of this object. */
   | { readonly ok: true; readonly value: JsonObject; readonly isJson: boolean }
   | { readonly ok: false; readonly problem: string };
 
-/** The most times that arguments are encoded or wrapped. */
+/** How many times arguments may be encoded or wrapped. */
 const MAX_ENCODED = 3;
 
-/** The arguments as an object; models write nothing at all, or a placeholder, for a tool without parameters. */
+/**
+ * Parses the arguments as an object; for a tool without parameters, models write nothing at all or
+ * a placeholder.
+ */
 function readArguments(written: string): ReadArguments {
   if (/^\s*(?:null|none|undefined|""|\[\s*\])?\s*$/i.test(written)) {
     return { ok: true, value: {}, isJson: written.trim() === '' };
@@ -101,7 +105,7 @@ function isStrictJson(text: string): boolean {
   }
 }
 
-/** Names under which some models put all arguments once more. */
+/** Names under which some models nest all arguments. */
 const WRAPPERS: ReadonlySet<string> = new Set([
   'arguments',
   'parameters',
@@ -113,7 +117,7 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   'tool_input',
   'properties',
 ]);
-/** The keys that stand beside them there. */
+/** Keys that stand next to them there. */
 const LABELS: ReadonlySet<string> = new Set([
   'name',
   'tool',
@@ -133,8 +137,9 @@ function fitArguments(
 }
 
 /**
- * The object within `{"arguments": {…}}`; null where there is none, or the tool has a property of that name. It counts
- * only where the schema names each of its properties, so that nothing else can be meant.
+ * The object within `{"arguments": {…}}`; null when there is none, or when the tool has a property
+ * of that name. It counts only if the schema declares all of its properties, so that nothing else
+ * can be meant.
  */
 function unwrapped(
   value: JsonObject,
@@ -160,7 +165,7 @@ function unwrapped(
   return isMeant && (names.length > 0 || Object.keys(declared).length > 0) ? read.value : null;
 }
 
-/** Such as `at: expected text, but got 5`. */
+/** Formats, for example, `at: expected text, but got 5`. */
 function misfitText({ path, expected, found }: Misfit): string {
   const where = path === '' ? 'the arguments' : path;
   return found === undefined

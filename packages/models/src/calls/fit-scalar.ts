@@ -6,7 +6,7 @@ export type FittedScalar =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly expected: string };
 
-/** The beginning of a value that the model is shown, in characters. */
+/** The length of the beginning of a value that the model is shown, in characters. */
 const SHOWN = 80;
 
 /** A value as JSON for a message, shortened. */
@@ -15,7 +15,7 @@ export function shortJson(value: unknown): string {
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`;
 }
 
-/** Fits a value to the types, values and format of a schema without parts. */
+/** Fits a value to the types, values and format of a scalar schema. */
 export function fitScalar(
   value: unknown,
   schema: Readonly<Record<string, unknown>>,
@@ -56,7 +56,10 @@ function allowedValues({ enum: values, const: one }: Readonly<Record<string, unk
   return Array.isArray(values) ? (values as readonly unknown[]) : null;
 }
 
-/** One of the values that the schema lists, in any case and with any separators where only one is alike. */
+/**
+ * Finds one of the values that the schema lists, in any case and with any separators, if only one
+ * matches.
+ */
 function fitAllowed(value: unknown, allowed: readonly unknown[]): FittedScalar {
   const isSame = (one: unknown) => JSON.stringify(one) === JSON.stringify(value);
   if (allowed.some(isSame)) return { ok: true, value };
@@ -119,7 +122,7 @@ function convert(value: unknown, type: string): readonly (string | number | bool
     }
     case 'string':
       if (typeof value === 'boolean') return [String(value)];
-      // Larger numbers were rounded when the JSON was read.
+      // Larger numbers were rounded when the JSON was parsed.
       return typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
         ? [String(value)]
         : [];
@@ -130,7 +133,7 @@ function convert(value: unknown, type: string): readonly (string | number | bool
   }
 }
 
-/** A text whose schema asks for something that an empty one is not, and for dates in the form of ISO 8601. */
+/** Fits a text to a schema that excludes an empty one, or that requires dates in ISO 8601. */
 function fitText(text: string, schema: Readonly<Record<string, unknown>>): FittedScalar {
   const { format, minLength, pattern } = schema;
   const mustSaySomething =

@@ -5,23 +5,31 @@ import { readLenientJson } from './lenient-json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A value that fits a schema as far as its form goes, or the first place where it does not. */
+/**
+ * A value that fits a schema as far as its form is concerned, or the first place where it does not.
+ */
 export type Fitted =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: Misfit };
 
-/** The place where a value does not fit: `path` as in `items.2.name`, empty for the whole. */
+/**
+ * The place where a value does not fit. `path` has the form `items.2.name`, and is empty for the
+ * whole value.
+ */
 export interface Misfit {
   readonly path: string;
   readonly expected: string;
-  /** As JSON, shortened; absent where there is none. */
+  /** As JSON, shortened; absent when there is no value. */
   readonly found?: string;
 }
 
-/** Deepest value that is looked into; deeper parts stay as they are. */
+/** The deepest level that is fitted; deeper parts stay unchanged. */
 const MAX_DEPTH = 40;
 
-/** Schemas that are compared with parts of one value; a schema that refers to itself twice would double them. */
+/**
+ * How many schemas are compared with parts of one value; a schema that refers to itself twice would
+ * double them at each level.
+ */
 const MAX_STEPS = 20_000;
 
 interface Place {
@@ -33,10 +41,11 @@ interface Place {
 class OutOfSteps extends Error {}
 
 /**
- * Fits a value to a JSON Schema where the schema leaves one meaning: a number written as text, one item instead of a
- * list, an object written as JSON text, a placeholder in a field that may be absent, a name in another case. A value
- * of the right form is returned as it is, the same object. Patterns, lengths and bounds are left to the check of the
- * tool: some take long, and none of them says what else was meant. So does a value that takes too many steps.
+ * Fits a value to a JSON Schema when the schema allows only one reading: a number written as text,
+ * one item instead of a list, an object written as JSON text, a placeholder in an optional field, a
+ * name in another case. A value of the right form is returned unchanged, as the same object.
+ * Patterns, lengths and ranges are left to the tool's own validation: some take long, and none of
+ * them tells what else was meant. A value that takes too many steps is left to it as well.
  */
 export function fitValue(value: unknown, schema: unknown, root: Schema): Fitted {
   try {
@@ -67,7 +76,7 @@ function fit(value: unknown, given: unknown, place: Place): Fitted {
   return fitTyped(current, schema, place);
 }
 
-/** The schema that a reference leads to; null where everything fits, or nothing can be said. */
+/** The schema that a reference leads to; null when everything fits, or nothing can be said. */
 function resolveReference(given: unknown, root: Schema): Schema | null {
   let schema = given;
   for (let steps = 0; steps < 20; steps += 1) {
@@ -81,7 +90,10 @@ function resolveReference(given: unknown, root: Schema): Schema | null {
   return null;
 }
 
-/** One of several schemas: the first that takes the value as it is, else the only meaning that they leave. */
+/**
+ * Fits one of several schemas: the first that accepts the value unchanged, otherwise the only
+ * reading that they allow.
+ */
 function fitChoice(value: unknown, choices: readonly unknown[], place: Place): Fitted {
   const fitted = choices.map((choice) => fit(value, choice, place));
   if (fitted.some((one) => one.ok && one.value === value)) return { ok: true, value };
@@ -93,7 +105,7 @@ function fitChoice(value: unknown, choices: readonly unknown[], place: Place): F
   const failed = fitted.flatMap((one) => (one.ok ? [] : [one.problem]));
   const deepest = failed.toSorted((a, b) => b.path.length - a.path.length)[0];
   const here = place.path.join('.');
-  // A choice that agrees with the value down to one part of it says best what is wrong.
+  // A choice that matches the value except for one nested part explains best what is wrong.
   if (meanings.size === 0 && deepest !== undefined && deepest.path !== here) {
     return { ok: false, problem: deepest };
   }

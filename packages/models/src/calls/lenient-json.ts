@@ -1,4 +1,4 @@
-/** A value as a model wrote it, or where its text stops being one. */
+/** A value that a model wrote, or where its text stops being valid. */
 export type ReadJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
@@ -8,21 +8,22 @@ export type ReadJsonValue =
   | { readonly ok: true; readonly value: unknown; readonly end: number }
   | { readonly ok: false; readonly problem: string };
 
-/** Deepest nesting of lists and objects. */
+/** The deepest nesting of lists and objects. */
 const MAX_DEPTH = 100;
-/** The text around a mistake that is quoted, in characters. */
+/** How much text around a mistake is quoted, in characters. */
 const SHOWN = 30;
 
 /**
- * Reads JSON as weak models write it: with comments, trailing commas, single or curly quotes, names without quotes,
- * the words of Python, line ends within texts, a code fence around, and brackets missing at the end. Nothing that was
- * written is guessed: a text or a number that stops in the middle is a problem. Valid JSON is read as it is.
+ * Parses JSON as weak models write it: with comments, trailing commas, single or curly quotes,
+ * names without quotes, Python's literals, line breaks within strings, a code fence around it, and
+ * brackets missing at the end. No content is guessed: a string or number that stops in the middle
+ * is an error. Valid JSON is parsed as usual.
  */
 export function readLenientJson(text: string): ReadJson {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
-    // What is wrong is found below, with its place.
+    // The parser below finds what is wrong, and where.
   }
   const body = stripFence(text).trim();
   const read = readJsonValue(body);
@@ -36,7 +37,7 @@ export function readLenientJson(text: string): ReadJson {
   return { ok: false, problem: `something follows the end of the JSON: ${quoteStart(rest)}` };
 }
 
-/** Reads the value at the beginning of a text. */
+/** Parses the value at the beginning of a text. */
 export function readJsonValue(text: string): ReadJsonValue {
   const reader = new Reader(text);
   try {
@@ -51,7 +52,7 @@ export function readJsonValue(text: string): ReadJsonValue {
 function stripFence(text: string): string {
   const [, body] =
     /^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n([\s\S]*?)\n?[ \t]*(?:`{3,}|~{3,})\s*$/.exec(text) ?? [];
-  // Words around the only fence say nothing that it does not.
+  // Text around the only fence adds nothing to its content.
   const [, framed] = /^[^{[`]*`{3,}[\w-]*[ \t]*\n([^`]*)\n[ \t]*`{3,}[^{[`]*$/.exec(text) ?? [];
   const [, inline] = /^\s*`([^`\n]+)`\s*$/.exec(text) ?? [];
   return body ?? framed ?? inline ?? text;

@@ -6,8 +6,9 @@ const CLOCK_ONLY = new RegExp(`^${CLOCK}$`);
 const DAY_AND_CLOCK = new RegExp(`^(.+?)(?:[T ]|,\\s*)\\s*${CLOCK}\\s*${ZONE}$`, 'i');
 
 /**
- * A date or time in the form of ISO 8601 where it was written in another form with one meaning; null where it already
- * has that form, or could mean two things: 11/12/2026 is not read, and neither is a moment without a time zone.
+ * Converts a date or time to ISO 8601 when it was written in another unambiguous form; null when it
+ * already has that form, or when it is ambiguous: neither 11/12/2026 nor a date-time without a time
+ * zone is converted.
  */
 export function readDate(text: string, format: 'date' | 'date-time' | 'time'): string | null {
   const written = text.trim();
@@ -38,7 +39,7 @@ function readMoment(text: string, written: string): string | null {
   return `${date}T${hours.padStart(2, '0')}:${minutes}:${seconds}${offset}`;
 }
 
-/** A moment at midnight stands for its day. */
+/** A date-time at midnight stands for its day. */
 function readMidnight(text: string): string | null {
   const [, day = ''] =
     /^(.+?)[T ]00:00(?::00(?:\.0+)?)?\s*(?:Z|[+-]\d{2}:?\d{2})?$/i.exec(text) ?? [];
@@ -64,7 +65,10 @@ function readDay(text: string): string | null {
   return null;
 }
 
-/** Day and month may stand in either order, unless one of them can be no month or both are the same. */
+/**
+ * Day and month may stand in either order, unless one of them cannot be a month or both are the
+ * same.
+ */
 function slashedDay([, first, second, year]: RegExpExecArray): string | null {
   const readings = new Set([isoDay(year, second, first), isoDay(year, first, second)]);
   readings.delete(null);
@@ -77,7 +81,7 @@ function monthOf(word = ''): string | undefined {
   return at === -1 ? undefined : String(at + 1);
 }
 
-/** Null where there is no such day. */
+/** Null when there is no such day. */
 function isoDay(year = '', month = '', day = ''): string | null {
   const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
   const at = new Date(`${iso}T00:00:00Z`);

@@ -1,17 +1,18 @@
-/** The offered tool that a model means, or why none is meant. */
+/** The offered tool that a model means, or why there is none. */
 export type NamedTool =
   | { readonly kind: 'tool'; readonly name: string }
   | { readonly kind: 'unknown' }
-  /** Several offered tools differ from the name in case and separators alone. */
+  /** Several offered tools differ from the name only in case and separators. */
   | { readonly kind: 'ambiguous'; readonly names: readonly string[] };
 
 /** Namespaces that models put before the names of all tools; others are part of a name. */
 const NAMESPACE = /^(?:functions?|default_api|tools?|mcp|api|assistant|namespace)(?:__|->|[./:])+/i;
 
 /**
- * Finds the offered tool that a written name means: exactly, else without blanks, quotes, a general namespace and the
- * number of the call, in any case and with any separators (`functions.read-file:0` is `read_file`). A namespace of its
- * own stays part of a name, so that the tool of one server is never taken for that of another.
+ * Finds the offered tool that a written name means: exactly, otherwise without spaces, quotes, a
+ * general namespace and the number of the call, in any case and with any separators
+ * (`functions.read-file:0` is `read_file`). Any other namespace stays part of the name, so that a
+ * tool of one server is never mistaken for another server's.
  */
 export function resolveToolName(written: string, offered: readonly string[]): NamedTool {
   if (offered.includes(written)) return { kind: 'tool', name: written };
@@ -29,7 +30,10 @@ export function resolveToolName(written: string, offered: readonly string[]): Na
   }
 }
 
-/** Removes what surrounds names in some dialects: `"name"`, `name()`, `functions.name:0`, `name<|channel|>commentary`. */
+/**
+ * Removes what surrounds names in some dialects: `"name"`, `name()`, `functions.name:0`,
+ * `name<|channel|>commentary`.
+ */
 function bareName(written: string): string {
   return written
     .replace(/<[|｜].*$/s, '')
@@ -40,7 +44,7 @@ function bareName(written: string): string {
     .trim();
 }
 
-/** Letters and digits alone, so that `readFile`, `read-file` and `Read File` are the same. */
+/** Keeps only letters and digits, so that `readFile`, `read-file` and `Read File` are the same. */
 function fold(name: string): string {
   return name.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
 }

@@ -20,7 +20,7 @@ async function serve(answer: RequestListener): Promise<string> {
     server.closeAllConnections();
     server.close();
   });
-  // `address` is a string for pipes alone.
+  // `address` is a string only for pipes.
   const { port } = server.address() as AddressInfo;
   return `http://127.0.0.1:${port}/v1`;
 }
@@ -52,7 +52,7 @@ async function ask(baseUrl: string, { timeouts = {}, choice = {}, signal }: Aski
   return events;
 }
 
-/** As when a laptop sleeps, or other programs take every core. */
+/** As when a laptop sleeps, or other programs occupy every core. */
 const standStill = (ms: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
@@ -66,7 +66,7 @@ const SIGNS = [
 ] as const;
 
 describe('a server that needs its time', () => {
-  it('[G21] holds the deadline of the first word off with any sign of life', async () => {
+  it('[G21] extends the deadline of the first word with any sign of life', async () => {
     const answers = SIGNS.map(async ([what, sign]) => {
       const url = await serve(async (_request, response) => {
         for (let nth = 0; nth < 12; nth += 1) {
@@ -83,7 +83,7 @@ describe('a server that needs its time', () => {
     );
   });
 
-  it('[G21] is heard when its sign came while the whole process stood still', async () => {
+  it('[G21] is noticed when its sign came while the entire process stood still', async () => {
     const url = await serve(async (_request, response) => {
       response.write(': still here\n\n');
       standStill(600);
@@ -94,7 +94,7 @@ describe('a server that needs its time', () => {
     expect(first).toEqual({ type: 'text', text: 'at last' });
   });
 
-  it('[G21] is given up at the total limit, whatever signs it gives', async () => {
+  it('[G21] is given up at the total limit, whatever signs it sends', async () => {
     const url = await serve(async (_request, response) => {
       while (!response.destroyed) {
         response.write(': still here\n\n');
@@ -107,13 +107,13 @@ describe('a server that needs its time', () => {
     });
   });
 
-  it('[G20] loses no complete answer when the time is up before it ends the connection', async () => {
+  it('[G20] loses no complete answer when the time is up before it closes the connection', async () => {
     const url = await serve((_request, response) => void response.write(said('42', 'stop')));
     const events = await ask(url, { timeouts: { chunkMs: 200 } });
     expect(events.at(-1)).toMatchObject({ text: '42', finishReason: 'stop' });
   });
 
-  it('[G01] gets no answer into a call that its caller has stopped, though it was complete', async () => {
+  it('[G01] delivers no answer to a call that its caller has stopped, even if it was complete', async () => {
     const stop = new AbortController();
     const url = await serve((_request, response) => {
       response.write(said('42', 'stop'), () => stop.abort());
@@ -139,7 +139,7 @@ describe('what a server is sent', () => {
 });
 
 describe('what was skipped', () => {
-  it('[G20] is counted each time and named in the log once an hour, without a word of the answer', () => {
+  it('[G20] is counted each time and logged once an hour, without any text of the answer', () => {
     const counted: unknown[] = [];
     const meter: Meter = {
       count: (...one) => void counted.push(one),

@@ -8,18 +8,18 @@ import { requestWriter } from './write-request.ts';
 
 type CompatibleChoice = Extract<ProviderChoice, { provider: 'openai-compatible' }>;
 
-/** The time for which token counts may follow the finish reason of an answer, in ms. */
+/** How long token counts may follow the finish reason of an answer, in ms. */
 const GRACE_MS = 5_000;
-/** The most that is read of the body of an error, in bytes. */
+/** The most that is read of an error response's body, in bytes. */
 const MAX_ERROR_BYTES = 65_536;
 
-/** Called once for each answer that had oddities, with how many of each kind. */
+/** Called once for each answer that had oddities, with the number of each kind. */
 export type ReportOddities = (oddities: ReadonlyMap<Oddity, number>) => void;
 
 /**
- * A server that speaks OpenAI's chat format, in whatever dialect: written for what servers send, not for what
- * they should send. What is not understood is skipped and counted; an answer that is complete stays, whatever
- * follows it.
+ * A server that speaks OpenAI's chat format, in whatever dialect: written for what servers send
+ * rather than for what they should send. What is not understood is skipped and counted; a complete
+ * answer stays valid, whatever follows it.
  */
 export function compatibleClient(
   choice: CompatibleChoice,
@@ -67,8 +67,8 @@ function requestHeaders({
 }
 
 /**
- * The end of the reading: the server ended its answer or said that it is done; a complete answer was followed by
- * silence; or the connection broke, which does a complete answer no harm.
+ * How reading ended: the server ended its answer or said that it is done; a complete answer was
+ * followed by silence; or the connection broke, which does not harm a complete answer.
  */
 type Outcome = 'ended' | 'silent' | 'broken';
 
@@ -83,7 +83,8 @@ async function* readParts(
     try {
       piece = reader.isComplete() && reader.says() ? await withinGrace(read, graceMs) : await read;
     } catch (thrown) {
-      // Without a finish reason, an answer that breaks off may be half of one, however good it looks.
+      // Without a finish reason, an answer that breaks off may be incomplete, however good it
+      // looks.
       if (reader.isComplete()) return 'broken';
       throw thrown;
     }
@@ -97,9 +98,9 @@ async function* readParts(
   }
 }
 
-/** Null where nothing comes: some servers keep the connection open behind a complete answer. */
+/** Null when nothing arrives: some servers keep the connection open after a complete answer. */
 async function withinGrace<T>(read: Promise<T>, graceMs: number): Promise<T | null> {
-  // Once the time is up, nothing waits for the read any more, and it may still fail.
+  // Once the time is up, nothing awaits the read any more, and it may still fail.
   read.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
@@ -112,7 +113,7 @@ async function withinGrace<T>(read: Promise<T>, graceMs: number): Promise<T | nu
   }
 }
 
-/** Reads the error body of a server, as far as it comes. */
+/** Reads the error body of a server, as far as it arrives. */
 async function readRefusal(answer: HttpAnswer): Promise<Error> {
   const pieces: Uint8Array[] = [];
   let size = 0;

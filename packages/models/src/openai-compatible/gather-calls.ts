@@ -20,12 +20,15 @@ interface OpenCall {
   name: string;
   written: string;
   scan: JsonScan;
-  /** The newest piece that was a whole object by itself: some servers send the arguments whole at the end. */
+  /**
+   * The newest piece that was a complete object by itself: some servers send the complete arguments
+   * at the end.
+   */
   whole: string | null;
   signature: string | undefined;
 }
 
-/** One piece of a call as far as it can be understood. */
+/** One piece of a call, as far as it can be understood. */
 interface Piece {
   readonly id: string | null;
   readonly index: number | null;
@@ -35,9 +38,10 @@ interface Piece {
 }
 
 /**
- * Servers disagree on how pieces of calls belong together: index and id may be missing, repeated, zero for all or
- * new in each piece; names come again or in halves; arguments as objects, and whole after they came in pieces.
- * `offered` are the names of the tools, which tells half a name from a second call.
+ * Joins the pieces of calls. Servers disagree on how these belong together: index and id may be
+ * missing, repeated, zero for all or new in each piece; names come again or in halves; arguments
+ * come as objects, or complete after they came in pieces. `offered` are the names of the tools,
+ * which distinguish half a name from a second call.
  */
 export class CallGatherer {
   readonly #calls: OpenCall[] = [];
@@ -47,7 +51,10 @@ export class CallGatherer {
     this.#offered = offered;
   }
 
-  /** Adds `tool_calls` of a chunk. `isWhole`: of a message, whose calls are in their order and without pieces. */
+  /**
+   * Adds `tool_calls` of a chunk. `isWhole`: they belong to a message, whose calls are complete and
+   * in order.
+   */
   add(toolCalls: unknown, isWhole: boolean): readonly AnswerPart[] {
     const list: unknown[] = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
     const parts: AnswerPart[] = [];
@@ -97,7 +104,7 @@ export class CallGatherer {
     return `call_${nth}`;
   }
 
-  /** The call that a piece continues; null: it begins one. */
+  /** The call that a piece continues; null when it begins one. */
   #targetOf(piece: Piece): OpenCall | null {
     const { id, index } = piece;
     const named = id === null ? undefined : this.#calls.findLast((call) => call.givenId === id);
@@ -109,7 +116,7 @@ export class CallGatherer {
     const before =
       index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
     if (before === undefined) {
-      // A server that stops to number its pieces goes on with the last call.
+      // A server that stops numbering its pieces continues with the last call.
       return index === null || piece.name !== '' || id !== null
         ? null
         : (this.#calls.at(-1) ?? null);
@@ -131,7 +138,7 @@ export class CallGatherer {
     return isSameJson(input, call.written);
   }
 
-  /** Some servers make a new id for each piece; a name that comes with it begins a call. */
+  /** Some servers create a new id for each piece; a name that comes with it begins a call. */
   #continuesUnderNewId(call: OpenCall, { name, input }: Piece): boolean {
     if (call.scan.isClosed) return name === '' && call.written.trim() === '{}';
     if (name === '') return true;
@@ -144,12 +151,12 @@ export class CallGatherer {
     return name.startsWith(call.name) ? name : call.name + name;
   }
 
-  /** Whether there is a call whose arguments started and did not end. */
+  /** Whether there is a call whose arguments have started and not ended. */
   isOpen(): boolean {
     return this.#calls.some(({ written, scan }) => written.trim() !== '' && !scan.isClosed);
   }
 
-  /** All calls, in the order of the server, and how many had no name and were dropped. */
+  /** All calls, in the server's order, and how many were dropped because they had no name. */
   end(): { readonly calls: readonly ModelToolCall[]; readonly dropped: number } {
     const named = this.#calls.filter(({ name }) => name.trim() !== '');
     return { calls: inOrder(named).map(toToolCall), dropped: this.#calls.length - named.length };
@@ -169,19 +176,19 @@ function toCallPiece(wire: JsonObject, position: number | null): Piece {
   };
 }
 
-/** Arguments are text by the protocol; some servers send the object itself. */
+/** The protocol requires arguments to be text; some servers send the object itself. */
 function inputOf(given: unknown): string {
   if (given === undefined || given === null || given === 'null') return '';
   if (typeof given === 'string') return given;
-  // PHP has one empty list for both.
+  // PHP serializes an empty object as an empty list.
   return Array.isArray(given) && given.length === 0 ? '{}' : JSON.stringify(given);
 }
 
-/** The part of a piece that is new in the arguments; nothing where it repeats them. */
+/** The new part of the arguments in a piece; empty when it repeats them. */
 function freshInput(call: OpenCall, input: string): string {
   if (!call.scan.isClosed || input.trim() === '') return input;
   if (isSameJson(input, call.written)) return '';
-  // An empty object held the place of arguments that come only now.
+  // An empty object was a placeholder for arguments that follow only now.
   if (call.written.trim() === '{}') {
     call.written = '';
     call.scan = NOTHING_SCANNED;
@@ -200,7 +207,7 @@ function isSameJson(one: string, other: string): boolean {
   return value !== undefined && JSON.stringify(value) === JSON.stringify(parseJson(other));
 }
 
-/** Sorts calls by index where each has its own, and leaves them in order of arrival otherwise. */
+/** Sorts calls by index if each has its own, and otherwise leaves them in order of arrival. */
 function inOrder(calls: readonly OpenCall[]): readonly OpenCall[] {
   const indices = new Set(calls.map(({ index }) => index));
   const areNumbered = indices.size === calls.length && !indices.has(null);

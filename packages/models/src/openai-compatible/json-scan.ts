@@ -2,9 +2,9 @@
 export interface JsonScan {
   readonly depth: number;
   readonly inString: boolean;
-  /** The last character was a backslash within a string. */
+  /** Whether the last character was a backslash within a string. */
   readonly isEscaped: boolean;
-  /** The first object or array has been closed. */
+  /** Whether the first object or array has been closed. */
   readonly isClosed: boolean;
 }
 
@@ -16,9 +16,9 @@ export const NOTHING_SCANNED: JsonScan = {
 };
 
 /**
- * Goes on through `piece` until the object or array that the text began with is closed. `end` is the index behind
- * it, or the length of the piece while it is open. It only counts brackets and strings: whether the text is JSON
- * says `JSON.parse`.
+ * Continues through `piece` until the object or array that the text began with is closed. `end` is
+ * the index after it, or the length of the piece while it is open. It only counts brackets and
+ * strings; `JSON.parse` decides whether the text is JSON.
  */
 export function scanJson(
   scan: JsonScan,
@@ -42,24 +42,25 @@ export function scanJson(
   return { scan: { depth, inString, isEscaped, isClosed }, end };
 }
 
-/** A value of JSON; undefined where the text is none. */
+/** Parses JSON; undefined when the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return value;
   } catch {
-    // The caller decides what text that is no JSON means.
+    // The caller decides what text that is not JSON means.
     return undefined;
   }
 }
 
-/** Strings, with their quotes; what is between them. */
+/** Strings with their quotes, and the text between them. */
 const SEGMENTS = /"(?:[^"\\]|\\.)*"?|[^"]+/gs;
 const ESCAPES = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})?/g;
 
 /**
- * JSON as Python's `json`, `repr` and hasty templates write it, as JSON: `NaN`, `None`, `True`, a comma behind the
- * last element, control characters and backslashes as they are. The text of strings stays the same.
+ * Repairs JSON as Python's `json`, `repr` and careless templates write it: `NaN`, `None`, `True`, a
+ * comma after the last element, unescaped control characters and backslashes. The text of strings
+ * stays the same.
  */
 export function repairJson(text: string): string {
   return text.replace(SEGMENTS, (segment) =>
@@ -80,7 +81,7 @@ export function nonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** A number, also one that is written as text. */
+/** A number, even if it is written as text. */
 export function lenientNumber(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;

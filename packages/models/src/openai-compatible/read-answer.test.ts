@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type AnswerPart, StreamFailure } from '../answer-parts.ts';
 import { AnswerReader, type Oddity } from './read-answer.ts';
 
-/** The events that a caller sees of an answer in these packets. */
+/** The events that a caller receives for an answer in these packets. */
 function readAll(
   packets: readonly Uint8Array[],
   { offered = ['read', 'list'], isClean = true } = {},
@@ -32,7 +32,7 @@ function readAll(
   };
 }
 
-/** Cuts bytes at these places, which may be within a character. */
+/** Cuts bytes at these offsets, which may be within a character. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
   return [...at, bytes.length].map((end, nth) => bytes.subarray(at[nth - 1] ?? 0, end));
@@ -61,7 +61,7 @@ const pieces = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** Fields that servers add, with values that they give them. */
+/** Fields that servers add, with their typical values. */
 const extras = fc.dictionary(
   fc.constantFrom(
     'id',
@@ -95,7 +95,7 @@ function shuffled(fields: readonly (readonly [string, unknown])[]) {
     .map((order) => Object.fromEntries(order));
 }
 
-/** A chunk of a server whose delta and reason are these. */
+/** A chunk with this delta and finish reason. */
 function chunkWith(delta: object, reason: string | null) {
   return fc
     .tuple(extras, extras, extras)
@@ -132,7 +132,7 @@ const junk = fc.constantFrom(
   '{oops',
 );
 
-/** Events in the form of one server: its line breaks, its prefix, and junk between them. */
+/** Events in the format of one server: its line breaks, its prefix, and junk between them. */
 const streamOf = (chunks: readonly object[], isDone: boolean) =>
   fc
     .record({
@@ -227,7 +227,7 @@ describe('an answer in any packets', () => {
     );
   });
 
-  it('[G20] throws nothing but what it means to, whatever bytes come', () => {
+  it('[G20] throws only its own failures, whatever bytes arrive', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.json({ maxDepth: 5 }).map((text) => new TextEncoder().encode(`data: ${text}\n\n`)),

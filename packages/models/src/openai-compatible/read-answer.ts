@@ -7,25 +7,25 @@ import { EventReader, type WireEvent } from './read-events.ts';
 import { errorIn } from './wire-errors.ts';
 import { addUsage, NO_USAGE, reportedUsage } from './wire-usage.ts';
 
-/** An oddity of an answer that did it no harm; counted, and named in the log. */
+/** An oddity that did not harm an answer; counted, and named in the log. */
 export type Oddity =
-  /** Text between the events that is no JSON. */
+  /** Text between the events that is not JSON. */
   | 'unreadable'
-  /** JSON that carries nothing of an answer. */
+  /** JSON that contains no part of an answer. */
   | 'unknown-event'
-  /** A piece of text or reasoning in a form that was not understood. */
+  /** A piece of text or reasoning in an unknown form. */
   | 'unknown-content'
   /** A call without a name. */
   | 'nameless-call'
-  /** The answer ended without a word why. */
+  /** The answer ended without a finish reason. */
   | 'no-finish-reason'
   | 'error-after-answer';
 
 /** The context of the call for the reader of its answer. */
 export interface AnswerContext {
-  /** Headers of the answer; names are in lower case. */
+  /** Headers of the response; names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Names of the tools that were offered. */
+  /** The names of the offered tools. */
   readonly offered: ReadonlySet<string>;
   note(oddity: Oddity): void;
 }
@@ -43,12 +43,15 @@ interface Gathered {
   isDone: boolean;
   unreadable: number;
   rawReason: string | null;
-  /** Whether messages come in pieces; null: not known yet. */
+  /** Whether messages come in pieces; null when not known yet. */
   areMessagesPieces: boolean | null;
   servedModel: string | null;
 }
 
-/** Turns the bytes of one answer in OpenAI's chat format into parts, in whatever pieces they arrive. */
+/**
+ * Converts the bytes of one answer in OpenAI's chat format to parts, in whatever pieces they
+ * arrive.
+ */
 export class AnswerReader {
   readonly #context: AnswerContext;
   readonly #decoder = new TextDecoder();
@@ -91,7 +94,10 @@ export class AnswerReader {
     return this.#seen.text !== '' || this.#seen.hasCalls;
   }
 
-  /** Whether nothing that follows can harm the answer: it has a finish reason, or the stream said it is done. */
+  /**
+   * Whether nothing that follows can harm the answer: it has a finish reason, or the stream said it
+   * is done.
+   */
   isComplete(): boolean {
     const { isDone, rawReason } = this.#seen;
     return isDone || (rawReason !== null && unifiedReason(this.#seen) !== 'error');
@@ -170,14 +176,14 @@ export class AnswerReader {
   }
 
   /**
-   * The new part of a `message`: some servers send the answer so far in each event, or all of it once more behind its
-   * pieces; others send pieces under this name.
+   * The new part of a `message`: some servers send the answer so far in each event, or all of it
+   * again after its pieces; others send pieces under this name.
    */
   #freshText(type: SaidText['type'], text: string): string {
     const before = type === 'text' ? this.#seen.text : this.#seen.reasoning;
     if (before === '' || text === '' || this.#seen.areMessagesPieces === true) return text;
     if (text.startsWith(before)) return text.slice(before.length);
-    // Only blanks differ.
+    // They differ only in white space.
     if (text.trim() === before.trim()) return '';
     if (this.#seen.hasDeltas) return '';
     this.#seen.areMessagesPieces = true;
@@ -189,20 +195,20 @@ export class AnswerReader {
     if (type === 'text') this.#seen.text += text;
     else this.#seen.reasoning += text;
     const last = parts.at(-1);
-    // What arrived together is one part.
+    // Text that arrived together is one part.
     if (last?.type === type) parts[parts.length - 1] = { type, text: last.text + text };
     else parts.push({ type, text });
   }
 
   /**
-   * The calls and the end. `isClean`: the server ended its answer, and the connection did not break. Throws a
-   * `StreamFailure` where there is no answer, or only a part.
+   * Returns the calls and the end. `isClean`: the server ended its answer, and the connection did
+   * not break. Throws a `StreamFailure` when there is no answer, or only a part.
    */
   end(isClean: boolean): readonly AnswerPart[] {
     const parts: AnswerPart[] = [];
     for (const event of this.#events.push(this.#decoder.decode())) this.#take(event, parts);
     const last = this.#events.end();
-    // Half an event may be odd in any way; only its beginning was wanted.
+    // Half an event may be odd in any way; only its beginning was needed.
     for (const event of last.events) this.#take(event, parts);
     if (parts.some(({ type }) => type === 'error')) return parts;
     const says = this.says();
@@ -232,7 +238,7 @@ export class AnswerReader {
   }
 }
 
-/** A page of a web server is no answer; a stream with nothing but pings is an empty one. */
+/** A web server's page is not an answer; a stream with nothing but pings is an empty one. */
 function emptyKind(
   { unreadable, isDone }: Gathered,
   headers: Readonly<Record<string, string>>,
@@ -241,13 +247,18 @@ function emptyKind(
   return isDone || headers['content-type']?.includes('event-stream') ? 'empty' : 'rubbish';
 }
 
-/** Events of a stream that carry no piece: counts, what a filter thinks of the question, pings. */
+/**
+ * Events of a stream that contain no piece: counts, a filter's opinion about the question, pings.
+ */
 function isExpected(chunk: JsonObject): boolean {
   const keys = Object.keys(chunk);
   return keys.length === 0 || 'choices' in chunk || 'usage' in chunk || 'type' in chunk;
 }
 
-/** The choice of a chunk; where there are no choices, the chunk itself in other formats (Ollama's own, TGI's). */
+/**
+ * The choice of a chunk; when there are no choices, the chunk itself in other formats (Ollama's
+ * own, TGI's).
+ */
 function findChoice(chunk: JsonObject): JsonObject | null {
   const { choices } = chunk;
   if (Array.isArray(choices)) return choices.find((choice) => isObject(choice)) ?? null;
@@ -262,7 +273,10 @@ function findChoice(chunk: JsonObject): JsonObject | null {
   return readFinishReason(chunk) === null ? null : chunk;
 }
 
-/** Empty text, and `null` as text (DashScope), are no reason yet; Ollama's own format and Anthropic's have one of their own. */
+/**
+ * Empty text, and `null` as text (DashScope), are no reason yet; Ollama's own format and
+ * Anthropic's have fields of their own for it.
+ */
 function readFinishReason(choice: JsonObject): string | null {
   const { finish_reason: reason, done_reason: ownReason, done, delta } = choice;
   const passedOn = isObject(delta) ? nonEmptyText(delta.stop_reason) : null;
@@ -283,7 +297,7 @@ function hasEntries(list: unknown): boolean {
   return Array.isArray(list) ? list.length > 0 : isObject(list);
 }
 
-/** The names that servers give to what a model thinks; some send the same under two of them. */
+/** The field names that servers use for reasoning; some send the same text under two of them. */
 const THOUGHT_NAMES = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text', 'thought'];
 
 function reasoningOf(said: JsonObject): string {
@@ -317,7 +331,7 @@ function joinTexts(said: readonly SaidText[], type: SaidText['type']): string {
   return said.map((one) => (one.type === type ? one.text : '')).join('');
 }
 
-/** Text, a list of parts, one part, or a number that a model wrote and a server took for one. */
+/** Text, a list of parts, one part, or a number that a model wrote and a server parsed as one. */
 function readContent(content: unknown, note: AnswerContext['note']): readonly SaidText[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
@@ -340,7 +354,10 @@ function partText(part: JsonObject): SaidText | null {
   return text === '' ? null : { type, text };
 }
 
-/** The reason in the words of this package. A refusal is why the answer ended, though it ended well. */
+/**
+ * The reason in the terms of this package. A refusal is why the answer ended, even if it ended
+ * normally.
+ */
 function unifiedReason({ rawReason, hasRefusal }: Gathered): FinishReason {
   const reason = rawReason === null ? 'stop' : finishReasonOf(rawReason);
   return reason === 'stop' && hasRefusal ? 'content-filter' : reason;

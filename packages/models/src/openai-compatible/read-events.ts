@@ -1,26 +1,29 @@
 import { isObject } from '../json-object.ts';
 import { type JsonScan, NOTHING_SCANNED, parseJson, repairJson, scanJson } from './json-scan.ts';
 
-/** One thing that a server said; comments, empty events and borders are none. */
+/** Something that a server said; comments, empty events and event boundaries do not count. */
 export type WireEvent =
-  /** `name` is that of the event, usually empty; `value` is never null. */
+  /** `name` is the event's name, which is usually empty; `value` is never null. */
   | { readonly type: 'json'; readonly name: string; readonly value: unknown }
   | { readonly type: 'done' }
-  /** Text that is no JSON: a page of a gateway, half an event. */
+  /** Text that is not JSON: a page of a gateway, half an event. */
   | { readonly type: 'unreadable' };
 
-/** The largest event, and the largest answer that is no stream, in characters: a hundred times the usual. */
+/**
+ * The largest event, and the largest answer that is not a stream, in characters: a hundred times
+ * the usual size.
+ */
 const MAX_EVENT = 4 * 1_024 * 1_024;
 
 /** A value that began on an earlier line. */
 interface OpenValue {
   text: string;
   scan: JsonScan;
-  /** A blank line came since: the server has ended its event within the value. */
+  /** Whether a blank line came since: the server has ended its event within the value. */
   isDivided: boolean;
 }
 
-/** Values on one line, where a server forgets the line breaks between its events. */
+/** The number of values on one line, for servers that forget the line breaks between events. */
 const MAX_VALUES_OF_LINE = 1_000;
 
 const FIELD = /^[\s\uFEFF]*(data|event|id|retry|error)[ \t]*(?::[ \t]?(.*))?$/is;
@@ -29,13 +32,14 @@ const DONE = /^["'[\s]*DONE["'\]\s]*$/i;
 const DONE_AT_END = /^[\s\uFEFF]*data:\s*\[DONE\]$/;
 /** A connection that ends within its very last word. */
 const DONE_CUT = /^\s*(?:d?a?t?a?:?|data:\s*\[D?O?N?E?)$/;
-/** Between the elements of a list whose every line is an element. */
+/** Between the elements of a list with one element per line. */
 const PUNCTUATION = /^[\s,\][]*$/;
 
 /**
- * Reads server-sent events as servers write them, not as the standard wants them: a line of data that is JSON by
- * itself is an event at once, so that blank lines may be missing; JSON may be spread over lines and events; lines
- * of JSON without `data:` count, too (a plain answer, pretty-printed or not, and one object a line).
+ * Reads server-sent events as servers write them rather than as the standard requires: a line of
+ * data that is JSON by itself is an event at once, so blank lines may be missing; JSON may be
+ * spread over lines and events; lines of JSON without `data:` count, too (a plain answer,
+ * pretty-printed or not, and one object per line).
  */
 export class EventReader {
   #rest = '';
@@ -60,7 +64,7 @@ export class EventReader {
     return this.#taken();
   }
 
-  /** The rest, which may have no line break. `isCut`: it ended within a value. */
+  /** Returns the rest, which may have no line break. `isCut`: it ended within a value. */
   end(): { readonly events: readonly WireEvent[]; readonly isCut: boolean } {
     if (!DONE_CUT.test(this.#rest)) this.#readLine(this.#rest);
     this.#rest = '';
@@ -75,7 +79,7 @@ export class EventReader {
     return found;
   }
 
-  /** Line breaks are LF, CRLF or CR; the two characters of one may come in two pieces. */
+  /** Line breaks are LF, CRLF or CR; the two characters of one may arrive in two pieces. */
   #withoutReturns(text: string): string {
     const isRest = this.#afterReturn && text.startsWith('\n');
     this.#afterReturn = text === '' ? this.#afterReturn : text.endsWith('\r');
@@ -96,7 +100,7 @@ export class EventReader {
     }
   }
 
-  /** Returns what is left of the line behind the value that it began with. */
+  /** Returns what is left of the line after the value that it began with. */
   #readPart(line: string): string {
     if (line.startsWith(':')) return '';
     if (line.startsWith('data: ')) return this.#readData(line.slice(6));
@@ -147,7 +151,7 @@ export class EventReader {
       return '';
     }
     if (this.#open !== null) return this.#grow(this.#open, line);
-    // A list at the top is read as its elements, one after the other.
+    // A top-level list is read element by element.
     const element = line.replace(/^[[,\s\uFEFF]+/, '');
     if (element.startsWith('{')) {
       this.#open = { text: '', scan: NOTHING_SCANNED, isDivided: false };
@@ -159,7 +163,7 @@ export class EventReader {
   }
 
   #pushValue(value: unknown): void {
-    // Some gateways write the JSON of an event as a string of JSON.
+    // Some gateways write the JSON of an event as a JSON string.
     const inner = typeof value === 'string' ? (parseJson(value) ?? value) : value;
     for (const one of Array.isArray(inner) ? inner : [inner]) {
       if (one !== null) this.#events.push({ type: 'json', name: this.#name, value: one });
@@ -167,7 +171,7 @@ export class EventReader {
   }
 
   #grow(value: OpenValue, line: string): string {
-    // A line break within a string was meant as one; a border between two events was not.
+    // A line break within a string was meant as one; a boundary between two events was not.
     const isWithin = value.text !== '' && value.scan.inString && !value.isDivided;
     const piece = isWithin ? `\\n${line}` : line;
     const { scan, end: at } = scanJson(value.scan, piece);
@@ -189,7 +193,7 @@ export class EventReader {
   }
 }
 
-/** Whether a line is an event of its own and not more of the value that is open. */
+/** Whether a line is an event of its own rather than more of the open value. */
 function replacesOpenValue(open: OpenValue, value: unknown): boolean {
   if (!isObject(value)) return false;
   const isAnswer = 'choices' in value || 'error' in value;

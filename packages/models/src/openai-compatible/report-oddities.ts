@@ -1,7 +1,7 @@
 import { type Logger, type Meter, type Monotonic, silentMeter } from '@parley/core';
 import type { ReportOddities } from './client.ts';
 
-/** The interval at which the log names the same model again, in ms; the metric counts every oddity. */
+/** How often the log names the same model again, in ms; the metric counts every oddity. */
 const LOG_INTERVAL_MS = 60 * 60 * 1_000;
 
 interface ReportDeps {
@@ -11,7 +11,7 @@ interface ReportDeps {
 }
 
 /**
- * Counts what was skipped of the answers of a model, and names it in the log now and then. The log holds no text
+ * Counts what was skipped in a model's answers, and logs it now and then. The log contains no text
  * of an answer, which may be private.
  */
 export function reportOddities(
@@ -28,7 +28,7 @@ export function reportOddities(
     loggedAt = now;
     logger.warn(
       { model, ...Object.fromEntries(oddities) },
-      'The server sent an answer with parts that are not of the protocol; the rest of it was used.',
+      'The server sent an answer with parts that do not belong to the protocol; the rest of it was used.',
     );
   };
 }

@@ -4,10 +4,12 @@ import { lenientNumber, nonEmptyText, parseJson } from './json-scan.ts';
 /** The most of an error that is kept, in characters. */
 const MAX_BODY = 20_000;
 
-/** The error that a server sent instead of an answer, in the fields that `failureFacts` reads. */
+/** An error that a server sent instead of an answer, with the fields that `failureFacts` reads. */
 export class WireError extends Error {
   override readonly name = 'WireError';
-  /** The HTTP status, or the status inside an error that came with 200; null when there is neither. */
+  /**
+   * The HTTP status, or the status inside an error that came with 200; null when there is neither.
+   */
   readonly statusCode: number | null;
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** JSON, as the server wrote it. */
@@ -26,13 +28,13 @@ export class WireError extends Error {
   }
 }
 
-/** The answer of a server that refused a request, with what it says about it. */
+/** Converts the response of a server that refused a request, with what it says about it. */
 export function toWireError(
   status: number,
   body: string,
   headers: Readonly<Record<string, string>>,
 ): WireError {
-  // A stream that was opened before it failed; a list of one, as Gemini sends.
+  // A stream that was opened before it failed, or a list of one error, as Gemini sends it.
   const text = body
     .trim()
     .replace(/^(?:event:[^\n]*\n)?\s*data:\s*/, '')
@@ -49,15 +51,15 @@ export function toWireError(
 }
 
 /**
- * The error inside of an answer with status 200; null where a chunk is none. Servers write it as text or as an
- * object, within the chunk or within its choice, or make it the chunk itself.
+ * The error inside an answer with status 200; null when a chunk contains none. Servers write it as
+ * text or as an object, within the chunk or its choice, or make it the chunk itself.
  */
 export function errorIn(
   chunk: JsonObject,
   event: {
     readonly name: string;
     readonly headers: Readonly<Record<string, string>>;
-    /** Whether the chunk carries an answer, too; then only a field of its own makes an error. */
+    /** Whether the chunk also contains an answer; then only a field of its own makes an error. */
     readonly isAnswer: boolean;
   },
 ): WireError | null {
@@ -66,7 +68,7 @@ export function errorIn(
   const error = typeof found === 'string' ? { message: found } : found;
   const status = readStatus(error) ?? readStatus(chunk);
   const message = readErrorMessage(error) ?? readErrorMessage(chunk);
-  // One shape for the one reader of all errors; a message that is no text is left to it.
+  // One shape for the only reader of errors, which also handles a message that is not text.
   const body = JSON.stringify({ error: { ...error, ...(message !== null && { message }) } });
   return new WireError(message ?? '', status, body, event.headers);
 }
@@ -79,12 +81,12 @@ function errorField(chunk: JsonObject): JsonObject | string | null {
     const text = nonEmptyText(one);
     if (text !== null) return text;
   }
-  // MiniMax says in each chunk how it is.
+  // MiniMax reports its status in each chunk.
   if (!isObject(base) || !lenientNumber(base.status_code)) return null;
   return { code: lenientNumber(base.status_code), message: nonEmptyText(base.status_msg) ?? '' };
 }
 
-/** Some gateways send an empty error, or one with the code of success, beside each answer. */
+/** Some gateways send an empty error, or one with the code of success, with each answer. */
 function saysSuccess({ code, ...rest }: JsonObject): boolean {
   return isSuccess(code) || (!code && Object.values(rest).every((value) => !value));
 }
@@ -93,7 +95,10 @@ function isSuccess(code: unknown): boolean {
   return /^(0|200|ok|success)$/i.test(String(code));
 }
 
-/** An object that is an error as a whole: FastAPI's `detail`, vLLM's `object: error`, a code with a message. */
+/**
+ * An object that is an error as a whole: FastAPI's `detail`, vLLM's `object: error`, a code with a
+ * message.
+ */
 function bareError(chunk: JsonObject, eventName: string): JsonObject | null {
   const { object, type, detail, errors, error, status, success } = chunk;
   const code = chunk.code ?? chunk.error_code;
@@ -112,14 +117,14 @@ function bareError(chunk: JsonObject, eventName: string): JsonObject | null {
   return nonEmptyText(first) === null ? chunk : { ...chunk, message: first };
 }
 
-/** Numbers of HTTP for failures; other numbers are a provider's own codes. */
+/** HTTP error statuses; other numbers are a provider's own codes. */
 function readStatus(error: JsonObject): number | null {
   const codes = [error.status, error.status_code, error.code, error.http_code, error.statusCode];
   const found = codes.map(lenientNumber).find((code) => code !== null && code >= 400 && code < 600);
   return found ?? null;
 }
 
-/** The fields in which servers describe a fault, the most exact first. */
+/** The fields in which servers describe a fault, the most precise first. */
 const MESSAGES = [
   'message',
   'msg',

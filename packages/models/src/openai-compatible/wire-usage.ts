@@ -2,7 +2,7 @@ import type { ReportedUsage } from '../chat-model.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 import { lenientNumber, parseJson } from './json-scan.ts';
 
-/** Tokens that a server has counted so far; null where it said nothing. */
+/** The tokens that a server has counted so far; null when it said nothing. */
 export interface WireUsage {
   readonly input: number | null;
   readonly output: number | null;
@@ -12,8 +12,8 @@ export interface WireUsage {
 export const NO_USAGE: WireUsage = { input: null, output: null, cached: null };
 
 /**
- * Adds the counts of a chunk, wherever a server puts them. Many count again with each chunk, and some send zeros or
- * nothing at the end: the last count that says something stays.
+ * Adds the counts of a chunk, wherever a server puts them. Many servers count again with each
+ * chunk, and some send zeros or nothing at the end: the last informative count stays.
  */
 export function addUsage(known: WireUsage, chunk: JsonObject): WireUsage {
   return usageObjects(chunk).reduce((sum: WireUsage, usage) => {
@@ -26,7 +26,7 @@ export function addUsage(known: WireUsage, chunk: JsonObject): WireUsage {
   }, known);
 }
 
-/** The counts in the form of the port. */
+/** The counts in the form of the model interface. */
 export function reportedUsage({ input, output, cached }: WireUsage): ReportedUsage {
   return {
     inputTokens: { total: input ?? undefined, cacheRead: cached ?? undefined },
@@ -35,8 +35,9 @@ export function reportedUsage({ input, output, cached }: WireUsage): ReportedUsa
 }
 
 /**
- * `usage`; within the choice (Moonshot) or the message (Anthropic's events); `x_groq.usage`; `usageMetadata` (Gemini); `timings` (llama.cpp), which is
- * the least exact and so the first to be replaced; at the top, `prompt_eval_count` (Ollama's own format).
+ * `usage`; within the choice (Moonshot) or the message (Anthropic's events); `x_groq.usage`;
+ * `usageMetadata` (Gemini); `timings` (llama.cpp), which is the least precise and therefore the
+ * first to be replaced; at the top level, `prompt_eval_count` (Ollama's own format).
  */
 function usageObjects(chunk: JsonObject): readonly JsonObject[] {
   const { choices, message, usage, x_groq, usageMetadata, timings } = chunk;
@@ -83,7 +84,7 @@ function readUsageCounts(usage: JsonObject): WireUsage {
     'prompt_eval_count',
     'tokens_evaluated',
   ]);
-  // llama.cpp counts only what it had to read; all others count what was cached, too.
+  // llama.cpp counts only the tokens it had to read; all others also count cached ones.
   const read = lenientNumber(usage.prompt_n);
   const fromTimings = read === null ? null : read + (cached ?? 0);
   const rest = total !== null && output !== null ? total - output : null;
@@ -95,7 +96,7 @@ function detail(details: unknown): number | null {
   return isObject(object) ? firstCount(object, ['cached_tokens', 'cache_read_tokens']) : null;
 }
 
-/** The first of these counts that there is, as a whole number. */
+/** The first of these counts that is present, as an integer. */
 function firstCount(usage: JsonObject, names: readonly string[]): number | null {
   for (const name of names) {
     const count = toPositiveCount(lenientNumber(usage[name]));

@@ -11,16 +11,16 @@ import {
 import { imagesOf, joinTurns } from '../join-turns.ts';
 import { harmlessMessage, harmlessTool } from '../template-tokens.ts';
 
-/** System layers whose bytes are kept; a conversation has about ten. */
+/** The number of system layers whose bytes are kept; a conversation has about ten. */
 const MAX_LAYERS = 200;
-/** The same in bytes of JSON. */
+/** Their total size, in bytes of JSON. */
 const MAX_LAYER_BYTES = 4 * 1_024 * 1_024;
 
 /**
- * Makes the function that writes requests to one model as the bytes of their JSON. Tools and the stable layers of
- * the system prompt, which are nearly all of a request, are freed from tokens of chat templates (P18) and
- * serialized once; the rest of the messages each time. `options` are more fields, as the settings
- * have them.
+ * Creates the function that writes requests to one model as JSON bytes. Tools and the stable layers
+ * of the system prompt, which are nearly all of a request, have their chat template tokens removed
+ * (P18) and are serialized once; the other messages each time. `options` are additional fields from
+ * the settings.
  */
 export function requestWriter(
   model: string,
@@ -63,7 +63,7 @@ export function requestWriter(
     return Buffer.concat([
       toUtf8(`${head.slice(0, -1)},"messages":[`),
       ...first,
-      // Nothing at all where there are none: some servers refuse an empty list.
+      // Nothing at all when there are none: some servers refuse an empty list.
       toUtf8(`${comma}${history}]${list.length > 0 ? ',"tools":[' : '}'}`),
       ...list,
       ...(list.length > 0 ? [TOOLS_END] : []),
@@ -75,10 +75,13 @@ const COMMA = Buffer.from(',');
 const TOOLS_END = Buffer.from(']}');
 const SYSTEM = Buffer.from('{"role":"system","content":"');
 const END = Buffer.from('"}');
-/** A blank line, within a string of JSON. */
+/** A blank line within a JSON string. */
 const BETWEEN_LAYERS = Buffer.from('\\n\\n');
 
-/** Remembers stable layers by their text, the newest ones: what is between the quotes of their JSON. */
+/**
+ * Remembers the newest stable layers by their text, as the content between the quotes of their
+ * JSON.
+ */
 function keptLayers(): (layer: SystemLayer) => Buffer {
   const kept = new Map<string, Buffer>();
   let size = 0;
@@ -102,18 +105,21 @@ function intersperse(parts: readonly Buffer[], separator: Buffer): readonly Buff
   return parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
 }
 
-/** Half of a character, which `JSON.stringify` writes as an escape; a backslash of the text itself is doubled. */
+/**
+ * A lone surrogate, which `JSON.stringify` writes as an escape; a backslash of the text itself is
+ * doubled.
+ */
 const HALF_CHARACTER = /(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/gi;
 
-/** JSON without halves of characters, which many servers cannot read. */
+/** JSON without lone surrogates, which many servers cannot read. */
 function toWellFormedJson(value: unknown): string {
   const text = JSON.stringify(value);
   return text.includes('\\ud') ? text.replace(HALF_CHARACTER, '\\ufffd') : text;
 }
 
 /**
- * Nearly every prompt has a character beyond Latin-1, so V8 keeps the whole text in UTF-16; its own way from
- * there to UTF-8 takes three times as long.
+ * Nearly every prompt has a character beyond Latin-1, so V8 stores the whole text in UTF-16; its
+ * own conversion from there to UTF-8 takes three times as long.
  */
 function toUtf8(text: string): Buffer {
   const { transcode } = process.getBuiltinModule('node:buffer');
@@ -131,7 +137,7 @@ function wireMessage(message: ModelMessage): object {
   }
 }
 
-/** Pictures come before the text about them, as the providers advise. */
+/** Pictures come before the text about them, as the providers recommend. */
 function userContent(message: ModelMessage): string | readonly object[] {
   const images = imagesOf(message);
   if (images.length === 0) return message.content;
@@ -144,7 +150,10 @@ function imagePart({ mimeType, bytes }: ModelImage): object {
   return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
 }
 
-/** Servers want arguments that are an object: what the model wrote instead is in the result, which says so. */
+/**
+ * Servers require arguments to be an object. When the model wrote something else, the result says
+ * so.
+ */
 function assistantMessage({ content, toolCalls = [] }: AssistantMessage): object {
   if (toolCalls.length === 0) return { role: 'assistant', content };
   return {
@@ -154,7 +163,7 @@ function assistantMessage({ content, toolCalls = [] }: AssistantMessage): object
       id: call.id,
       type: 'function',
       function: { name: call.name, arguments: JSON.stringify(toolArguments(call) ?? {}) },
-      // Gemini wants its thoughts back with the call.
+      // Gemini expects its thought signature back with the call.
       ...(call.signature !== undefined && {
         extra_content: { google: { thought_signature: call.signature } },
       }),

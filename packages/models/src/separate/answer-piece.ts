@@ -6,10 +6,10 @@ import type { WrittenCall } from './written-calls.ts';
 /** A part of an answer, in the order of the answer. */
 export type AnswerPiece =
   | { readonly kind: 'text' | 'reasoning'; readonly text: string }
-  /** All text before was reasoning; it follows as such. */
+  /** All text so far was reasoning; it follows as such. */
   | { readonly kind: 'restart' }
   | { readonly kind: 'call'; readonly call: WrittenCall; readonly raw: string }
-  /** A call as text that is not run; absent `call`: it cannot be read. */
+  /** A call in the text that is not run; `call` is absent when it cannot be parsed. */
   | {
       readonly kind: 'dropped';
       readonly why: DroppedWhy;
@@ -22,19 +22,19 @@ export interface SeparatorOptions {
   /** The tools that the request offers. */
   readonly offered: readonly ModelTool[];
   /**
-   * The place where the answers of this model begin. `inside`: nothing is shown before its reasoning has ended.
-   * `unknown`: the same where the beginning sounds like reasoning.
+   * Where the answers of this model begin. `inside`: nothing is shown before its reasoning has
+   * ended. `unknown`: the same if the beginning sounds like reasoning.
    */
   readonly start: AnswerStart;
-  /** JSON without marks is the answer that was asked for. */
+  /** Unmarked JSON is the answer that was asked for. */
   readonly wantsJson: boolean;
-  /** Whether a text stands in the request already; then a call in it is a quotation. */
+  /** Whether the request already contains a text; then a call in it is a quotation. */
   readonly isQuoted: (text: string) => boolean;
-  /** Longest call that is held, in characters; what is longer is hidden and not run. */
+  /** The longest call that is held, in characters; a longer one is hidden and not run. */
   readonly maxCall: number;
 }
 
-/** Neighbors of one kind as one piece. */
+/** Joins adjacent pieces of the same kind. */
 export function joinNeighbors(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
   const out: AnswerPiece[] = [];
   for (const piece of pieces) {

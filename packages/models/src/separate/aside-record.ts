@@ -1,14 +1,17 @@
 import type { AnswerPart } from '../answer-parts.ts';
 import type { AnswerAside } from '../chat-model.ts';
 
-/** The parts of the beginning and the end of reasoning that are kept, in characters. */
+/** How much of the beginning and the end of reasoning is kept, in characters. */
 const [MAX_HEAD, MAX_TAIL] = [3_000, 1_000];
 const MAX_DROPPED = 5;
 
-/** Collects what is separated from one answer, shortened: thoughts can be as long as books. */
+/**
+ * Collects what is separated from one answer, shortened, because reasoning can be as long as a
+ * book.
+ */
 export interface AsideRecord {
   add(part: AnswerPart): void;
-  /** Null where there was nothing. */
+  /** Null when there was nothing. */
   whole(): AnswerAside | null;
 }
 

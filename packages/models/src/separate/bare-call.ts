@@ -23,9 +23,9 @@ const FIRST_KEYS: ReadonlySet<string> = new Set([
 const MAX_HEAD = 300;
 
 /**
- * Whether an answer is nothing but a call without marks: JSON, JSON in a fence, or a list of calls in Python. Such
- * JSON may be an answer as well, so it counts as a call only where all of the answer is one, and names a tool that is
- * offered. `hold`: it may still become one.
+ * Whether an answer is nothing but an unmarked call: JSON, JSON in a fence, or a list of calls in
+ * Python. Such JSON may also be an answer, so it counts as a call only if the entire answer is one,
+ * and names an offered tool. `hold`: it may still become one.
  */
 export function bareCallState(
   text: string,

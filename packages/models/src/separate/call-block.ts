@@ -3,12 +3,13 @@ import { fitCall } from '../calls/fit-call.ts';
 import type { AnswerPiece, SeparatorOptions } from './answer-piece.ts';
 import type { WrittenCall } from './written-calls.ts';
 
-/** The part that is kept of a call that is not run, in characters. */
+/** How much is kept of a call that is not run, in characters. */
 const MAX_KEPT = 2_000;
 
 /**
- * The calls of a block as their tools take them, and those that are not run with the reason. Null where they are text:
- * a quotation of the request, or talk about a tool that is not there. `isMarked`: the block stands where only a call can.
+ * The calls of a block in the form their tools accept, and those that are not run with the reason.
+ * Null when they are text: a quotation of the request, or a sentence about a tool that does not
+ * exist. `isMarked`: the block stands where only a call can.
  */
 export function fitBlock(
   calls: readonly WrittenCall[],

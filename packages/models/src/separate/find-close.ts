@@ -7,7 +7,7 @@ interface Close {
   readonly length: number;
 }
 
-/** The first end of reasoning that is not quoted or within inline code. */
+/** The first end of reasoning that is neither quoted nor within inline code. */
 export function closeIn(text: string, closes: readonly string[], ended: boolean, from = 0): Close {
   let start = from;
   for (;;) {
@@ -16,7 +16,7 @@ export function closeIn(text: string, closes: readonly string[], ended: boolean,
     const line = text.slice(text.lastIndexOf('\n', found.at - 1) + 1, found.at);
     const next = text[found.at + found.length] ?? '';
     const isQuoted = /["'“‘«]$/.test(line) && /["'”’»]/.test(next);
-    // Its quotation mark may still come.
+    // Its quotation mark may still arrive.
     if (next === '' && !ended && /["'“‘«]$/.test(line))
       return { kind: 'none', at: found.at, length: 0 };
     if (!isQuoted && !isInInlineCode(line)) return { kind: 'found', ...found };
@@ -27,7 +27,7 @@ export function closeIn(text: string, closes: readonly string[], ended: boolean,
   return { kind: 'none', at: Math.max(start, text.length - tail), length: 0 };
 }
 
-/** The first of these marks in a text, from a place on. */
+/** The first of these marks in a text, starting at a position. */
 export function firstOf(
   text: string,
   marks: readonly string[],
@@ -52,7 +52,7 @@ function partialLength(text: string, mark: string): number {
   return 0;
 }
 
-/** The number of lines of reasoning that open it once more. */
+/** The number of lines of reasoning that open it again. */
 export function openingsIn(content: string, open: string): number {
   const lines = content.toLowerCase().split('\n');
   return open === '' ? 0 : lines.filter((line) => line.trimStart().startsWith(open)).length;

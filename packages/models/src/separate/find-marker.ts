@@ -1,18 +1,18 @@
 import { BARE_CLOSES, END_TOKENS, MARKERS, type Marker } from './markers.ts';
 import { isInInlineCode, isThoughtEnd, mayBeCall, type ShownText } from './shown-text.ts';
 
-/** A place in an answer: what stands there, and what was shown before. */
+/** A position in an answer: the text there, and what was shown before. */
 export interface AnswerRange {
   readonly text: string;
   readonly shown: ShownText;
-  /** Nothing follows `text`. */
+  /** Whether nothing follows `text`. */
   readonly ended: boolean;
 }
 
 /** `bare`: the end of reasoning that began before the answer did. */
 export type FoundMarker = Marker | { readonly kind: 'bare'; readonly open: string };
 
-/** The mark that stands at the beginning of a text; `wait`: that shows when more has come. */
+/** The mark at the beginning of a text; `wait`: more text is needed to decide. */
 export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
   const { shown, ended } = place;
   const bare = findBareClose(place);
@@ -33,7 +33,7 @@ export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
   return waits ? 'wait' : findEndToken(place);
 }
 
-/** Whether what follows the opening agrees with it. */
+/** Whether the text after the opening is consistent with it. */
 function followsOpening(
   { kind, open, where }: Marker,
   { text, shown, ended }: AnswerRange,
@@ -45,11 +45,11 @@ function followsOpening(
   }
   if (where === 'sentence') {
     if (rest.trim() === '' && !rest.includes('\n')) return ended ? 'no' : 'wait';
-    // "<think> opens the reasoning" is talk about the tag.
+    // "<think> opens the reasoning" is a sentence about the tag.
     return /^[ \t]+\p{Ll}/u.test(rest) ? 'no' : 'yes';
   }
   if (kind !== 'call' || where !== 'anywhere') return 'yes';
-  // An opening behind a call, with nothing in it, was meant as the end of that call.
+  // An empty opening after a call was meant as the end of that call.
   if (ended && rest.trim() === '' && shown.isBehindHidden) return 'yes';
   return mayBeCall(open, rest, ended);
 }
@@ -68,7 +68,7 @@ function findBareClose({ text, shown, ended }: AnswerRange): FoundMarker | 'wait
   return waits ? 'wait' : 'none';
 }
 
-/** Ends of a turn behind which nothing comes. */
+/** Ends of a turn after which nothing comes. */
 function findEndToken({ text, ended }: AnswerRange): Marker | 'wait' | 'none' {
   let rest = text;
   for (;;) {

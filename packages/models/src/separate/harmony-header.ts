@@ -1,19 +1,26 @@
-/** Longest header of a message of gpt-oss, in characters. */
+/** The longest header of a gpt-oss message, in characters. */
 export const MAX_HEADER = 300;
 
 /**
- * The kind of a message of gpt-oss; `length`: that of its header. `begin`: the call names its tool outside its JSON.
+ * The kind of a gpt-oss message; `length` is that of its header. `begin`: the call names its tool
+ * outside its JSON.
  */
 export type HarmonyHeader = { readonly length: number } & (
   | { readonly kind: 'reasoning' | 'text' }
   | { readonly kind: 'call'; readonly begin: string }
 );
 
-/** `<|start|>assistant<|channel|>commentary to=functions.x <|constrain|>json<|message|>`, each part but the last optional. */
+/**
+ * `<|start|>assistant<|channel|>commentary to=functions.x <|constrain|>json<|message|>`, where each
+ * part but the last is optional.
+ */
 const HEADER =
   /^(?:<\|start\|>[^<]*)?(?:<\|channel\|>([^<]*))?(?:<\|constrain\|>[^<]*)?<\|message\|>/;
 
-/** The header at the beginning of a text; null where there is none, or its end has not come. */
+/**
+ * Parses the header at the beginning of a text; null when there is none, or its end has not
+ * arrived.
+ */
 export function readHarmonyHeader(text: string): HarmonyHeader | null {
   const found = HEADER.exec(text);
   if (found === null) return null;

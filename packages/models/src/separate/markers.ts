@@ -1,6 +1,6 @@
 /**
- * The marks of models and servers around reasoning and calls of tools, where a server leaves it in the text. The
- * names of the models are those that are known to write it; others copy them.
+ * The marks of models and servers around reasoning and tool calls, which some servers leave in the
+ * text. Model names are those known to write a mark; others copy them.
  */
 export interface Marker {
   readonly kind: 'reasoning' | 'call' | 'header' | 'noise';
@@ -9,19 +9,19 @@ export interface Marker {
   /** The marks that end it; the end of the answer does so, too. */
   readonly close: readonly string[];
   /**
-   * `line`: only at the beginning of the answer or of a line; `start`: only at the beginning of the answer;
-   * `sentence`: behind the end of a sentence as well.
+   * `line`: only at the beginning of the answer or of a line; `start`: only at the beginning of the
+   * answer; `sentence`: also after the end of a sentence.
    */
   readonly where: 'anywhere' | 'line' | 'start' | 'sentence';
-  /** The opening belongs to what is read, as in `<function=name>`. */
+  /** The opening is part of what is parsed, as in `<function=name>`. */
   readonly keepsOpen?: true;
-  /** The end belongs to it as well, and several blocks may follow each other. */
+  /** The end is part of it as well, and several blocks may follow each other. */
   readonly keepsClose?: true;
   /** Without its end, it was text. */
   readonly needsClose?: true;
 }
 
-/** Tags of XML, which people also write about: they count at the beginning of a line alone. */
+/** XML tags, which people also write about: they count only at the beginning of a line. */
 const THOUGHT_TAGS = [
   'think',
   'thinking',
@@ -75,7 +75,7 @@ const REASONING: readonly Marker[] = [
   reasoning('<unused94>thought', ['<unused95>'], 'anywhere'),
   // Open WebUI and proxies like it.
   reasoning('<details type="reasoning"', ['</details>'], 'line'),
-  // Granite 3.2; gpt-oss whose special tokens were removed.
+  // Granite 3.2; gpt-oss when its special tokens were removed.
   reasoning('here is my thought process:', ['here is my response:'], 'start', true),
   reasoning("here's my thought process:", ["here's my response:"], 'start', true),
   reasoning('analysis', ['assistantfinal', 'assistantcommentary'], 'start', true),
@@ -109,8 +109,8 @@ const CALL_TAGS = [
 ];
 
 const CALLS: readonly Marker[] = [
-  // Hermes, Qwen, GLM, MiniMax, Seed-OSS, DeepSeek V3.2, Nemotron, Jamba, Hunyuan.
-  // Small models forget the slash, or the end before the next call.
+  // Hermes, Qwen, GLM, MiniMax, Seed-OSS, DeepSeek V3.2, Nemotron, Jamba, Hunyuan. Small models
+  // forget the slash, or the end before the next call.
   ...CALL_TAGS.map((tag) => callMarker(`<${tag}>`, [`</${tag}>`, `<${tag}>`])),
   // Llama 3, Qwen3-Coder without its frame, Anthropic’s form and its copies.
   { ...callMarker('<function=', ['</function>']), keepsOpen: true, keepsClose: true },
@@ -144,7 +144,7 @@ const CALLS: readonly Marker[] = [
   { ...callMarker('[tool_calls]', []), keepsOpen: true },
   callMarker('[tool_request]', ['[end_tool_request]']),
   { ...callMarker('functools[', []), keepsOpen: true, where: 'line' },
-  // Gemma 3 and others, as a fence of a language of its own.
+  // Gemma 3 and others, as a fence with its own language.
   ...['tool_call', 'tool_calls', 'tool_code', 'function_call'].map(
     (language): Marker => ({ ...callMarker(`\`\`\`${language}\n`, ['\n```']), where: 'line' }),
   ),
@@ -179,7 +179,9 @@ export const BARE_CLOSES: readonly string[] = [
   '<unused95>',
 ];
 
-/** Signs with which something begins that is not text; all others need no look. */
+/**
+ * Characters with which anything that is not text begins; text without them needs no inspection.
+ */
 export const SIGNS = /[<[◁`\n]|functools/i;
 
 /** Lines on which calls begin. */

@@ -3,9 +3,12 @@ import type { Marker } from './markers.ts';
 /** The state of the separator. */
 export type Mode =
   | { readonly kind: 'text' }
-  /** All of the answer so far may be one call without marks. */
+  /** The entire answer so far may be one unmarked call. */
   | { readonly kind: 'bare' }
-  /** `content`: what was hidden since `raw`, its opening; `line`: its last line; `isFirst`: nothing was shown before. */
+  /**
+   * `content`: what was hidden since `raw`, its opening; `line`: its last line; `isFirst`: nothing
+   * was shown before.
+   */
   | {
       readonly kind: 'reasoning';
       readonly marker: Marker;
@@ -14,7 +17,10 @@ export type Mode =
       line: string;
       readonly isFirst: boolean;
     }
-  /** `tail`: where its end may be; `isMarked`: it stands where only a call can, so that it is never shown. */
+  /**
+   * `tail`: where its end may be; `isMarked`: it stands where only a call can, so it is never
+   * shown.
+   */
   | {
       readonly kind: 'call';
       readonly marker: Marker;

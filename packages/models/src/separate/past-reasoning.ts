@@ -1,12 +1,13 @@
 import type { ModelMessage, ModelRequest } from '../chat-model.ts';
 import { AnswerSeparator } from './separator.ts';
 
-/** A quick test for answers that may hold anything to separate. */
+/** A quick test for answers that may contain anything to separate. */
 const MAY_HOLD = /<|\[(?:\/?THINK|TOOL_)|◁|assistantfinal|my thought process/i;
 
 /**
- * Makes the function that takes reasoning and written calls out of the earlier answers of a request: they come from an
- * older version, or from a program that sends its own history. Each message is searched once.
+ * Creates a function that removes reasoning and written calls from the earlier answers of a
+ * request: they come from an older version, or from a program that sends its own history. Each
+ * message is searched once.
  */
 export function requestsWithoutReasoning(): (request: ModelRequest) => ModelRequest {
   const known = new WeakMap<ModelMessage, ModelMessage>();

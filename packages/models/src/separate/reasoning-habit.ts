@@ -1,14 +1,17 @@
-/** The place where the answers of a model begin: in their text, within reasoning, or not known yet. */
+/** Where the answers of a model begin: in their text, within reasoning, or not known yet. */
 export type AnswerStart = 'text' | 'inside' | 'unknown';
 
-/** Remembers of one model whether its answers begin within reasoning. */
+/** Remembers whether one model's answers begin within reasoning. */
 export interface ReasoningHabit {
   start(): AnswerStart;
   /** Learns from an answer that was complete. */
   learn(seen: 'began-inside' | 'began-outside'): void;
 }
 
-/** Answers after one that began within reasoning for which the same is expected; models can think now and then. */
+/**
+ * The number of answers, after one that began within reasoning, for which the same is expected;
+ * models may think only now and then.
+ */
 const EXPECTED = 3;
 
 /** Models whose usual chat template has opened the reasoning when they begin to write. */
@@ -16,9 +19,10 @@ const BEGIN_INSIDE =
   /(?:^|[^a-z])(?:r1|qwq|z1|thinking|reasoner|reasoning|minimax-m\d|nemotron|phi-4-mini-reasoning)(?:[^a-z]|$)/i;
 
 /**
- * A chat template may open the reasoning itself; then nothing but its end shows that everything before was reasoning.
- * The name of a model is a first hint, its answers are the proof. While the beginning is expected within reasoning,
- * text waits for the end of it, which costs time and never an answer.
+ * A chat template may open the reasoning itself; then only its end shows that everything before was
+ * reasoning. The name of a model is a first hint, and its answers are the proof. While an answer is
+ * expected to begin within reasoning, its text waits for the end of it, which costs time but never
+ * an answer.
  */
 export function createReasoningHabit(model: string): ReasoningHabit {
   let expected = BEGIN_INSIDE.test(model) ? 1 : 0;

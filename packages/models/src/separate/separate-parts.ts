@@ -5,9 +5,10 @@ import type { AnswerStart, ReasoningHabit } from './reasoning-habit.ts';
 import { AnswerSeparator } from './separator.ts';
 
 /**
- * The parts of an answer with its text separated: reasoning and calls that a server left in the text become parts of
- * their own, for every provider and every caller. Calls come last, with those that are not run. Where an answer was
- * nothing but such a call, it is passed on all the same: the caller refuses it, and the model learns why.
+ * The parts of an answer with its text separated: reasoning and calls that a server left in the
+ * text become parts of their own, for every provider and every caller. Calls come last, including
+ * those that are not run. When an answer was nothing but such a call, it is passed on anyway: the
+ * caller refuses it, and the model learns why.
  */
 export async function* separateParts(
   parts: AsyncIterable<AnswerPart>,
@@ -30,13 +31,13 @@ export async function* separateParts(
     switch (part.type) {
       case 'text': {
         const pieces = separator.push(part.text);
-        // What is held back is a sign of life all the same.
+        // Text that is held back is also a sign of life.
         if (pieces.length === 0) yield { type: 'alive' };
         yield* proxyToOwner(pieces);
         break;
       }
       case 'finish': {
-        // What precedes the calls of such a model, and has no end, was no answer.
+        // Text before the calls of such a model that has no end was not an answer.
         const isUnanswered = start === 'inside' && seen.calls > 0;
         const last = separator.end(part.reason === 'length' || isUnanswered);
         yield* proxyToOwner(last);
@@ -54,7 +55,7 @@ export async function* separateParts(
         break;
       default:
         if (part.type === 'tool-call') seen.calls += 1;
-        // What was said before a call is passed on before it.
+        // Text before a call is passed on before it.
         if (part.type === 'call-start' || part.type === 'tool-call') {
           yield* proxyToOwner(separator.interrupt(start !== 'inside'));
         }

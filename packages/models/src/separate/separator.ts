@@ -12,18 +12,21 @@ import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
 
 export type { AnswerPiece, SeparatorOptions };
 
-/** Longest text that may still turn out to be reasoning; no answer is that long. In characters. */
+/**
+ * The longest text that may still turn out to be reasoning; no answer is that long. In characters.
+ */
 const MAX_HELD = 60_000;
-/** The examined part of a line of reasoning, in characters. */
+/** The part of a line of reasoning that is examined, in characters. */
 const MAX_LINE = 500;
-/** Longest mark, in characters. */
+/** The longest mark, in characters. */
 const MAX_MARK = 40;
 
 /**
- * Separates an answer that arrives in pieces into text, reasoning and calls of tools that were written as text,
- * wherever the pieces are cut. What may still become a mark is held back. Marks count by their place: tags at the
- * beginning of the answer or of a line, tokens of chat templates everywhere, and nothing within code, quotations and
- * the middle of a sentence about them. Without a mark, the text stays as it is, character for character.
+ * Separates an answer that arrives in pieces into text, reasoning and tool calls written as text,
+ * wherever the pieces are cut. Text that may still become a mark is held back. Marks count by their
+ * position: tags at the beginning of the answer or of a line, chat template tokens everywhere, and
+ * nothing within code, quotations and the middle of a sentence about them. Without a mark, the text
+ * stays unchanged, character for character.
  */
 export class AnswerSeparator {
   private readonly options: SeparatorOptions;
@@ -31,17 +34,20 @@ export class AnswerSeparator {
   private buffer = '';
   private mode: Mode = { kind: 'text' };
   private pieces: AnswerPiece[] = [];
-  /** Passed on at the end, since reasoning may still turn out to be around them. */
+  /** Passed on at the end, because reasoning may still turn out to surround them. */
   private calls: AnswerPiece[] = [];
-  /** Text that may turn out to be reasoning; null: text is passed on. */
+  /** Text that may turn out to be reasoning; null when text is passed on. */
   private held: string | null;
   private ended = false;
   private wasCut = false;
   private triedBare = false;
   private hasReasoned = false;
-  /** Reasoning that was opened within the reasoning before the answer, and whose end may still come. */
+  /**
+   * Reasoning that was opened within the reasoning before the answer, and whose end may still
+   * arrive.
+   */
   private openedWithin = 0;
-  /** The answer began within its reasoning. */
+  /** Whether the answer began within its reasoning. */
   sawBareClose = false;
 
   constructor(options: SeparatorOptions) {
@@ -112,7 +118,10 @@ export class AnswerSeparator {
     return this.open(found);
   }
 
-  /** Shows one sign that opens nothing; a run of backticks as a whole, since its length counts. */
+  /**
+   * Shows one character that opens nothing; a run of backticks as a whole, because its length
+   * counts.
+   */
   private showSign(): boolean {
     const [run = ''] = /^(?:`+|~+)/.exec(this.buffer) ?? [];
     if (run.length === this.buffer.length && !this.ended) return false;

@@ -1,17 +1,17 @@
-/** The remembered part of a line, in characters: enough to see where code begins and ends. */
+/** How much of a line is remembered, in characters: enough to see where code begins and ends. */
 const MAX_LINE = 2_000;
 
-/** The text of an answer that is shown, as far as the place of a mark in it matters. */
+/** The shown text of an answer, as far as it affects the position of a mark. */
 export class ShownText {
   /** The current line so far. */
   line = '';
   private text = '';
   private fence: string | null = null;
   private hidden = false;
-  /** Blanks that are shown once something visible follows. */
+  /** White space that is shown once something visible follows. */
   private gap = '';
 
-  /** Nothing visible was shown. */
+  /** Whether nothing visible was shown. */
   get isEmpty(): boolean {
     return this.text === '';
   }
@@ -20,7 +20,7 @@ export class ShownText {
     return this.line.trim() === '';
   }
 
-  /** Something hidden came last. */
+  /** Whether something hidden came last. */
   get isBehindHidden(): boolean {
     return this.hidden && this.isLineStart;
   }
@@ -37,7 +37,7 @@ export class ShownText {
     return /^\s*>/.test(this.line);
   }
 
-  /** The text so far names a tag of this kind: then it is about them. */
+  /** Whether the text so far names a tag of this kind, and is therefore about tags. */
   mentions(tag: string): boolean {
     return this.text.toLowerCase().includes(tag);
   }
@@ -46,7 +46,10 @@ export class ShownText {
     return this.text.trimEnd().at(-1) ?? '';
   }
 
-  /** Adds text; returns what of it is shown now. Blanks around something hidden are not shown. */
+  /**
+   * Adds text and returns what of it is shown now. White space around something hidden is not
+   * shown.
+   */
   add(piece: string): string {
     this.follow(piece);
     if (this.text !== '' && !this.hidden) {
@@ -72,7 +75,7 @@ export class ShownText {
     return (gap.includes('\n') ? gap : '\n\n') + visible;
   }
 
-  /** Something hidden stands here; a new line begins behind it. */
+  /** Something hidden stands here; a new line begins after it. */
   hideHere(): void {
     this.hidden = true;
     this.gap = '';
@@ -88,7 +91,7 @@ export class ShownText {
     return all;
   }
 
-  /** The blanks at the end, where nothing was hidden. */
+  /** The trailing white space, if nothing was hidden. */
   end(): string {
     const rest = this.hidden ? '' : this.gap;
     this.gap = '';

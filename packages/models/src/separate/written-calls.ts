@@ -7,10 +7,10 @@ export interface WrittenCall {
   readonly arguments: string;
 }
 
-/** A reader of one dialect; null where the text is not of it. */
+/** A parser of one dialect; null when the text is not in it. */
 type Reader = (body: string) => readonly WrittenCall[] | null;
 
-/** In this order: the more a dialect says of itself, the earlier. */
+/** In this order: the more characteristic a dialect is, the earlier. */
 const READERS: readonly Reader[] = [
   separatedCalls,
   invokedCalls,
@@ -23,8 +23,8 @@ const READERS: readonly Reader[] = [
 ];
 
 /**
- * The calls that a block of text holds, in whichever dialect it is written; null where it cannot be read as calls.
- * `body`: what stands between the marks of the block.
+ * Parses the calls in a block of text, in whichever dialect; null when it cannot be parsed as
+ * calls. `body` is the text between the marks of the block.
  */
 export function readWrittenCalls(body: string): readonly WrittenCall[] | null {
   const text = stripFence(body.trim());
@@ -42,8 +42,8 @@ function stripFence(text: string): string {
 }
 
 /**
- * Kimi, DeepSeek and gpt-oss: name and arguments with a token between them, one call behind the other. DeepSeek R1
- * writes the kind of the tool first, and its JSON in a fence.
+ * Kimi, DeepSeek and gpt-oss: name and arguments separated by a token, one call after the other.
+ * DeepSeek R1 writes the kind of the tool first, and its JSON in a fence.
  */
 function separatedCalls(body: string): readonly WrittenCall[] | null {
   const harmony = /^\s*to=([\w.:/-]+)[^{]*(\{[\s\S]*)$/.exec(body);
@@ -66,7 +66,10 @@ function separatedCalls(body: string): readonly WrittenCall[] | null {
   return calls.every(isCall) ? calls : null;
 }
 
-/** Anthropic’s form, and that of MiniMax and DeepSeek V3.2: `<invoke name="x"><parameter name="y">z</parameter>`. */
+/**
+ * The format of Anthropic, MiniMax and DeepSeek V3.2: `<invoke name="x"><parameter
+ * name="y">z</parameter>`.
+ */
 function invokedCalls(body: string): readonly WrittenCall[] | null {
   const blocks = [
     ...body.matchAll(
@@ -115,7 +118,10 @@ function argumentKeys(body: string): readonly WrittenCall[] | null {
   return [{ name, arguments: JSON.stringify(values) }];
 }
 
-/** Values stay text; the schema of the tool says what they are. The line ends around them are of the form. */
+/**
+ * Values stay text, because the schema of the tool says what they are. The line breaks around them
+ * belong to the format.
+ */
 function parametersOf(text: string, pattern: RegExp): JsonObject {
   return Object.fromEntries(
     [...text.matchAll(pattern)].map(([, key = '', value = '']) => [
@@ -254,7 +260,7 @@ function keywordArguments(
   }
 }
 
-/** Null where the arguments are no object. */
+/** Null when the arguments are not an object. */
 function toWrittenCall(name: string, json: string): WrittenCall | null {
   const read = readLenientJson(json);
   if (!read.ok || !isObject(read.value)) return null;

@@ -5,24 +5,26 @@ import type { LaneDeps, RunTurn } from '../lane.ts';
 import { createLocalBus } from '../local-bus.ts';
 import { openTurnQueue, type WakeUpQueue } from '../wake-up-queue.ts';
 
-/** For tests: a real database, a real queue and what people write into them. */
+/**
+ * For tests: a real database and a real queue, and functions that write messages as people would.
+ */
 export interface LaneScene {
   readonly store: Store;
   readonly turns: WakeUpQueue;
   readonly bus: LiveBus;
-  /** Stores a message for a chat without a wake-up; returns its id. */
+  /** Stores a message in a chat without a wake-up and returns its id. */
   write(chatId: string, more?: { readonly settlesAt?: number }): Promise<string>;
-  /** Stores a /stop and tells the running turn, as ingress does. */
+  /** Stores a /stop and signals the running turn, as ingress does. */
   stop(chatId: string): Promise<void>;
-  /** Takes the lane from its holder and releases it at once: the lease is lost. */
+  /** Takes the lease from its holder and releases it at once, so that the holder loses it. */
   loseLease(chatId: string): Promise<void>;
-  /** The outcome of each message of a chat, in the order of writing; null for one that waits. */
+  /** The outcome of each message in a chat, in the order written; null for a waiting message. */
   outcomes(chatId: string): Promise<readonly (string | null)[]>;
-  /** The deps of a lane whose turns are run by `runTurn`. */
+  /** The dependencies of a lane whose turns `runTurn` runs. */
   laneDeps(runTurn: RunTurn, change?: Partial<LaneDeps>): LaneDeps;
-  /** Ends a turn as answered; false when the lane was lost. */
+  /** Commits the turn as answered; false when the lease was lost. */
   answer(turn: ClaimedTurn, lease: Parameters<RunTurn>[1]): Promise<boolean>;
-  /** The same, and gives the lane back if nothing waits, as a worker does. */
+  /** Like `answer`, but also releases the lane if nothing waits, as a worker does. */
   answerAndLeave(
     turn: ClaimedTurn,
     lease: Parameters<RunTurn>[1],
@@ -32,7 +34,7 @@ export interface LaneScene {
 
 const TARGET = { dialect: 'plain', maxLength: 1_000, unit: 'utf16' } as const;
 
-/** Opens a scene of its own. */
+/** Opens an independent scene. */
 export async function openLaneScene(): Promise<LaneScene> {
   const store = await openMemoryStore({ clock: Date.now });
   const turns = await openTurnQueue({ url: 'memory:', log: silentLogger });
@@ -56,7 +58,7 @@ export async function openLaneScene(): Promise<LaneScene> {
       bus.publish({ type: 'stop-turn', conversationId: chatId });
     },
     async loseLease(chatId) {
-      // The first request shortens the lease of the holder to nothing, and the second one takes it.
+      // The first request shortens the holder's lease to nothing, and the second one takes it.
       for (const leaseMs of [0, 1]) {
         const taken = await store.lanes.acquire(chatId, 'thief', Date.now(), leaseMs);
         if (taken.kind === 'held') await store.lanes.release(taken.lease);
@@ -96,7 +98,7 @@ export async function openLaneScene(): Promise<LaneScene> {
   };
 }
 
-/** The conversation has the name of its chat. */
+/** The conversation is named after its chat. */
 function admitted(chatId: string, messageId: string): AdmittedMessage {
   const place = { channel: 'web', account: 'default' } as const;
   return {
@@ -117,7 +119,7 @@ function admitted(chatId: string, messageId: string): AdmittedMessage {
   };
 }
 
-/** The ids of the messages that a turn answers. */
+/** The ids of the messages answered by a turn. */
 export function idsOf(turn: ClaimedTurn): readonly string[] {
   return turn.messages.map(({ message }) => message.messageId);
 }

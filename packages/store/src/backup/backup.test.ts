@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 describe('a copy of a database', () => {
-  it('[D06] has every row of every table but those that are true of one moment only', async () => {
+  it('[D06] has every row of every table, except rows that are only valid for a moment', async () => {
     await fill();
     await copyDatabase(live, target);
     expect(await rowsOf(target)).toEqual(await rowsOf(live));
@@ -43,14 +43,14 @@ describe('a copy of a database', () => {
     expect(empty.filter((table) => !/^search_entry_/.test(table))).toEqual(leftOut());
   });
 
-  it('[U10] [G15] has no byte of the rows that it leaves out, nor of rows that were deleted before', async () => {
+  it('[U10] [G15] contains no byte of the rows it leaves out, nor of rows deleted before', async () => {
     await fill();
     const deleted = 'these words were forgotten';
     run(
       live,
       `insert into memory_entry (file, id, type, scope, words) values ('a', 'b', 'fact', 'user', '${deleted}')`,
     );
-    // As a Parley would that does not overwrite what it deletes.
+    // Stands for a Parley that does not overwrite what it deletes.
     run(live, 'pragma secure_delete = off', `delete from memory_entry where words = '${deleted}'`);
     const words = [...canaries(), deleted];
     expect(words.filter((word) => !bytesOf(live).includes(word))).toEqual([]);
@@ -60,7 +60,7 @@ describe('a copy of a database', () => {
     expect(bytesOf(target).includes('Grüße, 你好')).toBe(true);
   });
 
-  it('leaves nothing beside it', async () => {
+  it('leaves no other files behind', async () => {
     await fill();
     await copyDatabase(live, target);
     expect(readFileSync(target).subarray(18, 20)).toEqual(Buffer.from([1, 1]));
@@ -68,7 +68,7 @@ describe('a copy of a database', () => {
       expect(() => readFileSync(`${target}${end}`)).toThrow('ENOENT');
   });
 
-  it('shows one moment: what is written while it is made is wholly in it or wholly out', async () => {
+  it('is a snapshot: each concurrent write is either completely in it or not at all', async () => {
     const store = await open(live);
     for (let nth = 0; nth < 40; nth += 1) await store.inbox.accept(message(`m${nth}`));
     const copying = copyDatabase(live, target);
@@ -81,7 +81,7 @@ describe('a copy of a database', () => {
     expect(column(target, 'pragma auto_vacuum')).toEqual([2]);
   });
 
-  it('[F18] leaves out a file that may be seen once, with the key to fetch it again', async () => {
+  it('[F18] leaves out view-once files and the keys to fetch them again', async () => {
     const store = await open(live);
     await store.inbox.accept(withFile('m1', { viewOnce: true }));
     await store.inbox.accept(withFile('m2', {}));
@@ -92,7 +92,7 @@ describe('a copy of a database', () => {
     expect(column(target, 'select ref from attachment order by inbox_seq')).toEqual(['-', KEY]);
   });
 
-  it('of an older Parley has its own steps, and knows of no files outside of rows', async () => {
+  it('contains only the migrations of an older Parley, and no files outside of rows', async () => {
     const older = MIGRATIONS.slice(0, 1);
     const database = openSqlite({ path: live, name: live });
     await migrate(database, older, live, clock);
@@ -120,7 +120,7 @@ describe('a copy of a database', () => {
     await expect(copyDatabase(live, target)).rejects.toMatchObject({ code });
   });
 
-  it('is refused for a damaged database, and leaves nothing', async () => {
+  it('is refused for a damaged database and leaves no file behind', async () => {
     writeFileSync(live, Buffer.alloc(8_192, 'garbled'));
     await expect(copyDatabase(live, target)).rejects.toMatchObject({ code: 'store-damaged' });
     expect(() => readFileSync(`${target}.whole`)).toThrow('ENOENT');
@@ -128,7 +128,7 @@ describe('a copy of a database', () => {
 });
 
 describe('a restored database', () => {
-  it('[D04] repeats nothing: what was not finished in it becomes dead letters', async () => {
+  it('[D04] repeats nothing: its unfinished work becomes dead letters', async () => {
     await fill();
     await copyDatabase(live, target);
     const held = await prepare('hold');
@@ -161,7 +161,7 @@ describe('a restored database', () => {
     expect(await restored.inbox.waiting('web:c1')).toBe(2);
   });
 
-  it('[D02] goes on where it was when nothing has run since, and fences every earlier worker', async () => {
+  it('[D02] resumes its work if nothing has run since, and fences every earlier worker', async () => {
     await fill();
     await copyDatabase(live, target);
     await prepare('go-on');
@@ -177,7 +177,7 @@ describe('a restored database', () => {
     expect(column(target, 'select seq from inbox order by seq')).toEqual([1, 2, 3, 51]);
   });
 
-  it('is another one than that of before, so that no process takes it for the one that it knows', async () => {
+  it('has a new name, so that no process mistakes it for the database it knows', async () => {
     const before = await open(live);
     await before.state.advance();
     await copyDatabase(live, target);
@@ -190,7 +190,7 @@ describe('a restored database', () => {
     expect(restored.state.seen?.name).toBe(`restored_${NOW}`);
   });
 
-  it('of an older Parley is brought up to date, its rows included', async () => {
+  it('is migrated with its rows if it comes from an older Parley', async () => {
     await fill();
     await copyDatabase(live, target);
     const later: Migration = {
@@ -203,7 +203,7 @@ describe('a restored database', () => {
     expect(column(target, 'select max(number) from parley_migration')).toEqual([later.number]);
   });
 
-  it('of the rows that 0.1.0 wrote has every row, number and file', async () => {
+  it('has every row, number and file of a backup made by 0.1.0', async () => {
     await fill();
     const picture = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
     const pieces = { name: 'file_piece', columns: ['file_id', 'piece_index', 'bytes'] };
@@ -231,7 +231,7 @@ describe('a restored database', () => {
     expect(column(target, 'select max(seq) from inbox')).toEqual([51]);
   });
 
-  it('[D18] of the rows of an older Parley has them under the names of today', async () => {
+  it('[D18] stores the rows of an older Parley under the current table names', async () => {
     const table = { name: 'adapter_value', columns: ['channel', 'account', 'kind', 'id', 'value'] };
     const rows = [{ table, rows: [['whatsapp', 'default', 'creds', 'i', 'a key']] }];
     const steps = before(32).map(({ number }) => number);
@@ -251,10 +251,10 @@ describe('a restored database', () => {
   });
 });
 
-describe('unfinished work of the database that is replaced', () => {
+describe('unfinished work of the replaced database', () => {
   const order = { unfinished: 'hold', forget: FORGET } as const;
 
-  it('[D01] [G16] is carried over as a crash would leave it, and the letters about it are dropped', async () => {
+  it('[D01] [G16] is carried over as a crash would leave it, and dead letters about it are dropped', async () => {
     const store = await open(live);
     await store.inbox.accept(message('m1'));
     await copyDatabase(live, target);
@@ -293,7 +293,7 @@ describe('unfinished work of the database that is replaced', () => {
     expect(await restored.files.missing()).toBe(0);
   });
 
-  it('[D01] is refused where the backup is said to be the final state', async () => {
+  it('[D01] is refused if the backup is declared to be the final state', async () => {
     const store = await open(live);
     await copyDatabase(live, target);
     await store.inbox.accept(message('m1'));
@@ -306,7 +306,7 @@ describe('unfinished work of the database that is replaced', () => {
     expect(await same).toMatchObject(nothing);
   });
 
-  it('is left behind, with the reason, in a database that cannot be read or is of an older Parley', async () => {
+  it('is left behind, with the reason, if the database is unreadable or of an older Parley', async () => {
     await open(live);
     await copyDatabase(live, target);
     await prepare('hold');
@@ -341,19 +341,19 @@ function prepare(unfinished: 'hold' | 'go-on', migrations = MIGRATIONS) {
   return prepareRestored({ path: target, clock, unfinished, forget: FORGET }, migrations);
 }
 
-/** Every table gets rows; those of tables that are not copied have a word by which they are found. */
+/** Fills every table. The rows of tables that are not copied contain a word to search for. */
 async function fill(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const database = openSqlite({ path: live, name: live });
   await migrate(database, MIGRATIONS, live, clock);
   await fillTables(database);
   await database.close();
-  // The newest messages of all were removed; their numbers stay used.
+  // The newest messages were removed; their numbers stay used.
   run(live, "update sqlite_sequence set seq = 50 where name = 'inbox'");
   for (const table of tables(live)) if (count(live, table) === 0) fillWithCanaries(table);
 }
 
-/** The tables whose rows are not in a backup of SQLite. */
+/** The tables whose rows are not in a SQLite backup. */
 function leftOut(): readonly string[] {
   return TABLE_LIST.flatMap(([name, { notInBackup }]) =>
     notInBackup === undefined || name === 'parley_migration' ? [] : [name],
@@ -364,7 +364,7 @@ function canary(table: string): string {
   return `canaryof${table.replaceAll('_', '')}`;
 }
 
-/** A row with a canary for each table that has text. */
+/** The canary words: one for each table that has text. */
 function canaries(): readonly string[] {
   return leftOut()
     .filter((table) => table !== 'retention_run')
@@ -380,7 +380,7 @@ function fillWithCanaries(table: string): void {
   sqlite.close();
 }
 
-/** The tables of Parley; those that make up the search index are not named. */
+/** The tables of Parley, without those that make up the search index. */
 function tables(path: string): readonly string[] {
   return column(
     path,
@@ -395,7 +395,7 @@ async function rowsOf(path: string) {
   return rows;
 }
 
-/** As a backup of 0.1.0 had them. */
+/** The rows in the format of a 0.1.0 backup. */
 function rowsAsTaken(names: readonly string[]): readonly BackupRows[] {
   const sqlite = new DatabaseSync(live, { readOnly: true });
   const taken = names.map((name) => {
@@ -429,7 +429,7 @@ function run(path: string, ...queries: readonly string[]): void {
   sqlite.close();
 }
 
-/** The size of the database and its log. */
+/** The bytes of the database and its write-ahead log. */
 function bytesOf(path: string): Buffer {
   return Buffer.concat(
     [path, `${path}-wal`].map((file) => {

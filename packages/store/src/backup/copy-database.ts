@@ -7,23 +7,24 @@ import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { namesOf, TABLE_LIST } from '../tables.ts';
 import { quoteIdentifier } from './rows.ts';
 
-/** The description of a copy. */
+/** Describes a copy. */
 interface DatabaseCopy {
-  /** The numbers of the migrations that it has seen. */
+  /** The numbers of the migrations that were applied to it. */
   readonly steps: readonly number[];
-  /** The files that its rows name and that belong into the backup. */
+  /** The files that its rows refer to and that belong in the backup. */
   readonly files: readonly string[];
 }
 
-/** More pages than a database has: with all of them in one step, the copy shows one moment. */
+/** More pages than any database has. Copying all of them in one step makes the copy a snapshot. */
 const ALL_PAGES = 2 ** 31 - 1;
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * Copies a SQLite file beside the processes that work with it, without what a backup must not hold. First a thread of
- * Node's pool copies all pages; a reader of the log holds up no writer. Then rows are deleted from that copy, and what
- * is left is written to `target`, so that no page of it ever held a deleted row. Throws StoreErrors: `store-newer`
- * when a newer Parley wrote it.
+ * Copies a SQLite file while other processes use it, without the rows that a backup must not
+ * contain. First, a thread of Node's pool copies all pages; reading the write-ahead log blocks no
+ * writer. Then rows are deleted from that copy and the rest is written to `target`, so that no page
+ * of `target` ever held a deleted row. Throws StoreErrors: `store-newer` if a newer Parley wrote
+ * the file.
  */
 export async function copyDatabase(path: string, target: string): Promise<DatabaseCopy> {
   const whole = `${target}.whole`;
@@ -49,11 +50,11 @@ async function copyPages(from: string, to: string): Promise<void> {
 function writeBackup(whole: string, target: string, name: string): DatabaseCopy {
   const sqlite = new DatabaseSync(whole, { enableForeignKeyConstraints: false });
   try {
-    // Nothing of this file outlives the backup, so it needs no journal.
+    // This intermediate file is deleted afterwards, so it needs no journal.
     sqlite.exec('pragma journal_mode = off');
     const steps = readMigrationNumbers(sqlite, name);
     for (const [name, table] of TABLE_LIST) {
-      // The migrations say how a restore reads the others.
+      // The migrations stay, because they tell a restore how to read the other tables.
       if (table.notInBackup === undefined || name === 'parley_migration') continue;
       for (const known of namesOf(name, table)) deleteAll(sqlite, known);
     }
@@ -74,10 +75,10 @@ function readMigrationNumbers(sqlite: DatabaseSync, name: string): readonly numb
   return rows.map(({ number }) => number);
 }
 
-/** A database of an older Parley may lack the table, or have it under its former name. */
+/** In a database of an older Parley, the table may be missing or have its former name. */
 function deleteAll(sqlite: DatabaseSync, table: string): void {
   if (columnsOf(sqlite, table).length === 0) return;
-  // Deleting the rows of an index without texts would only mark them as deleted.
+  // Deleting rows of a contentless index would only mark them as deleted.
   const deletion =
     table === 'search_entry'
       ? "insert into search_entry (search_entry) values ('delete-all')"
@@ -86,12 +87,12 @@ function deleteAll(sqlite: DatabaseSync, table: string): void {
 }
 
 /**
- * Files that their senders let be seen once, of turns that are not over (F18), stay behind, with the keys by which they
- * could be fetched. Returns the files that belong into the backup.
+ * Leaves out the view-once files of unfinished turns (F18), together with the keys that could fetch
+ * them. Returns the files that belong in the backup.
  */
 function leaveOutViewOnce(sqlite: DatabaseSync): readonly string[] {
   const columns = columnsOf(sqlite, 'attachment');
-  // An older Parley kept the bytes in the rows.
+  // An older Parley stored the bytes in the rows.
   if (!columns.includes('file_id')) return [];
   if (!columns.includes('view_once')) return idsIn(sqlite, NAMED.text);
   sqlite.prepare('update attachment set ref = ? where view_once = 1').run(NO_REF);

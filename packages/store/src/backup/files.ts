@@ -5,10 +5,16 @@ import { FILE_ID } from '../files/folder-bytes.ts';
 import { PIECE_BYTES } from '../files/piece-bytes.ts';
 import type { BackupRows } from './rows.ts';
 
-/** The table of files where they are in the database, in pieces. In a folder beside it, each file lies under its id. */
+/**
+ * The table that holds files in pieces when files are stored in the database. In a folder, each
+ * file is stored under its id.
+ */
 export const FILE_TABLE = 'file_piece';
 
-/** Writes rows of that table as files; each piece has its place, so their order does not matter. */
+/**
+ * Writes rows of that table as files. Each piece has its own offset, so their order does not
+ * matter.
+ */
 export async function rowsAsFiles(folder: string, { table, rows }: BackupRows): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const at = (name: string) => table.columns.indexOf(name);
@@ -26,7 +32,7 @@ export async function rowsAsFiles(folder: string, { table, rows }: BackupRows): 
   }
 }
 
-/** Copies files that carried rows name. One that is missing is missing in the copy, too. */
+/** Copies the files of rows that are carried over. A missing file is missing in the copy too. */
 export async function copyFiles(from: string, to: string, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await mkdir(to, { recursive: true, mode: 0o700 });
   for (const id of ids.filter((one) => FILE_ID.test(one))) {

@@ -12,16 +12,19 @@ import {
   settleUnfinished,
 } from './settle-unfinished.ts';
 
-/** The schema in a backup of 0.1.0, which has rows and no file of SQLite. */
+/** The schema of a 0.1.0 backup, which contains rows instead of a SQLite file. */
 export interface BackupSchema {
-  /** The numbers of the migrations it has seen. */
+  /** The numbers of the migrations that were applied to it. */
   readonly steps: readonly number[];
   readonly tables: readonly BackupTable[];
-  /** The last `seq` of each table that has one: numbers are never used twice. */
+  /** The last `seq` of each table that has one, because numbers are never reused. */
   readonly counters: Readonly<Record<string, number>>;
 }
 
-/** Makes a SQLite file, and the folder of its files, of the rows of such a backup. It has the steps of the backup. */
+/**
+ * Creates a SQLite file, and the folder for its files, from the rows of such a backup. It has the
+ * migrations of the backup.
+ */
 export async function createFromRows(
   path: string,
   { steps, counters }: BackupSchema,
@@ -52,20 +55,20 @@ const FORGET_COUNTER = statement('delete from sqlite_sequence where name = :tabl
 
 const SET_COUNTER = statement('insert into sqlite_sequence (name, seq) values (:table, :last)');
 
-/** A database that a backup held, before it takes the place of another one. */
+/** A database from a backup, before it replaces the current one. */
 interface RestoredDatabase {
   readonly path: string;
   readonly clock: Clock;
   /**
-   * `hold`: what was not finished in the backup may have been done since, so it becomes dead letters.
-   * `go-on`: nothing has happened since; everything goes on where it was.
+   * `hold`: what is unfinished in the backup may have been done since, so it becomes dead letters.
+   * `go-on`: nothing has happened since, so all work resumes.
    */
   readonly unfinished: 'hold' | 'go-on';
-  /** Values of adapters that say how far they had read; dropped with `hold`. */
+  /** Adapter values that record how far an adapter has read; dropped with `hold`. */
   readonly forget: readonly ForgottenValues[];
 }
 
-/** Brings a restored file up to date and settles its unfinished work. Throws StoreErrors. */
+/** Migrates a restored file and settles its unfinished work. Throws StoreErrors. */
 export async function prepareRestored(
   { path, clock, unfinished, forget }: RestoredDatabase,
   migrations = MIGRATIONS,
@@ -74,7 +77,8 @@ export async function prepareRestored(
   try {
     await migrate(database, migrations, path, clock);
     return await database.write(async (sql) => {
-      // Under another name, so that no process takes it for the one that it knows and settles it again.
+      // Gives the database a new name, so that no process mistakes it for the one it knows or
+      // settles it again.
       sql.send(INTRODUCE, { name: restoredName(clock), counter: 0 });
       if (unfinished === 'hold') return settleUnfinished(sql, forget, clock());
       freeLanes(sql);
@@ -90,7 +94,10 @@ export function restoredName(clock: Clock): string {
   return `restored_${clock()}`;
 }
 
-/** Throws StoreError `store-newer` or `store-older` for a backup with steps that this Parley does not know. */
+/**
+ * Throws StoreError `store-newer` or `store-older` for a backup with migrations that this Parley
+ * does not know.
+ */
 export function refuseUnknownSteps(steps: readonly number[], parley: string, file: string): void {
   const applied = steps.map((number) => ({ number, parley_version: parley }));
   refuseUnknown(applied, MIGRATIONS, file);

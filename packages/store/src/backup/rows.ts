@@ -1,25 +1,25 @@
 import { type Database, dynamicStatement, type Sql, type SqlValue } from '../database.ts';
 
-/** One value of a row; the same for both databases. */
+/** One value of a row, the same for both databases. */
 export type Cell = SqlValue;
 
-/** A table as rows of it are copied; they give their values in this order of columns. */
+/** A table whose rows are copied; each row lists its values in this order of columns. */
 export interface BackupTable {
   readonly name: string;
   readonly columns: readonly string[];
 }
 
-/** Rows of one table, a few at a time. */
+/** Some rows of one table. */
 export interface BackupRows {
   readonly table: BackupTable;
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** Both databases take at most 32,766 values in one statement. */
+/** Both databases accept at most 32,766 values per statement. */
 const MAX_VALUES = 10_000;
 const MAX_ROWS = 100;
 
-/** Puts rows into a table, in their order. */
+/** Inserts rows into a table in the given order. */
 export async function insertRows(
   { dialect }: Pick<Database, 'dialect'>,
   sql: Sql,
@@ -41,12 +41,12 @@ export async function insertRows(
   }
 }
 
-/** A name within a query. */
+/** Quotes an identifier for use in a query. */
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The one character that PostgreSQL keeps in no text. */
+/** Removes NUL, the only character that PostgreSQL cannot store in a text. */
 function withoutNul(cell: Cell): Cell {
   return typeof cell === 'string' ? cell.replaceAll('\0', '') : cell;
 }

@@ -1,25 +1,29 @@
 import { dynamicStatement, type Sql, statement } from '../database.ts';
 
-/** The held work, for people. `turns` and `parts` are dead letters now, `jobs` are paused. */
+/**
+ * The number of work items that were held. `turns` and `parts` are now dead letters, `jobs` are
+ * paused.
+ */
 export interface HeldBack {
   readonly parts: number;
   readonly turns: number;
   readonly jobs: number;
 }
 
-/** All values of one kind that adapters of one channel keep. */
+/** All values of one kind that the adapters of a channel have stored. */
 export interface ForgottenValues {
   readonly channel: string;
   readonly kind: string;
 }
 
 const REASON =
-  'it was not finished in the state that the database has gone back to, and may have been since';
+  'it was unfinished in the older state that the database has returned to, and may have been completed since';
 
 /**
- * Settles the unfinished work of a database that has gone back in time, whether a backup was restored or a failover
- * lost rows: since then its waiting messages may have been answered and its parts sent, and doing it once more would
- * repeat it. So it becomes dead letters, which an operator can replay. Turns that run are fenced.
+ * Settles the unfinished work of a database that has gone back in time, because a backup was
+ * restored or a failover lost rows. Its waiting messages may have been answered since, and its
+ * parts may have been sent; doing that work now could repeat it. It becomes dead letters, which an
+ * operator can replay. Running turns are fenced.
  */
 export async function settleUnfinished(
   sql: Sql,
@@ -28,7 +32,7 @@ export async function settleUnfinished(
 ): Promise<HeldBack> {
   const turns = await holdMessages(sql, now);
   const parts = await holdParts(sql, now);
-  // A reminder for once that was due since then was most likely given.
+  // A one-off reminder that has come due since then was most likely sent.
   const jobs = await sql.run(PAUSE_JOBS, { now });
   endRuns(sql, now);
   for (const { channel, kind } of forget) sql.send(FORGET, { channel, kind });
@@ -36,7 +40,10 @@ export async function settleUnfinished(
   return { parts, turns, jobs };
 }
 
-/** No worker holds a lane of a restored database, and an earlier holder can write nothing more. */
+/**
+ * Frees all lanes: no worker holds a lane of a restored database. Raising the epoch fences every
+ * earlier holder.
+ */
 export function freeLanes(sql: Sql): void {
   sql.send(FREE_LANES);
   sql.send(FREE_SUMMARIES);
@@ -52,7 +59,7 @@ const FREE_SUMMARIES = statement(
 
 const FORGET = statement('delete from adapter_state where channel = :channel and kind = :kind');
 
-/** Gives waiting messages a turn, where they have none, and marks each of these turns as failed. */
+/** Gives each waiting message a turn if it has none, and marks these turns as failed. */
 async function holdMessages(sql: Sql, now: number): Promise<number> {
   sql.send(GIVE_TURNS, { before: `restored-${now}-`, now });
   sql.send(FAIL_MESSAGES, { now });

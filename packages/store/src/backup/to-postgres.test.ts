@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe.runIf(postgres?.available)('a database that moves from SQLite to PostgreSQL', () => {
+describe.runIf(postgres?.available)('moving a database from SQLite to PostgreSQL', () => {
   const url = () => postgres?.url() ?? '';
   let files = 0;
   let path: string;
@@ -33,7 +33,7 @@ describe.runIf(postgres?.available)('a database that moves from SQLite to Postgr
     path = join(folder, `${files}.db`);
   });
 
-  it('[D09] has every row of every table there, and uses no number twice', async () => {
+  it('[D09] copies every row of every table and reuses no number', async () => {
     const database = openSqlite({ path, name: path });
     await migrate(database, MIGRATIONS, path, clock);
     await fillTables(database);
@@ -48,7 +48,7 @@ describe.runIf(postgres?.available)('a database that moves from SQLite to Postgr
     await store.close();
   });
 
-  it('[D01] [F10] has the files of messages there', async () => {
+  it('[D01] [F10] copies the files of messages', async () => {
     const before = await openStore({ url: `sqlite:${path}`, clock });
     const plain = message('m1\0');
     const attachments = [{ kind: 'document', ref: 'r' } as const];
@@ -66,7 +66,7 @@ describe.runIf(postgres?.available)('a database that moves from SQLite to Postgr
     await after.close();
   });
 
-  it('[D01] overwrites nothing: a database with data of Parley is refused', async () => {
+  it('[D01] refuses to overwrite a database that contains data of Parley', async () => {
     await (await openStore({ url: `sqlite:${path}`, clock })).close();
     const store = await openStore({ url: url(), clock });
     await store.inbox.accept(message('m1'));
@@ -77,7 +77,7 @@ describe.runIf(postgres?.available)('a database that moves from SQLite to Postgr
     await store.close();
   });
 
-  it('[D01] is not there at all when the files beside it cannot be replaced', async () => {
+  it('[D01] copies nothing if the files beside the database cannot be replaced', async () => {
     await (await openStore({ url: `sqlite:${path}`, clock })).close();
     const failing = copyToPostgres(path, url(), clock, () => {
       throw new Error('no room');

@@ -19,14 +19,18 @@ import { FILE_TABLE } from './files.ts';
 import { restoredName } from './restore.ts';
 import { type BackupTable, type Cell, insertRows, quoteIdentifier } from './rows.ts';
 
-/** Throws StoreError `store-not-empty` for a PostgreSQL that has data of Parley: nothing there is overwritten. */
+/**
+ * Throws StoreError `store-not-empty` if the PostgreSQL database contains data of Parley, so that
+ * nothing is overwritten.
+ */
 export async function refuseUsedPostgres(url: string): Promise<void> {
   await withPostgres(url, (database, name) => refuseUsedServer(database, name));
 }
 
 /**
- * Copies a SQLite file, which has all migrations, and the files beside it into an empty PostgreSQL, in one transaction.
- * `beforeCommit` runs in it, after all rows: if it throws, nothing was copied. Throws StoreErrors.
+ * Copies a fully migrated SQLite file and the files beside it into an empty PostgreSQL database, in
+ * one transaction. `beforeCommit` runs in it after all rows; if it throws, nothing is copied.
+ * Throws StoreErrors.
  */
 export async function copyToPostgres(
   path: string,
@@ -40,7 +44,7 @@ export async function copyToPostgres(
       await database.writeUnlimited(async (sql) => {
         await onlyOne(database, sql);
         await refuseUsedServer(database, name);
-        // What the disk takes between two statements is no reason to end the transaction.
+        // Reading from disk between two statements may be slow, and must not end the transaction.
         await sql.run(dynamicStatement('set local idle_in_transaction_session_timeout = 0'));
         await makeLedger(sql);
         await applySteps(database, sql, MIGRATIONS, clock());
@@ -63,7 +67,8 @@ async function withPostgres(
   work: (database: Database, name: string) => Promise<void>,
 ): Promise<void> {
   const address = parseStoreUrl(url);
-  if (address.dialect !== 'postgres') throw new StoreError('store-url', `${url} is no PostgreSQL`);
+  if (address.dialect !== 'postgres')
+    throw new StoreError('store-url', `${url} is not a PostgreSQL URL`);
   const database = await openPostgres(address);
   try {
     await work(database, address.name);
@@ -72,11 +77,11 @@ async function withPostgres(
   }
 }
 
-/** Rows are gathered until there are so many, or a value of them is large. */
+/** Rows are collected until there are this many or one of their values is large. */
 const ROWS = 200;
 const LARGE_BYTES = 256 * 1024;
 
-/** In the order in which the rows were stored, since a row may refer to an earlier one. */
+/** Copies rows in the order they were stored, because a row may refer to an earlier one. */
 async function copyTable(
   database: Database,
   sql: Sql,
@@ -101,14 +106,16 @@ async function copyTable(
 function cellOf(value: unknown): Cell {
   if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
   if (value instanceof Uint8Array) return value;
-  throw new TypeError(`a value of the type ${typeof value} is in no table of Parley`);
+  throw new TypeError(`no table of Parley contains values of the type ${typeof value}`);
 }
 
 function isLarge(cell: Cell): boolean {
   return cell !== null && typeof cell !== 'number' && cell.length > LARGE_BYTES;
 }
 
-/** Numbers are never used twice, also those of rows that were removed. */
+/**
+ * Sets the counter of a table, because numbers are never reused, not even those of removed rows.
+ */
 async function setCounter(sql: Sql, source: DatabaseSync, table: string): Promise<void> {
   const row = source.prepare('select seq from sqlite_sequence where name = ?').get(table);
   const last = Number(row?.seq ?? 0);

@@ -9,8 +9,9 @@ import { copyFiles } from './files.ts';
 import type { ForgottenValues } from './settle-unfinished.ts';
 
 /**
- * The unfinished work of the database that a restore replaces. `carried`: it continues in the restored one; `letters`
- * counts the dead letters about it that are gone. `unreadable`: it was left behind, for this reason.
+ * What a restore did with the unfinished work of the database it replaces. `carried`: the work
+ * continues in the restored database; `letters` counts the dead letters about it that were dropped.
+ * `unreadable`: the work was left behind for this reason.
  */
 export type CarriedOver =
   | {
@@ -21,15 +22,21 @@ export type CarriedOver =
     }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** The options for the replaced database; the values of `forget` are read from it, which has the newest. */
+/**
+ * How to treat the replaced database. The values of `forget` are read from it, because it has the
+ * newest ones.
+ */
 interface MigrationOrder {
-  /** `go-on`: nothing is carried over, and unfinished work that the backup lacks is refused. */
+  /**
+   * With `go-on`, nothing is carried over; unfinished work that the backup does not contain is an
+   * error.
+   */
   readonly unfinished: 'hold' | 'go-on';
   readonly forget: readonly ForgottenValues[];
 }
 
 const PARTS = "state in ('pending', 'sending')";
-/** Heartbeat runs are repeated by their schedule. */
+/** Heartbeat runs are left out, because their schedule repeats them. */
 const MESSAGES = "state in ('waiting', 'claimed') and conversation_id not like 'beat:%'";
 const TURNS = `(select id from live.turn where state = 'running' and conversation_id not like 'beat:%'
   union select turn_id from live.outbox where ${PARTS} and turn_id is not null
@@ -39,20 +46,23 @@ const PART_IDS = `(select id from live.outbox where ${PARTS})`;
 const MESSAGE_KEY = ['channel', 'account', 'chat_id', 'message_id'];
 
 interface CarriedRows {
-  /** Which rows of the replaced database, which are called `old`. */
+  /** The condition for the rows to carry over; the replaced table is called `old`. */
   readonly where: string;
   /**
-   * Columns by which a row is known in the restored database; null: no row can be known there. Absent: those that are
-   * unique.
+   * The columns that identify a row in the restored database; the unique columns when absent. Null
+   * if no row can be identified there.
    */
   readonly key?: readonly string[] | null;
-  /** A known row is replaced unless it `stays`. */
+  /**
+   * With `stays`, a row that already exists in the restored database is kept; otherwise it is
+   * replaced.
+   */
   readonly known?: 'stays';
-  /** Columns that get another value than `old` has. */
+  /** Columns that get a different value than in `old`. */
   readonly values?: Readonly<Record<string, string>>;
 }
 
-/** The rows that people still wait for, by table. */
+/** The rows that people are still waiting for, by table. */
 const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
   conversation: {
     where: `id in (select conversation_id from live.inbox where ${MESSAGES_OF_TURNS}
@@ -79,7 +89,7 @@ const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
   outbox: {
     where: PARTS,
     key: ['id'],
-    // The numbers of messages are others here.
+    // The numbers of messages differ in the restored database.
     values: {
       answers: 'null',
       notice_of: '(select o.id from outbox o where o.id = old.notice_of)',
@@ -91,10 +101,11 @@ const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
 };
 
 /**
- * Carries over, between two files of SQLite that no process uses, what people still wait for: messages without an
- * answer with their turn, its journal, approvals, sub-agents and files, and parts that were not sent. It leaves in `to`
- * what a crash would leave: leases are free, epochs have moved on. So the usual recovery resumes the work, and repeats
- * nothing (G16). A damaged `from` is reported, not thrown. Throws StoreError `store-pending-work` with `go-on`.
+ * Carries over what people are still waiting for, between two SQLite files that no process uses:
+ * unanswered messages with their turn, its journal, approvals, sub-agents and files, and unsent
+ * parts. It leaves `to` in the state of a crash: leases are free and epochs have advanced. The
+ * usual recovery then resumes the work and repeats nothing (G16). A damaged `from` is reported, not
+ * thrown. With `go-on`, throws StoreError `store-pending-work` if the backup lacks unfinished work.
  */
 export async function carryOverFile(
   to: string,
@@ -102,7 +113,7 @@ export async function carryOverFile(
   order: MigrationOrder,
 ): Promise<CarriedOver> {
   const address = parseStoreUrl(`sqlite:${to}`);
-  if (address.dialect !== 'sqlite') throw new Error(`${to} is no file of SQLite`);
+  if (address.dialect !== 'sqlite') throw new Error(`${to} is not a SQLite file`);
   const database = openSqlite(address);
   try {
     await database.read((sql) => sql.run(ATTACH, { from }));
@@ -149,13 +160,16 @@ async function migratePendingWork(
   return { kind: 'carried', messages, parts: await countLiveRows(sql, 'outbox', PARTS), letters };
 }
 
-/** Rows of the replaced database. */
+/** Counts rows of the replaced database. */
 async function countLiveRows(sql: Sql, table: string, where = '1 = 1'): Promise<number> {
   const query = dynamicStatement(`select count(*) as n from live.${table} old where ${where}`);
   return (await sql.get(query.rows<{ readonly n: number }>()))?.n ?? 0;
 }
 
-/** After a backup that is said to be the final state, nothing can wait that it does not know. */
+/**
+ * If the backup is declared to be the final state, no work may wait that the backup does not
+ * contain.
+ */
 async function refuseUnknownWork(sql: Sql): Promise<void> {
   const same = MESSAGE_KEY.map((column) => `known.${column} = old.${column}`).join(' and ');
   const unknown = (table: string, is: string) =>
@@ -169,11 +183,11 @@ async function refuseUnknownWork(sql: Sql): Promise<void> {
   if (messages + parts === 0) return;
   throw new StoreError(
     'store-pending-work',
-    `The database has work that the backup does not know (unanswered messages: ${messages}, unsent parts: ${parts}), so something has run since. Nothing was changed. Restore without --continue: then it is carried over.`,
+    `The database has work that the backup does not contain (unanswered messages: ${messages}, unsent parts: ${parts}), so something has run since. Nothing was changed. Restore without --continue to carry that work over.`,
   );
 }
 
-/** New rows take new numbers, in the old order. */
+/** New rows get new numbers, in the old order. */
 async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefined): Promise<void> {
   if (rows === undefined) return;
   const described: Table = TABLES[table];
@@ -196,7 +210,7 @@ async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefin
   );
 }
 
-/** Dead letters about work that continues, and those that have no messages left. */
+/** Drops dead letters about work that continues, and dead letters that have no messages left. */
 async function dropDeadLetters(sql: Sql) {
   const dropped = dynamicStatement(`delete from dead_letter where settled is null
     and (subject in ${TURNS} or subject in ${PART_IDS} or (kind = 'unanswered' and subject like 'restored-%'

@@ -3,7 +3,7 @@ import { fromJson, type Sql, statement } from '../database.ts';
 
 const Text = z.object({ text: z.string() });
 
-/** The answers of turns as Markdown, by turn, as far as the history still has them. */
+/** The answers of turns as Markdown, by turn id, for the turns that are still in the history. */
 export async function answersOf(
   sql: Sql,
   turnIds: readonly string[],

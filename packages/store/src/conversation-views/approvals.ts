@@ -6,17 +6,20 @@ import { type Sql, statement } from '../database.ts';
 import { chatTitle, personalMessage } from './list.ts';
 import { readSaid } from './messages.ts';
 
-/** A question about a tool call with the names that people know. Texts are private and whole. */
+/** A question about a tool call with readable names. Its texts are private and complete. */
 export interface ShownApproval extends Approval {
-  /** Lists continue behind it. */
+  /** The cursor for the next page. */
   readonly seq: number;
-  /** The author of the message that led to the call; null: Parley itself, such as a job, or it is forgotten. */
+  /**
+   * The author of the message that caused the call; null if that was Parley itself, such as a job,
+   * or was forgotten.
+   */
   readonly asker: string | null;
-  /** The text of the message. */
+  /** The text of the message that caused the call. */
   readonly text: string;
-  /** The chat of the message; null: the message is forgotten. */
+  /** The chat of that message; null if the message was forgotten. */
   readonly chat: (ChatKey & { readonly title: string; readonly chatType: ChatType }) | null;
-  /** The person who decided, where their message is known. */
+  /** The person who decided, if their message is known. */
   readonly decider: string | null;
 }
 
@@ -25,7 +28,7 @@ interface AskedRow extends ChatKey {
   readonly message: string;
 }
 
-/** The questions of some rows, in their order, with names. */
+/** Adds names to the questions of some rows, keeping their order. */
 export async function showApprovals(
   sql: Sql,
   rows: readonly ListedRow[],
@@ -70,7 +73,7 @@ const ASKED = statement(`
   select seq, channel, account, chat_id as "chatId", message from inbox
   where turn_id = :turnId order by seq desc limit 1`).rows<AskedRow>();
 
-// A command decides at the moment at which it was received.
+// A command decides at the time it was received.
 const DECIDED = statement(`
   select message from inbox
   where ${OF_CHAT} and seq > :seq and outcome = 'command' and received_at = :decidedAt

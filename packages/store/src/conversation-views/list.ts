@@ -8,28 +8,30 @@ import { SHARED_NOW } from '../shared-clock.ts';
 import { isTakenOverAt } from '../taken-over.ts';
 import { readSaid, readSent, type SaidMessage, threadOf } from './messages.ts';
 
-/** A conversation with people, as a list shows it. Times in ms; texts are private and whole. */
+/** A conversation with people, as shown in a list. Times in ms; texts are private and complete. */
 export interface ShownConversation extends ChatKey {
   readonly id: string;
   readonly chatType: ChatType;
-  /** The title of a group, the name of a person; the id of the chat where neither is known. */
+  /** The title of a group or the name of a person; the chat's id if neither is known. */
   readonly title: string;
   readonly mode: ConversationMode;
-  /** Chosen with `/model`; null: that of the settings. */
+  /** The model chosen with `/model`; null for the model of the settings. */
   readonly model: string | null;
   /** `asks`: the turn waits for an approval. */
   readonly state: 'idle' | 'waiting' | 'running' | 'asks';
-  /** Messages that wait for a turn. */
+  /** The number of messages waiting for a turn. */
   readonly waiting: number;
-  /** When the running turn was started; null: none runs. */
+  /** When the running turn started; null if none is running. */
   readonly runningSince: number | null;
-  /** The person who leads it instead of the agent, and until when; null: the agent leads (U12). */
+  /**
+   * The person who leads it instead of the agent, and until when; null if the agent leads (U12).
+   */
   readonly takenOver: {
     readonly by: string;
     readonly since: number;
     readonly until: number;
   } | null;
-  /** The last turn failed, or the last part did not arrive. */
+  /** Set if the last turn failed or the last part did not arrive. */
   readonly failure: { readonly at: number; readonly reason: string } | null;
   readonly last: {
     readonly direction: 'in' | 'out';
@@ -38,7 +40,9 @@ export interface ShownConversation extends ChatKey {
     /** The member of a group who wrote it; null: the agent, or the one person there. */
     readonly by: string | null;
   };
-  /** The number of the newest message: pages begin behind one, and it grows with each message. */
+  /**
+   * The number of the newest message. It grows with each message and serves as the cursor of pages.
+   */
   readonly newest: number;
   /** The number of the newest part that was sent to its chat; 0: there is none. */
   readonly newestPart: number;
@@ -53,13 +57,19 @@ export interface ListQuery {
   readonly reader?: string | null;
 }
 
-/** A condition with the values `NO_PEOPLE`: a conversation with people, no lane of the agent's own. */
+/**
+ * A condition that uses the values `NO_PEOPLE`: true for conversations with people, false for the
+ * agent's own lanes.
+ */
 export function hasPeople<Column extends string>(column: Column) {
   return `${column} not like :subAgents and ${column} not like :heartbeats
     and ${column} not like :othersSubAgents and ${column} not like :othersHeartbeats` as const;
 }
 
-/** Newest message first; `before` is the `newest` of the last one of the page before. */
+/**
+ * Sorted by newest message first. `before` is the `newest` of the last conversation on the previous
+ * page.
+ */
 export async function listConversations(
   sql: Sql,
   { before, limit, reader = null }: ListQuery,
@@ -82,7 +92,7 @@ export async function listPinned(
   return toShownConversations(sql, await sql.all(PINNED, values));
 }
 
-/** One conversation of the list; null when there is none. */
+/** One conversation of the list; null if it does not exist. */
 export async function findConversation(
   sql: Sql,
   id: string,
@@ -102,7 +112,7 @@ async function toShownConversations(
   return list;
 }
 
-/** The newest message that a person wrote: jobs and other triggers have no name of their own. */
+/** The newest message written by a person; jobs and other triggers have no name to show. */
 export async function personalMessage(
   sql: Sql,
   row: Pick<ListRow, 'id' | 'message'>,
@@ -137,7 +147,7 @@ function isUnread({ channel, newest, newestPart, readMessage, readPart }: ListRo
   return OWN_CHANNELS.includes(channel) ? (newestPart ?? 0) > readPart : newest > readMessage;
 }
 
-/** The title of a chat, or in a direct chat the name of the person. */
+/** The title of a chat, or the person's name in a direct chat. */
 export function chatTitle(said: SaidMessage | null): string | null {
   if (said === null) return null;
   const { chat, sender } = said;
@@ -167,7 +177,7 @@ function lastFailure(row: ListRow): ShownConversation['failure'] {
   return { at: row.sentAt ?? row.at, reason: row.error ?? unknown };
 }
 
-/** The last part of the chat is none of another thread of it. */
+/** Whether the last part of the chat belongs to this thread of it. */
 function isSameThread({ route, partRoute }: ListRow): boolean {
   return partRoute !== null && threadOf(route) === threadOf(partRoute);
 }
@@ -204,7 +214,7 @@ interface ListRow extends ChatKey {
   readonly ledSince: number | null;
   readonly ledUntil: number | null;
   readonly waiting: number;
-  /** SQLite has no truth values. */
+  /** SQLite has no boolean type. */
   readonly asks: boolean | number;
   readonly body: string | null;
   readonly sentAt: number | null;
@@ -217,11 +227,11 @@ interface ListRow extends ChatKey {
   readonly readPart: number | null;
 }
 
-/** Lanes of Parley's own work, as patterns. */
+/** Patterns for the lanes of Parley's own work. */
 export const NO_PEOPLE = {
   subAgents: `${SUB_AGENT_LANE}%`,
   heartbeats: `${HEARTBEAT_LANE}%`,
-  // Those of named agents: no chat has a second slash.
+  // The lanes of named agents. No chat id has a second slash.
   othersSubAgents: `@%/${SUB_AGENT_LANE}%`,
   othersHeartbeats: `@%/${HEARTBEAT_LANE}%`,
 };
@@ -231,7 +241,7 @@ const WITH_NEWEST = `
     (select max(seq) from inbox where conversation_id = conversation.id) as newest
   from conversation`;
 
-// The newest rows are looked up for the conversations of one page alone.
+// The newest rows are looked up only for the conversations of one page.
 const FACTS = `
   select talk.id, talk.mode, talk.model, talk.newest, inbox.channel, inbox.account, inbox.chat_id as "chatId",
     inbox.message, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
@@ -272,42 +282,46 @@ const ONE = statement(
   `${FACTS} from (${WITH_NEWEST} where id = :id) as talk ${JOINED} where talk.newest > talk.deleted`,
 ).rows<ListRow>();
 
-// Inside a JSON string the quotes of a trigger would be escaped.
+// Leaves out messages with a trigger, which Parley wrote. Text cannot imitate the pattern, because
+// quotes inside a JSON string are escaped.
 const BY_PERSON = statement(`
   select message from inbox where conversation_id = :id and message not like :trigger
   order by seq desc limit 1`).rows<{ readonly message: string }>();
 
-/** The facts of one conversation besides its messages. */
+/** What is shown of one conversation besides its messages. */
 export interface ConversationDetails extends ShownConversation {
-  /** The model that answered last; null: none did. */
+  /** The model that answered last; null if none did. */
   readonly answeredBy: string | null;
-  /** Since `since` (ms): turns, their tokens and US dollars, where prices are known. */
+  /**
+   * Turns since `since` (ms), with their tokens and their cost in US dollars where prices are
+   * known.
+   */
   readonly spent: {
     readonly since: number;
     readonly turns: number;
     readonly tokens: number;
     readonly costUsd: number;
   };
-  /** The newest files that people sent there. */
+  /** The newest files that people sent in the conversation. */
   readonly files: readonly ConversationFile[];
 }
 
 interface ConversationFile {
-  /** Names its bytes below the conversation. */
+  /** Identifies the file within the conversation, together with its index. */
   readonly messageSeq: number;
   readonly index: number;
   readonly kind: string;
   readonly name: string | null;
-  /** Bytes, as the platform says. */
+  /** In bytes, as reported by the platform. */
   readonly size: number | null;
   readonly at: number;
-  /** 1: its bytes are there, and can be downloaded. */
+  /** 1 if its bytes are stored and can be downloaded. */
   readonly isKept: 0 | 1;
 }
 
 const SPENT_MS = 30 * 24 * 60 * 60_000;
 
-/** Null: there is no such conversation. */
+/** Null if the conversation does not exist. */
 export async function readDetails(
   sql: Sql,
   id: string,

@@ -11,7 +11,10 @@ import type { PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
 import { answersOf } from './answers.ts';
 
-/** The place at which two merged lists continue: behind these numbers of messages and of parts. */
+/**
+ * The cursor of two merged lists: the next page continues before these numbers of messages and
+ * parts.
+ */
 export interface PageMark {
   readonly inbox: number;
   readonly outbox: number;
@@ -19,7 +22,7 @@ export interface PageMark {
 
 const EVER = Number.MAX_SAFE_INTEGER;
 
-/** The mark before everything. */
+/** The cursor of the first page. */
 export const NEWEST: PageMark = { inbox: EVER, outbox: EVER };
 
 /** A file of a message. */
@@ -30,27 +33,30 @@ interface ShownFile {
   readonly isKept: boolean;
 }
 
-/** A message of either side. Times in ms; texts are private and whole. */
+/** A message of either side. Times in ms; texts are private and complete. */
 export interface ShownMessage {
-  /** Unique in the conversation. */
+  /** Unique within the conversation. */
   readonly id: string;
   readonly direction: 'in' | 'out';
   readonly at: number;
-  /** Its author; null: the agent, or Parley itself. */
+  /** Its author; null for the agent or Parley itself. */
   readonly from: string | null;
   readonly text: string;
   readonly files: readonly ShownFile[];
-  /** Parley itself wrote it for the agent, such as a job whose time has come. */
+  /** Set if Parley itself wrote it for the agent, for example for a job that came due. */
   readonly trigger: string | null;
-  /** For a message: waiting, being answered, or its outcome. For a part: whether it was sent. */
+  /** For a message: waiting, running, or its outcome. For a part: its delivery state. */
   readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
   /** Why a part did not arrive. */
   readonly error: string | null;
-  /** A person wrote this part from the page, as the agent or as themselves; null: none did (U12). */
+  /**
+   * The person who wrote this part on the page, as the agent or as themselves; null if nobody did
+   * (U12).
+   */
   readonly writtenBy: { readonly name: string; readonly as: 'agent' | 'self' } | null;
-  /** The question for `why/message` about it; null: it answers nothing that has a story. */
+  /** The argument of `why/message` for it; null if there is nothing to explain. */
   readonly why: string | null;
-  /** The text of a part in the dialect of its platform, and the turn that it answers. */
+  /** For a part: its text in the dialect of the platform, and the turn it belongs to. */
   readonly sent?: {
     readonly text: string;
     readonly target: RenderTarget;
@@ -58,15 +64,18 @@ export interface ShownMessage {
   };
 }
 
-/** A page of what was said, oldest first, and where the older ones are; null: there are none. */
+/** A page of messages, oldest first, and the cursor of older ones; null if there are none. */
 export interface MessagePage {
   readonly messages: readonly ShownMessage[];
-  /** The answers of the turns on it as Markdown, as far as the history has them. */
+  /** The answers of the turns on this page as Markdown, where they are still in the history. */
   readonly answers: ReadonlyMap<string, string>;
   readonly older: PageMark | null;
 }
 
-/** Which page: the newest behind `before` (null: of all), and of these only what was said until `until` (ms). */
+/**
+ * Selects a page: the newest messages before `before` (null: all), limited to those sent until
+ * `until` (ms).
+ */
 export interface MessageQuery {
   readonly conversationId: string;
   readonly before: PageMark | null;
@@ -106,8 +115,8 @@ interface Merged {
 }
 
 /**
- * Takes the younger of both heads until the page is full; each list stays in its own order. `older` is null where
- * both lists are shorter than a page and are on it.
+ * Takes the later of the two heads until the page is full; each list keeps its own order. `older`
+ * is null if both lists are shorter than a page and completely on it.
  */
 export function mergeNewestFirst<A extends Merged, B extends Merged>(
   one: readonly A[],
@@ -133,7 +142,7 @@ export function mergeNewestFirst<A extends Merged, B extends Merged>(
   return { taken, older: { inbox, outbox } };
 }
 
-/** Chats and threads that a conversation is led in: one, or those of a person with linked accounts. */
+/** The chats and threads of a conversation: one, or several for a person with linked accounts. */
 async function findChats(sql: Sql, conversationId: string, before: number) {
   const lately = { conversationId, before, newest: RECENT_MESSAGES };
   const rows = await sql.all(PLACES, lately);
@@ -187,7 +196,10 @@ function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
   };
 }
 
-/** Accounts of the settings have neither a colon nor a slash; a name that has is found by the id alone. */
+/**
+ * Account names in the settings contain neither a colon nor a slash; a message whose name contains
+ * one is found by its id alone.
+ */
 function whyName({ channel, account, chatId, messageId }: SaidRow): string {
   return /[:/]/.test(account) ? messageId : `${channel}/${account}:${chatId}/${messageId}`;
 }
@@ -284,7 +296,7 @@ const PLACES = statement(`
   readonly route: string;
 }>();
 
-// Rows are read leniently: one that is damaged must hide neither a conversation nor a search.
+// Parsed leniently, because a damaged row must not break a conversation or a search.
 const Said = InboundMessage.pick({
   text: true,
   typed: true,
@@ -303,17 +315,17 @@ const Part = z.object({
   file: PartExtras.shape.file,
 });
 
-/** A message as it is stored; null where it cannot be read. */
+/** Parses a stored message; null if it cannot be read. */
 export function readSaid(stored: string): SaidMessage | null {
   return z.object(Said.shape).safeParse(parseStoredJson(stored)).data ?? null;
 }
 
-/** A part as it is stored: its text without markup, and its file. */
+/** Parses a stored part: its text without markup, and its file. */
 export function readSent(stored: string): z.infer<typeof Part> | null {
   return Part.safeParse(parseStoredJson(stored)).data ?? null;
 }
 
-/** The thread of a route, empty without one. */
+/** The thread of a route; empty if it has none. */
 export function threadOf(route: string): string {
   return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.threadId ?? '';
 }
@@ -322,7 +334,7 @@ function targetOf(route: string): RenderTarget | undefined {
   return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.target;
 }
 
-/** The text of a person; null for messages that Parley itself put into a conversation. */
+/** The text written by a person; null for messages that Parley itself put into a conversation. */
 export function textOfMessage(stored: string): string | null {
   const said = readSaid(stored);
   return said === null || said.trigger !== undefined ? null : (said.typed ?? said.text);

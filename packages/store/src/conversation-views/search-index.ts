@@ -4,28 +4,34 @@ import { type Database, jsonItem, type Sql, statement, toJson } from '../databas
 import { textOfMessage, textOfPart } from './messages.ts';
 
 /*
- * The index of what was said: FTS5 on SQLite, `tsvector` on PostgreSQL, of words only; texts stay where they are.
- * A message on its way costs nothing for it: a search first adds what came since the last one. A hit counts
- * where its text still has the words, so that a row that was changed since is never a wrong hit.
+ * The full-text index of all messages: FTS5 on SQLite, `tsvector` on PostgreSQL. It contains only
+ * words; the texts stay in their tables. Receiving a message adds nothing to the index: each search
+ * first indexes what is new. A hit counts only if its text still contains the words, so a row that
+ * has changed is never a wrong hit.
  */
 
 type Source = 'inbox' | 'outbox';
 
 const SOURCES: readonly Source[] = ['inbox', 'outbox'];
 
-/** An entry is named by twice the `seq` of its row; of an outgoing part by one more. */
+/** The id of an entry is twice the `seq` of its row, plus one for an outgoing part. */
 const ODD: Readonly<Record<Source, number>> = { inbox: 0, outbox: 1 };
 
-/** Rows of one transaction: on SQLite all others wait for it meanwhile, some ms. */
+/** Rows per transaction. On SQLite, all other writers wait for it, for a few ms. */
 const BATCH = 100;
-/** Younger rows are read again by the next search: on PostgreSQL a smaller number may appear after a larger one. */
+/**
+ * Rows younger than this are read again by the next search, because on PostgreSQL a smaller number
+ * may become visible after a larger one.
+ */
 const SETTLED_MS = 60_000;
-/** For so long a message that waits is, too: its author may change it. */
+/**
+ * Waiting messages younger than this are read again too, because their authors may still edit them.
+ */
 const CHANGES_MS = 60 * 60_000;
 
 /**
- * Adds what is not in the index yet, for at most about `budgetMs`. Resolves to how many rows are missing still:
- * 0, but for the first searches on a large database.
+ * Indexes new rows for about `budgetMs` at most. Resolves to the number of rows still missing: 0,
+ * except for the first searches on a large database.
  */
 export async function catchUp(database: Database, clock: Clock, budgetMs: number): Promise<number> {
   const until = systemTime.monotonic() + budgetMs;
@@ -46,13 +52,13 @@ export async function catchUp(database: Database, clock: Clock, budgetMs: number
   return missing;
 }
 
-/** The place of the next rows: behind `after`, as long as the stored number is `reach`. */
+/** Where to read next: after `after`, provided that the stored number is still `reach`. */
 interface From {
   readonly reach: number;
   readonly after: number;
 }
 
-/** Null: there are no more rows. */
+/** Indexes one batch and returns where to continue; null if there are no more rows. */
 async function addSome(
   database: Database,
   source: Source,
@@ -61,7 +67,8 @@ async function addSome(
 ): Promise<From | null> {
   return database.write(async (sql) => {
     await sql.run(ENSURE_REACH, { source });
-    // Locked: who empties the index waits for this, or this begins at the start again.
+    // The lock makes a concurrent emptying of the index wait. If the index was emptied before,
+    // reading starts over.
     const reach = (await sql.get(LOCK_REACH, { source }))?.seq ?? 0;
     const after = reach === known ? last : reach;
     const rows = await sql.all(SOME[source], { after, limit: BATCH });
@@ -74,7 +81,7 @@ async function addSome(
       ({ at, waits }) => now - at < (waits === 1 ? CHANGES_MS : SETTLED_MS),
     );
     const settled = young === -1 ? rows.at(-1) : rows[young - 1];
-    // Behind a young row the number stays where it is, so that the row is read again.
+    // The stored number does not move past a young row, so that the row is read again.
     const moved = settled !== undefined && after === reach ? settled.seq : reach;
     if (moved !== reach) sql.send(MOVE_REACH, { source, seq: moved });
     const end = rows.at(-1)?.seq;
@@ -82,7 +89,7 @@ async function addSome(
   }, 'process');
 }
 
-/** The words as the database takes them. */
+/** The words in the format of the database. */
 function indexedWords(source: Source, stored: string, dialect: Database['dialect']): string {
   const text = source === 'inbox' ? textOfMessage(stored) : textOfPart(stored);
   const words = searchWords(text ?? '');
@@ -90,7 +97,10 @@ function indexedWords(source: Source, stored: string, dialect: Database['dialect
   return words.map((word, nth) => `'${word}':${nth + 1}`).join(' ');
 }
 
-/** Removes all entries; the next searches build them again. What was forgotten is in none of them afterwards. */
+/**
+ * Removes all entries, so that none contains a forgotten word. Later searches build the index
+ * again.
+ */
 export async function emptySearchIndex(database: Database): Promise<void> {
   await database.write(async (sql) => {
     for (const source of SOURCES) await sql.run(RESET_REACH, { source });
@@ -98,12 +108,13 @@ export async function emptySearchIndex(database: Database): Promise<void> {
   });
 }
 
-/** Entries that are looked at in one step. */
+/** The number of entries checked in one step. */
 const STEP = 500;
 
 /**
- * Removes the entries of rows that are gone, a few at a time; how many. The oldest come first and go first: unless
- * it is `thorough`, this ends at the first step without any.
+ * Removes the entries of deleted rows in small steps and yields the number removed. The oldest rows
+ * are deleted first, so unless it is `thorough` this stops after the first step that removes
+ * nothing.
  */
 export async function* removeOrphans(
   database: Database,
@@ -165,7 +176,7 @@ const MOVE_REACH = statement('update search_index_progress set seq = :seq where 
 interface StoredText extends Seq {
   readonly text: string;
   readonly at: number;
-  /** 1: no turn has taken it yet. */
+  /** 1 if no turn has claimed it yet. */
   readonly waits: number;
 }
 
@@ -211,35 +222,39 @@ const DROP = statement(`
 
 const EMPTY_FTS = statement(`insert into search_entry (search_entry) values ('delete-all')`);
 
-/** At once, however large it is, and its bytes are off the disk. */
+/** Takes the same short time however large the table is, and also removes its bytes from disk. */
 const EMPTY_TABLE = statement('truncate search_entry');
 
-/** A word of a text as the search compares it, and where it is in the text. */
+/** A word of a text in its searchable form, and its position in the text. */
 interface PlacedWord {
   readonly word: string;
   readonly at: number;
 }
 
-/** The terms of a search: each term has to be found; its words follow each other. */
+/** The terms of a search. Each term must be found; the words of a term must follow each other. */
 export type SearchTerms = readonly (readonly string[])[];
 
-/** Scripts without spaces between words: there each character counts as a word, and a word is a phrase. */
+/**
+ * Scripts without spaces between words: each character counts as a word, and a word is searched as
+ * a phrase.
+ */
 const UNSPACED =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]';
 
 const WORDS = new RegExp(`${UNSPACED}|(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
 
-/** Longer words are known by their beginning. */
+/** Longer words are cut to this length. */
 const MAX_WORD = 64;
 /** Positions in a `tsvector` end at 16,383. */
 const MAX_WORDS = 10_000;
-/** A `tsvector` has at most 1 MB; a character at most 4 bytes. */
+/** A `tsvector` holds at most 1 MB, and a character takes up to 4 bytes. */
 const MAX_CHARACTERS = 200_000;
 const MAX_TERMS = 10;
 
 /**
- * The words of a text. Both databases index these as they are, so that no locale, no tokenizer and no version of
- * Unicode decides what is found: case and accents do not count (`Größe` is found by `grosse`).
+ * Splits a text into words. Both databases index these words unchanged, so that no locale,
+ * tokenizer or Unicode version affects the results. Case and accents are ignored: `grosse` finds
+ * `Größe`.
  */
 function placedWords(text: string): readonly PlacedWord[] {
   const found: PlacedWord[] = [];
@@ -253,12 +268,15 @@ function placedWords(text: string): readonly PlacedWord[] {
   return found;
 }
 
-/** The words of a text, in their order. */
+/** The words of a text, in order. */
 export function searchWords(text: string): readonly string[] {
   return placedWords(text).map(({ word }) => word);
 }
 
-/** Marks that Latin, Greek and Cyrillic letters carry; those of other scripts make other letters. */
+/**
+ * Combining marks of Latin, Greek and Cyrillic letters. In other scripts, marks make different
+ * letters.
+ */
 const ACCENTS = /[\u0300-\u036f]/g;
 
 function foldWord(piece: string): string {
@@ -272,7 +290,7 @@ function foldWord(piece: string): string {
     .slice(0, MAX_WORD);
 }
 
-/** The terms of what was typed; none where there is no word in it. */
+/** The terms of a typed query; none if it contains no word. */
 export function termsOf(typed: string): SearchTerms {
   return typed
     .split(/\s+/)
@@ -281,21 +299,21 @@ export function termsOf(typed: string): SearchTerms {
     .slice(0, MAX_TERMS);
 }
 
-/** Whether each term is in a text; the last word of a term may be the beginning of one there. */
+/** Whether a text contains every term; the last word of a term may be a prefix. */
 export function isFoundIn(text: string, terms: SearchTerms): boolean {
   const words = placedWords(text);
   return terms.every((term) => findTerm(words, term) !== null);
 }
 
-/** Characters on each side of the place that was found. */
+/** The number of characters to show on each side of a match. */
 const AROUND = 80;
 
-/** The part of a text in which the first term is found, and its beginning where none is. */
+/** The part of a text around the first match, or the beginning of the text without a match. */
 export function excerptOf(text: string, terms: SearchTerms): string {
   const words = placedWords(text);
   const places = terms.flatMap((term) => findTerm(words, term) ?? []);
   const at = places.length === 0 ? 0 : Math.min(...places);
-  // Half of a character outside the basic plane, at either end, is left out.
+  // Drops half of a surrogate pair at either end.
   const from = at <= AROUND ? 0 : at - AROUND;
   const to = at + 2 * AROUND;
   const piece = Array.from(text.slice(from, to))

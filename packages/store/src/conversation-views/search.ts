@@ -11,7 +11,7 @@ import {
 } from './messages.ts';
 import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './search-index.ts';
 
-/** A message or a part in which all terms are found. */
+/** A message or part that contains all terms. */
 export interface SearchHit {
   readonly conversationId: string;
   /** The title of the conversation. */
@@ -22,28 +22,28 @@ export interface SearchHit {
   readonly direction: 'in' | 'out';
   /** In ms. */
   readonly at: number;
-  /** Its author; null: the agent. */
+  /** Its author; null for the agent. */
   readonly from: string | null;
-  /** The place in its text. Private. */
+  /** The text around the match. Private. */
   readonly excerpt: string;
 }
 
-/** The typed words, and the end of an earlier page (null: the beginning). */
+/** The typed words, and the cursor of the previous page (null: the first page). */
 export interface SearchQuery {
   readonly typed: string;
   readonly before: PageMark | null;
   readonly limit: number;
-  /** Takes out what nobody may see, before a text is cut. */
+  /** Removes secrets before the text is cut. */
   readonly scrub: (text: string) => string;
 }
 
-/** Hits, newest first, and where older ones are; null: there are none. */
+/** Hits, newest first, and the cursor of older ones; null if there are none. */
 export interface SearchPage {
   readonly hits: readonly SearchHit[];
   readonly older: PageMark | null;
 }
 
-/** Looks the terms up in the index, and takes what still says so. */
+/** Looks up the terms in the index and keeps the rows whose text still contains them. */
 export async function searchMessages(
   sql: Sql,
   dialect: 'sqlite' | 'postgres',
@@ -79,7 +79,10 @@ function hitOf({ direction, seq, channel, at, stored }: HitRow) {
   return { message: `${isIn ? 'i' : 'o'}${seq}`, direction, channel, at, from };
 }
 
-/** As FTS5 asks for phrases whose last word may go on. Words have letters, digits and marks only. */
+/**
+ * The FTS5 query: phrases whose last word may be a prefix. Words contain only letters, digits and
+ * marks.
+ */
 function ftsQuery(terms: SearchTerms): string {
   return terms.map((term) => `"${term.join(' ')}" *`).join(' AND ');
 }
@@ -103,7 +106,7 @@ interface HitRow {
 const MATCHES =
   '/*sqlite search_entry match :query *//*pg words @@ cast(:query as tsquery)*/' as const;
 
-// Halves are rows: an even number is one of the inbox, an odd one of the outbox.
+// Half of an entry's id is the row's `seq`: even ids belong to the inbox, odd ones to the outbox.
 const MATCHING_MESSAGES = statement(`
   select 'in' as direction, inbox.seq, received_at as at, message as stored, channel,
     chat_id as "chatId", conversation_id as "conversationId"

@@ -3,10 +3,10 @@ import { StepFacts } from '@parley/core/timeline';
 import { z } from 'zod';
 import { fromJson, type Sql, statement, toJson } from '../database.ts';
 
-/** As much of a request to the model as a list of calls needs. */
+/** The part of a model step that a list of calls needs. */
 const ModelStep = z.object({ calls: z.array(z.object({ arguments: z.string() })) });
 
-/** The tools that turns have called and that have ended, in their order. */
+/** The finished tool calls of turns, in order. */
 export async function readToolCalls(
   sql: Sql,
   turnIds: readonly string[],
@@ -31,8 +31,8 @@ export async function readToolCalls(
   return ended;
 }
 
-// What tools have answered stays in the database: a history is read often, and that can be megabytes. The `_` is a
-// colon, which would begin a parameter.
+// Results of tools stay in the database, because a history is read often and results can be
+// megabytes. The `_` matches a colon, which would start a parameter.
 const STEPS = statement(`
   select turn_id as "turnId", step_index as "index", started_at as "startedAt", facts,
     created_at as at, case when facts like '{"kind"_"tool"%' then null else content end as content

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { excerptOf, isFoundIn, searchWords, termsOf } from './search-index.ts';
 
-describe('the words of a text', () => {
+describe('text search', () => {
   it.each([
     ['Größe, ÜBUNG & Café!', ['grosse', 'ubung', 'cafe']],
     ['我们明天见abc', ['我', '们', '明', '天', '见', 'abc']],
@@ -10,7 +10,7 @@ describe('the words of a text', () => {
     ['हिन्दी में', ['हिन्दी', 'में']],
     ['🦜 ½ ﬁn', ['12', 'fin']],
     ['', []],
-  ])('[U08] of %j are compared without case and accents', (text, words) => {
+  ])('[U08] splits %j into words without case and accents', (text, words) => {
     expect(searchWords(text)).toEqual(words);
   });
 
@@ -22,11 +22,11 @@ describe('the words of a text', () => {
     ['我们明天见', '天明', false],
     ['dial 3.5 now', '3.5', true],
     ['dial 3 now 5', '3.5', false],
-  ])('[U08] are found in %j by %j: %j', (text, typed, found) => {
+  ])('[U08] searches %j for %j: %j', (text, typed, found) => {
     expect(isFoundIn(text, termsOf(typed))).toBe(found);
   });
 
-  it('[U08] are shown with what is around them, and no half of a character', () => {
+  it('[U08] shows a match with its surroundings and no half of a character', () => {
     const text = `${'🦜'.repeat(60)} the needle is here ${'x '.repeat(200)}`;
     const shown = excerptOf(text, termsOf('needle'));
     expect(shown).toMatch(/^…🦜.* the needle is here x .*…$/u);
@@ -34,7 +34,7 @@ describe('the words of a text', () => {
     expect(shown.length).toBeLessThan(250);
   });
 
-  it('[U08] a question has at most ten terms, and a sign alone is none', () => {
+  it('[U08] uses at most ten terms of a query, and none of punctuation alone', () => {
     expect(termsOf(' ! ')).toEqual([]);
     expect(termsOf('a '.repeat(50))).toHaveLength(10);
   });

@@ -1,22 +1,26 @@
 /**
- * The store of files' bytes: outside of the rows, which name them by an id. A row names an id only after `put` has
- * resolved, so what a row names is complete; what no row names was left by a crash and may be removed.
+ * Stores the bytes of files outside of the rows, which refer to them by id. A row refers to an id
+ * only after `put` has resolved, so the bytes behind a row are complete. Bytes that no row refers
+ * to were left by a crash and may be removed.
  */
 export interface ByteStore {
-  /** Stores bytes under a new id. Resolves when all of them survive a power cut. */
+  /** Stores bytes under a new id. Resolves when all of them would survive a power cut. */
   put(bytes: Uint8Array): Promise<string>;
-  /** Null when they are not there, or not all `size` of them. */
+  /** Null unless all `size` bytes are there. */
   get(id: string, size: number): Promise<Uint8Array | null>;
-  /** Whether all `size` bytes are there; they are not read. */
+  /** Whether all `size` bytes are there, without reading them. */
   has(id: string, size: number): Promise<boolean>;
-  /** The ids of all that is there, complete or not. */
+  /** The ids of all stored files, complete or not. */
   list(): Promise<readonly string[]>;
-  /** Removes bytes; what is not there is removed already. */
+  /** Removes files; ids that do not exist are ignored. */
   remove(ids: readonly string[]): Promise<void>;
 }
 
-/** Storing one file takes at most so long, in ms; the sweep of what no row names waits longer than that. */
+/**
+ * The longest time that storing one file may take, in ms. The sweep of unreferenced files waits
+ * longer than that.
+ */
 export const PUT_TIMEOUT_MS = 2 * 60_000;
 
-/** Stands for a platform's reference to a file that must not be fetched again. */
+/** Stands for a platform's file reference when the file must not be fetched again. */
 export const NO_REF = '-';

@@ -6,29 +6,32 @@ import { IN_MEMORY, type StoreAddress } from '../database.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
 
-/** The folder for the files of a database; null where they are in the database itself. */
+/** The folder for the files of a database; null if they are stored in the database itself. */
 export function filesFolderOf(address: StoreAddress): string | null {
   return address.dialect === 'sqlite' && address.path !== IN_MEMORY
     ? `${address.path}-files`
     : null;
 }
 
-/** Written at a time, in bytes, and synced before more is written: a long sync would hold up that of a commit. */
+/**
+ * Bytes written at a time. Each chunk is synced before the next one, because a long sync would
+ * delay that of a commit.
+ */
 const CHUNK = 1_024 * 1_024;
 /**
- * Chunks that are written at a time. Each occupies a thread of Node's pool of four, on which every turn reads its
- * workspace files.
+ * Chunks written at the same time. Each occupies one of the four threads in Node's pool, which
+ * every turn needs to read its workspace files.
  */
 const WRITES_AT_ONCE = 2;
 
-/** The end of the name of a file that is not complete. */
+/** Suffix of an incomplete file. */
 const PART = '.part';
-/** The end of the name of a file whose bytes are being overwritten. */
+/** Suffix of a file whose bytes are being overwritten. */
 const GONE = '.gone';
-/** Ids come from rows, and rows from backups: none may lead out of the folder. */
+/** Ids come from rows, and rows may come from backups, so an id must not lead out of the folder. */
 export const FILE_ID = /^[\w-]+$/;
 
-/** Each file in a folder beside the database, for its owner alone. */
+/** Stores each file in a folder beside the database, readable only by its owner. */
 export function folderBytes(folder: string, newId: NewId): ByteStore {
   const inTurn = turnTaker(WRITES_AT_ONCE);
   const pathOf = (id: string) => join(folder, id);
@@ -77,7 +80,7 @@ export function folderBytes(folder: string, newId: NewId): ByteStore {
   };
 }
 
-/** The content of a folder. */
+/** What a folder contains. */
 export interface FolderUse {
   readonly files: number;
   readonly bytes: number;
@@ -91,7 +94,7 @@ export async function folderUse(folder: string): Promise<FolderUse> {
   return { files: names.length, bytes };
 }
 
-/** 0 for a file that is gone meanwhile. */
+/** 0 for a file that was removed meanwhile. */
 function storedFileSize(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,
@@ -101,7 +104,10 @@ function storedFileSize(path: string): Promise<number> {
 
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Files are written a chunk each in turn, so that a small one does not wait for large ones. */
+/**
+ * Large and small files take turns chunk by chunk, so that a small one does not wait for large
+ * ones.
+ */
 async function writeSynced(path: string, bytes: Uint8Array, inTurn: InTurn): Promise<void> {
   const deadline = AbortSignal.timeout(PUT_TIMEOUT_MS);
   const handle = await open(path, 'wx', 0o600);
@@ -125,7 +131,7 @@ async function writeSynced(path: string, bytes: Uint8Array, inTurn: InTurn): Pro
   }
 }
 
-/** The new name of a file survives a power cut only with its folder. */
+/** A renamed file survives a power cut only after its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -136,8 +142,8 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Overwrites a file before it is removed, as `secure_delete` does with rows: `/forget` searches what is left on the
- * disk. Under another name first, so that none reads zeros.
+ * Overwrites a file before removing it, as `secure_delete` does with rows, because `/forget`
+ * searches what is left on disk. The file is renamed first, so that no reader gets zeros.
  */
 async function overwrite(path: string): Promise<void> {
   const gone = `${path}${GONE}`;
@@ -162,7 +168,7 @@ function ignoreMissing(reason: unknown): undefined {
   return undefined;
 }
 
-/** Runs so many at a time, in the order in which they were asked for. */
+/** Runs at most `atOnce` tasks at a time, in the order they were requested. */
 function turnTaker(atOnce: number): InTurn {
   const waiting: (() => void)[] = [];
   let running = 0;

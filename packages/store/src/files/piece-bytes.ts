@@ -2,12 +2,12 @@ import type { NewId } from '@parley/core';
 import { type Database, StoreError, statement } from '../database.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
 
-/** Size of a piece, in bytes: its transaction takes a few ms, and other writers go between two. */
+/** Size of a piece, in bytes. Writing one takes a few ms, and other writers run in between. */
 export const PIECE_BYTES = 256 * 1_024;
 
 /**
- * The table `file_piece`: where several machines share a PostgreSQL, and for a database in memory. Each piece is
- * written, read and removed by a statement of its own.
+ * Stores files in the table `file_piece`, where several machines share a PostgreSQL, or for an
+ * in-memory database. Each piece is written, read and removed by its own statement.
  */
 export function pieceBytes(database: Database, newId: NewId): ByteStore {
   return {
@@ -40,7 +40,7 @@ export function pieceBytes(database: Database, newId: NewId): ByteStore {
   };
 }
 
-/** The pieces of a file with their numbers, from 0. */
+/** The pieces of a file with their indexes, from 0. */
 export function* piecesOf(bytes: Uint8Array): Generator<[index: number, piece: Uint8Array]> {
   for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) {
     yield [at / PIECE_BYTES, bytes.subarray(at, at + PIECE_BYTES)];
@@ -51,7 +51,7 @@ function tooSlow(): StoreError {
   const seconds = PUT_TIMEOUT_MS / 1_000;
   return new StoreError(
     'store-unreachable',
-    `The database has not taken a file within ${seconds} s. It is tried again.`,
+    `The database did not store a file within ${seconds} s. It will be retried.`,
   );
 }
 

@@ -16,7 +16,7 @@ import { answer, claim, hold, message, part, routeTo } from '../testing/messages
 const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', ref: 'p' };
 const BYTES = Uint8Array.from([0, 255, 1, 128, 39, 92]);
 const FILE = { kind: 'document', name: 'report.pdf', mimeType: 'application/pdf' } as const;
-/** Unnamed files younger than this are left alone, in ms. */
+/** Unreferenced files younger than this are left alone, in ms. */
 const MINUTES = 60_000;
 
 function withFile(id: string, chatId = 'c1'): AdmittedMessage {
@@ -25,7 +25,7 @@ function withFile(id: string, chatId = 'c1'): AdmittedMessage {
 }
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`the bytes of files on ${database.name}`, () => {
+  describe.runIf(database.available)(`stored files on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
@@ -43,7 +43,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await raw.close();
       }
     };
-    /** The ids of what is stored, whether a row names it or not. */
+    /** The ids of all stored files, whether a row refers to them or not. */
     const there = async (): Promise<readonly string[]> => {
       const address = parseStoreUrl(database.url());
       if (address.dialect === 'sqlite') {
@@ -63,14 +63,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.lanes.commit(lease, answer(turnId, ['seen'], chatId), 2);
     };
 
-    it('[D05] [G19] are not in the row of their attachment, which names where they are', async () => {
+    it('[D05] [G19] are not in the row of their attachment, which refers to them', async () => {
       await store.inbox.accept(withFile('m1'));
       await store.attachments.keep(await due(), new Uint8Array(3_000_000), 1);
       const rows = await ask('select bytes, file_id from attachment');
       expect(rows).toEqual([{ bytes: null, file_id: expect.any(String) }]);
     });
 
-    it('[F10] come back to the last bit, also when they are many pieces or none', async () => {
+    it('[F10] are read back unchanged, even with many pieces or none', async () => {
       const sizes = [0, 1, 256 * 1_024, 700_001];
       for (const [nth, size] of sizes.entries()) {
         await store.inbox.accept(withFile(`m${nth}`, `c${nth}`));
@@ -81,7 +81,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
     });
 
-    it('[D01] stored by 0.1.0 are read where they are, and dropped like all others', async () => {
+    it('[D01] of 0.1.0 are read from their rows and dropped like all others', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       const set =
@@ -98,7 +98,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.bytesKept()).toBe(0);
     });
 
-    it('[D01] left by a crash before a row named them are removed, and nothing that a row names', async () => {
+    it('[D01] left by a crash without a row are removed, and referenced ones stay', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       await store.attachments.keep(photo, BYTES, 1);
@@ -113,7 +113,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.bytes(photo)).not.toBeNull();
     });
 
-    it('[D01] that a row has come to name meanwhile are not removed', async () => {
+    it('[D01] are not removed once a row refers to them', async () => {
       await store.inbox.accept(withFile('m1'));
       const stored = await store.files.put(BYTES);
       await store.files.sweep(0);
@@ -123,7 +123,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await there()).toEqual([stored.id]);
     });
 
-    it('[F10] that are missing are reported as missing, whole or in part', async () => {
+    it('[F10] are reported as missing, whether completely or in part', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       await store.attachments.keep(photo, new Uint8Array(600_000), 1);
@@ -140,14 +140,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.files.missing()).toBe(1);
     });
 
-    it('[D15] go when their rows lose them, and stay while another row has them', async () => {
+    it('[D15] are removed when their rows lose them, and stay while another row refers to them', async () => {
       await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
       await store.inbox.accept({ ...withFile('m2', 'c2'), files: [BYTES] });
       await finish('c1', 't1');
       const [first, second] = (await ask('select file_id from attachment order by inbox_seq')).map(
         (row) => `${row.file_id}`,
       );
-      // As where a message is sent once more and takes the file along.
+      // This happens when a message is sent once more and takes its file along.
       await ask('update attachment set file_id = :first returning 1 as one', {
         first: first ?? '',
       });
@@ -159,7 +159,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await there()).toEqual([]);
     });
 
-    it('[G15] are gone after /forget, from the disk as well', async () => {
+    it('[G15] are gone after /forget, including from the disk', async () => {
       const secret = 'the code of the safe is 4711';
       const bytes = Uint8Array.from(Buffer.from(secret));
       await store.inbox.accept({ ...withFile('m1'), files: [bytes] });
@@ -189,7 +189,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(Uint8Array.from(bytes ?? [])).toEqual(BYTES);
     });
 
-    it('[F08] [D07] of a message that is known or refused leave nothing behind', async () => {
+    it('[F08] [D07] of a duplicate or refused message leave nothing behind', async () => {
       await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
       expect(await store.inbox.accept({ ...withFile('m1'), files: [BYTES] })).toBe('duplicate');
       expect(await store.inbox.accept({ ...withFile('m2'), files: [BYTES] }, 1)).toBe('full');
@@ -198,7 +198,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   });
 }
 
-describe('files beside a database of SQLite', () => {
+describe('files beside a SQLite database', () => {
   const database = sqliteForTests();
   afterAll(() => database.dispose());
   const LARGE = 64_000_000;
@@ -215,7 +215,10 @@ describe('files beside a database of SQLite', () => {
     child.kill('SIGKILL');
     await ended;
   };
-  /** The state that the next process finds: the attachment is still to be fetched, and what was left is swept. */
+  /**
+   * The state that the next process finds: the attachment still has to be fetched, and leftovers
+   * are swept.
+   */
   const expectAsBefore = async () => {
     const store = await openStore({ url: database.url(), clock: () => 0 });
     const [photo] = await store.attachments.due('web', 'default', 0, 1);
@@ -229,7 +232,7 @@ describe('files beside a database of SQLite', () => {
     await store.close();
   };
 
-  it('[G18] can be read by their owner alone', async () => {
+  it('[G18] are readable only by their owner', async () => {
     const store = await database.openEmpty();
     await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
     expect(statSync(folder()).mode & 0o777).toBe(0o700);
@@ -237,9 +240,9 @@ describe('files beside a database of SQLite', () => {
     expect(modes).toEqual([0o600]);
   });
 
-  it('[D01] of a process that was killed while it wrote one are fetched again', async () => {
+  it('[D01] are fetched again if the process was killed while writing one', async () => {
     const isHalf = (name: string): boolean => /^file_\w+\.part$/.test(name);
-    // A machine that is busy elsewhere may look only when the file is complete: then it happens once more.
+    // A busy machine may check only after the file is complete; then this is repeated.
     do {
       rmSync(folder(), { recursive: true, force: true });
       const store = await database.openEmpty();
@@ -252,7 +255,7 @@ describe('files beside a database of SQLite', () => {
     await expectAsBefore();
   });
 
-  it('[D01] of a process that was killed between the file and its row are fetched again', async () => {
+  it('[D01] are fetched again if the process was killed between the file and its row', async () => {
     const store = await database.openEmpty();
     await store.inbox.accept(withFile('m1'));
     await store.close();
@@ -269,7 +272,7 @@ describe('files beside a database of SQLite', () => {
     await expectAsBefore();
   });
 
-  it('[G15] are never looked for outside of their folder, whatever a row says', async () => {
+  it('[G15] are never read from outside of their folder, whatever a row says', async () => {
     const store = await database.openEmpty();
     await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
     const outside = join(folder(), '..', 'outside');

@@ -6,8 +6,8 @@ import { folderBytes } from './folder-bytes.ts';
 import { pieceBytes } from './piece-bytes.ts';
 
 /**
- * The fields of a row about its bytes. Parley 0.1.0 kept them in the row (`bytes`), where they stay until they are
- * dropped; since then the row names them (`fileId`).
+ * The columns of a row that lead to its bytes. Parley 0.1.0 stored them in the row (`bytes`), where
+ * they stay until they are dropped; since then a row refers to a file (`fileId`).
  */
 export interface BytesOfRow {
   readonly bytes: Uint8Array | null;
@@ -15,16 +15,25 @@ export interface BytesOfRow {
   readonly size: number | null;
 }
 
-/** Condition: the row has its bytes. Written out as in the partial indexes, which serve nothing else. */
+/**
+ * Condition: the row has its bytes. Spelled as in the partial indexes, which are used only for
+ * exactly this condition.
+ */
 export const HAS_BYTES = '(bytes is not null or file_id is not null)';
 
-/** Unnamed files are removed this long after they were found, in ms: by then each `put` has ended and has its row. */
+/**
+ * How long after it was first seen an unreferenced file is removed, in ms. By then every `put` has
+ * ended and has its row.
+ */
 const UNNAMED_MS = 5 * PUT_TIMEOUT_MS;
 
-/** The bytes of files in rows of `attachment` and `agent_file`, which are written outside of the transactions. */
+/**
+ * The bytes of files for the rows of `attachment` and `agent_file`, written outside of
+ * transactions.
+ */
 export type StoredFiles = ReturnType<typeof storedFiles>;
 
-/** `folder`: where files lie; null: in the database, in pieces. */
+/** Stores files in `folder`, or as pieces in the database when it is null. */
 export function storedFiles(database: Database, newId: NewId, folder: string | null) {
   const bytes: ByteStore =
     folder === null ? pieceBytes(database, newId) : folderBytes(folder, newId);
@@ -34,11 +43,14 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
     const rows = await database.read((sql) => sql.all(UNNAMED, { ids: toJson(ids) }));
     return rows.map(({ id }) => id);
   };
-  /** Removes those of these files that no row names (any more). A row never names again what none names. */
+  /**
+   * Removes those of the given files that no row refers to. A row never starts to refer to such a
+   * file again.
+   */
   const release = async (files: readonly Pick<FileRef, 'id'>[]): Promise<void> => {
     await bytes.remove(await unnamedOf(files.map(({ id }) => id)));
   };
-  /** Stores bytes, for a row to name. */
+  /** Stores bytes for a row to refer to. */
   const put = async (file: Uint8Array): Promise<FileRef> => {
     return { id: await bytes.put(file), size: file.byteLength };
   };
@@ -53,8 +65,9 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
     }
   };
   /**
-   * Runs a transaction whose rows name files that are stored before it. Files that no row names afterwards are removed;
-   * where it fails its outcome may be unknown, and the sweep removes what was not named.
+   * Stores files and then runs a transaction whose rows refer to them. Files that no row refers to
+   * afterwards are removed. If the transaction fails, its outcome may be unknown, so the sweep
+   * removes them later.
    */
   const withFiles = async <T>(
     files: readonly Uint8Array[] = [],
@@ -69,14 +82,14 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
   return {
     put,
     release,
-    /** The bytes of a row; null when they are not there (any more). */
+    /** The bytes of a row; null if they are gone. */
     async read(row: BytesOfRow | undefined): Promise<Uint8Array | null> {
       if (row === undefined) return null;
       if (row.bytes !== null || row.fileId === null) return row.bytes;
       return bytes.get(row.fileId, row.size ?? 0);
     },
     withFiles,
-    /** The same for parts of an answer, each with its file if it has one. */
+    /** Like `withFiles`, for parts of an answer, some of which have a file. */
     withParts: <T>(
       parts: readonly PartWithBytes[],
       transact: (parts: readonly NewPart[]) => Promise<T>,
@@ -85,9 +98,12 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
         parts.flatMap((part) => part.bytes ?? []),
         (all) => transact(nameStored(parts, all)),
       ),
-    /** All that rows name, to `release` what they name no more after rows were removed. */
+    /**
+     * All referenced files. Pass them to `release` after rows were removed, to drop those that are
+     * no longer referenced.
+     */
     named: (): Promise<readonly Pick<FileRef, 'id'>[]> => database.read((sql) => sql.all(NAMED)),
-    /** The number of files that rows name and that are missing or incomplete; for `parley doctor`. */
+    /** The number of referenced files that are missing or incomplete; for `parley doctor`. */
     async missing(): Promise<number> {
       const named = await database.read((sql) => sql.all(NAMED_SIZES));
       let missing = 0;
@@ -95,8 +111,8 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
       return missing;
     },
     /**
-     * Removes what a crash has left: bytes that no row names, also not since an earlier sweep. `now`: monotonic, in
-     * ms. Returns how many files were removed.
+     * Removes what a crash has left: files that no row refers to, and that have stayed so since an
+     * earlier sweep. `now`: monotonic, in ms. Returns the number of removed files.
      */
     async sweep(now: number): Promise<number> {
       const unnamed = new Set(await unnamedOf(await bytes.list()));
@@ -110,7 +126,7 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
   };
 }
 
-/** The parts with the stored files of those that have one, in their order. */
+/** Adds the stored files to the parts that have one, in order. */
 function nameStored(
   parts: readonly PartWithBytes[],
   stored: readonly FileRef[],
@@ -122,7 +138,7 @@ function nameStored(
   });
 }
 
-/** All files that rows name. */
+/** All files that rows refer to. */
 export const NAMED = statement(`
   select file_id as id from attachment where file_id is not null
   union select file_id as id from agent_file where file_id is not null`).rows<{

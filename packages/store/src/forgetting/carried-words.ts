@@ -3,14 +3,16 @@ import { deleteRows, dropDeadLetters, forgetInPrompts, removeWords } from './cop
 import { forgottenTable } from './forgotten-tables.ts';
 import { phraseRedactor } from './phrase-redactor.ts';
 
-/** The words to look for: those of turns, of messages (by their `seq`), and of people (`telegram:42`). */
+/**
+ * Whose words to look for: those of turns, of messages (by `seq`), and of people (`telegram:42`).
+ */
 export interface Words {
   readonly turns: readonly string[];
   readonly seqs: readonly number[];
   readonly people: readonly string[];
 }
 
-/** Condition of a list of numbers. */
+/** SQL for a list of numbers bound as JSON. */
 export const NUMBERS = 'select cast(value as bigint) from json_each(:seqs)';
 
 /** The turns of some lanes. */
@@ -28,8 +30,8 @@ const TURNS = statement(`
 }>();
 
 /**
- * Ids of the parts that carry these words, wherever they were sent: a question for an approval goes to the owner's
- * chat, which the person who caused it never wrote in.
+ * The ids of the parts that contain these words, wherever they were sent. A question for an
+ * approval, for example, goes to the owner's chat, in which the person who caused it never wrote.
  */
 export async function partsWithWords(
   database: Database,
@@ -51,7 +53,8 @@ const NAMED = statement("select id, about from outbox where about <> ''").rows<{
   readonly about: string;
 }>();
 
-// A part of an earlier version names nothing: every such one of a chat in which a turn asked may be its question.
+// Parts of earlier versions do not record whose words they contain, so every such part in a chat
+// where a turn asked may be its question.
 const OF_SOURCES = dynamicStatement(`
   select id from outbox
   where turn_id in (select value from json_each(:turns)) or answers in (${NUMBERS})
@@ -63,7 +66,10 @@ const OF_SOURCES = dynamicStatement(`
   readonly id: string;
 }>();
 
-/** Empties parts, with all that was made of them: their files, dead letters, and what the next turn there reads. */
+/**
+ * Empties parts and removes everything derived from them: their files, their dead letters, and what
+ * the next turn there reads about them.
+ */
 export async function forgetParts(
   database: Database,
   ids: readonly string[],
@@ -85,13 +91,17 @@ const IN_PARTS = 'in (select value from json_each(:parts))';
 const IS_PART = `id ${IN_PARTS}`;
 
 /**
- * The ids under which the next turn's knowledge of Parley's messages is kept: the part's id, or the key of its post.
+ * The ids under which the next turn sees Parley's own messages: the part's id, or the key of its
+ * post.
  */
 const NOTES = `message_id in (select 'own ' || value from json_each(:parts)
   union all select 'own ' || substr(value, 6, length(value) - 7) from json_each(:parts)
     where value like 'post:%.0')`;
 
-/** Questions of turns to people outside of their own conversations, with the text shown there. */
+/**
+ * The questions that turns asked people outside of their own conversations, with the text shown
+ * there.
+ */
 export interface OutsideQuestions {
   readonly conversations: readonly string[];
   readonly shown: readonly string[];
@@ -117,7 +127,7 @@ const ASKED = statement(`
   readonly shown: string;
 }>();
 
-/** Takes what was shown elsewhere, and a person's texts, out of the prompts that were recorded there. */
+/** Removes what was shown elsewhere, and a person's texts, from the prompts recorded there. */
 export async function forgetOutside(
   database: Database,
   { conversations, shown }: OutsideQuestions,

@@ -14,13 +14,13 @@ import { primaryKeyColumns, TABLES, type TableName } from '../tables.ts';
 import { type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import { type Redact, textRedactor } from './phrase-redactor.ts';
 
-/** The copy that an adapter keeps of a sent message, to send it once more. */
+/** The copy of a sent message that an adapter keeps in order to send it again. */
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
 
 /**
- * Drops the copies that adapters keep of what they have sent (`sent`), where the phrases are in them:
- * a telephone that asks for such a message again does not get it. Their bytes are the platform's, so
- * nothing can be taken out of them.
+ * Drops the copies of sent messages (`sent`) that contain one of the phrases; a phone that requests
+ * such a message again does not get it. The bytes are in the platform's format, so a phrase cannot
+ * be cut out of them.
  */
 export async function forgetInCopies(
   sql: Sql,
@@ -52,7 +52,7 @@ const ALL_COPIES = statement(`select id, value ${COPIES}`).rows<{
 
 const DROP_COPIES = statement(`delete ${COPIES} and id in (select value from json_each(:ids))`);
 
-/** Drops the copies of an account that are meant; how many. */
+/** Drops the copies of an account that `isMeant` selects, and returns their number. */
 async function dropWhere(
   sql: Sql,
   account: Account,
@@ -63,13 +63,13 @@ async function dropWhere(
   return sql.run(DROP_COPIES, { ...account, ids: toJson(meant) });
 }
 
-/** Drops the copies of parts, whatever they say. */
+/** Drops the copies of parts, whatever they contain. */
 async function dropCopies(sql: Sql, { where, values }: Rows): Promise<void> {
   const parts = dynamicStatement(`select channel, account, platform_message_id as id from outbox
     where ${where} and platform_message_id is not null`);
   const rows = await sql.all(parts.rows<Account & { readonly id: string }>(), values);
   const ids = new Set(rows.map(({ id }) => id));
-  // The parts of one person may have gone through several accounts.
+  // A person's parts may have gone through several accounts.
   for (const account of new Map(rows.map((row) => [`${row.channel} ${row.account}`, row])).values())
     await dropWhere(sql, account, (value) => {
       const copy = Copy.safeParse(parseJsonOrNull(value));
@@ -87,14 +87,15 @@ function parseJsonOrNull(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    // No JSON is looked at as the text it is.
+    // Text that is not JSON is searched as it is.
     return null;
   }
 }
 
 /**
- * Takes phrases out of the recorded prompts of conversations (P17). A text is known by its hash and may
- * belong to prompts of others: these keep it, and the changed text gets a hash of its own.
+ * Removes phrases from the recorded prompts of conversations (P17). A text is stored under its hash
+ * and may also belong to prompts of other conversations; these keep it, and the changed text gets
+ * its own hash.
  */
 export async function forgetInPrompts(
   sql: Sql,
@@ -123,7 +124,7 @@ export async function forgetInPrompts(
   return count;
 }
 
-/** The hash of the text without the phrases, stored already; null where they are not in it. */
+/** Stores the text without the phrases and returns its hash; null if it does not contain them. */
 async function storeRedactedText(
   sql: Sql,
   hash: string,
@@ -163,7 +164,7 @@ const DROP_UNUSED = statement(`
   delete from prompt_text
   where hash = :hash and not exists (select 1 from turn_prompt where parts like :like)`);
 
-/** Drops the texts that no prompt refers to any more, a few at a time. */
+/** Drops the texts that no prompt refers to any more, in small batches. */
 export async function dropUnusedTexts(database: Database): Promise<void> {
   const used = new Set<string>();
   for (let after = ''; ; ) {
@@ -184,7 +185,7 @@ export async function dropUnusedTexts(database: Database): Promise<void> {
   }
 }
 
-/** Rows of one transaction: short enough that a turn that commits meanwhile hardly waits. */
+/** Rows per transaction: few enough that a turn that commits meanwhile hardly waits. */
 export const BATCH = 500;
 
 const SOME_PROMPTS = statement(`
@@ -197,13 +198,13 @@ const DROP_TEXTS = statement(
   'delete from prompt_text where hash in (select value from json_each(:hashes))',
 );
 
-/** Which rows of a table: a condition, and the values that it names. */
+/** Selects rows of a table: a condition and the values of its parameters. */
 export interface Rows {
   readonly where: string;
   readonly values: Values;
 }
 
-/** A dead letter about deleted work can neither be read nor replayed. */
+/** Drops dead letters about deleted work, because they can be neither read nor replayed. */
 export async function dropDeadLetters(
   database: Database,
   turns: string,
@@ -216,7 +217,7 @@ export async function dropDeadLetters(
   await database.change('power-cut', drop, values);
 }
 
-/** Deletes rows, a few in each transaction; how many there were. */
+/** Deletes rows in small transactions and returns their number. */
 export async function deleteRows(
   database: Database,
   table: TableName,
@@ -234,7 +235,10 @@ export async function deleteRows(
   }
 }
 
-/** Removes the words in rows: the rows themselves, or their words where the rows have to stay. How many rows that were. */
+/**
+ * Removes words from rows: deletes the rows, or only their words if the rows must stay. Returns the
+ * number of rows.
+ */
 export function removeWords(
   database: Database,
   forgotten: ForgottenTable,
@@ -246,7 +250,7 @@ export function removeWords(
     : emptyRows(database, forgotten, rows, mark);
 }
 
-/** Rows by which repetitions are known and to which others refer stay, without a word in them. */
+/** Rows that identify duplicates, or that other rows refer to, stay without their words. */
 async function emptyRows(
   database: Database,
   forgotten: ForgottenTable,
@@ -260,7 +264,7 @@ async function emptyRows(
     );
     return database.change('power-cut', empty, values);
   }
-  // What was not sent yet is never sent.
+  // Parts that were not sent yet are never sent.
   const unsent = { where: `${where} and state = 'pending'`, values };
   let count = table === 'outbox' ? await deleteRows(database, table, unsent) : 0;
   const span = dynamicStatement(

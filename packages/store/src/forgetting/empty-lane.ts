@@ -11,7 +11,7 @@ interface Kept {
   readonly values?: Values;
 }
 
-/** Removes the words of a lane from all tables, without what is kept; how many rows that were, by table. */
+/** Removes the words of a lane from all tables except what is kept, and returns the number of rows by table. */
 export async function emptyLane(
   database: Database,
   lane: string,
@@ -29,7 +29,7 @@ export async function emptyLane(
   return counts;
 }
 
-/** The sum over the tables that are counted. */
+/** Adds up the tables that are counted. */
 export function sumOf(
   counts: ReadonlyMap<string, number>,
   isCounted: (table: string) => boolean,

@@ -27,7 +27,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         mark: '[forgotten]',
       });
 
-    it('[G15] reaches to-dos, delegated tasks and approvals', async () => {
+    it('[G15] includes to-dos, delegated tasks and approvals', async () => {
       await store.todos.replace(CHAT, [{ text: `buy ${SECRET}`, state: 'open' }], 1);
       const content = { title: `${SECRET} one`, task: `look for Amaranth`, text: 'begin' } as const;
       const order = { id: 'a', callId: 'c', turnId: 't1', reader: 'owner', ...content } as const;
@@ -71,7 +71,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    describe('[G15] all that a person has said', () => {
+    describe('[G15] of everything a person has said', () => {
       const GROUP = 'web:g';
       let stopped: string[];
       beforeEach(() => {
@@ -123,7 +123,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           (one) => one.part.body.text,
         );
 
-      it('[U12] is what a person answered in a takeover, too, with the reply to it', async () => {
+      it('[U12] includes what a person answered in a takeover, and the reply to it', async () => {
         await said('x1', 'bob', 'red hats');
         await store.takeovers.takeOver({ conversationId: GROUP, by: 'Ann', lastsMs: 1_000 });
         await said('x2', 'cleo', 'blue hats');
@@ -139,7 +139,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await sentTo('g')).toEqual(['green ones']);
       });
 
-      it('[U12] in a direct chat is all that was written there, also without a takeover', async () => {
+      it('[U12] in a direct chat includes everything written there, even without a takeover', async () => {
         await said('d1', 'bob', 'red hats', 'direct');
         await replyIn('web:bob', 'hats, then');
         await forgetAll();
@@ -147,7 +147,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await sentTo('bob')).toEqual([]);
       });
 
-      it('in a group takes away reactions that may quote them', async () => {
+      it('in a group removes reactions that may quote the person', async () => {
         await said('g1', 'bob', 'amaranth');
         const place = { channel: 'web', account: 'default', chatId: 'g', conversationId: GROUP };
         const line = { messageId: 'g1', senderId: 'ann', senderName: 'Ann', sentAt: 0 };
@@ -158,7 +158,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect((await claim(store, held, 't-cake')).groupContext).toEqual([]);
       });
 
-      it('leaves an empty chat, and what is repeated is known again', async () => {
+      it('leaves an empty chat, in which duplicates are still recognized', async () => {
         await said('d1', 'bob', 'the amaranth of bob', 'direct');
         await turn('b1', 'web:bob', 'the amaranth of bob');
         await said('d2', 'bob', 'more amaranth', 'direct');
@@ -173,7 +173,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await said('d2', 'bob', 'more amaranth', 'direct')).toBe('duplicate');
       });
 
-      it('stops the turn that runs, and its answer is not stored', async () => {
+      it('stops the running turn, and its answer is not stored', async () => {
         await said('d1', 'bob', 'the amaranth of bob', 'direct');
         const held = await hold(store, 'web:bob');
         await claim(store, held, 'b1');
@@ -184,7 +184,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await history('web:bob')).toEqual([]);
       });
 
-      it('leaves others in a group what they said, also in a turn of both', async () => {
+      it('leaves others in a group what they said, even in a turn of both', async () => {
         await said('g1', 'ann', 'tea of ann');
         await turn('t-ann', GROUP, 'tea of ann');
         await said('g2', 'bob', 'amaranth');
@@ -217,7 +217,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         );
       });
 
-      it('in a group returns the text of others to the next turn', async () => {
+      it('in a group returns the messages of others to the next turn', async () => {
         await said('g1', 'bob', 'amaranth');
         await said('g2', 'ann', 'cake of ann');
         await claim(store, await hold(store, GROUP), 't-both');

@@ -12,50 +12,53 @@ import type { PersonForgetting, PersonForgotten } from './person.ts';
 import { forgetPerson } from './person.ts';
 import { phraseRedactor, type Redact } from './phrase-redactor.ts';
 
-/** The words to forget, and their place. */
+/** What to forget, and where. */
 export interface Forgetting {
-  /** Conversations whose rows are changed; all in which an owner wrote directly, with `ownersToo`. */
+  /** The conversations to change; with `ownersToo`, also every direct chat with an owner. */
   readonly conversations: readonly string[];
   readonly ownersToo: boolean;
-  /** Exact phrases; case does not matter. Each place gets `mark`. */
+  /** Exact phrases, ignoring case. Each occurrence is replaced by `mark`. */
   readonly phrases: readonly string[];
   readonly mark: string;
 }
 
 /** The number of changed rows, by kind. */
 export interface Forgotten {
-  /** The history that the model is shown. */
+  /** The history shown to the model. */
   readonly history: number;
-  /** Messages as they came in, and the context of groups. */
+  /** Received messages and the context of groups. */
   readonly messages: number;
-  /** Answers as they were sent. */
+  /** Sent answers. */
   readonly answers: number;
-  /** Steps of turns: calls of tools and their results. */
+  /** Steps of turns: tool calls and their results. */
   readonly steps: number;
-  /** Other kept data: notes and summaries of sessions, to-dos, jobs, tasks, approvals. */
+  /** Other stored data: notes and summaries of sessions, to-dos, jobs, tasks, approvals. */
   readonly pins: number;
   /** Recorded prompts of past turns. */
   readonly prompts: number;
-  /** Copies of sent messages that adapters keep to send them once more; dropped as a whole. */
+  /** Copies of sent messages that adapters keep for sending again; dropped completely. */
   readonly copies: number;
 }
 
-/** The result of searching the bytes of the database; null where they lie with a server. */
+/** The result of searching the bytes of the database; null if a server stores them. */
 export interface RawSearch {
-  /** The number of the texts that are still stored somewhere. */
+  /** The number of texts that are still stored somewhere. */
   readonly found: number;
-  /** False: the files are larger than what was read of them. */
+  /** False if the files are larger than what was read. */
   readonly complete: boolean;
 }
 
-/** Takes phrases, or all that a person has said, out of everything the database keeps of conversations with an agent (G15). */
+/**
+ * Removes phrases, or everything a person has said, from all data the database stores about
+ * conversations with an agent (G15).
+ */
 export type ForgettingRepository = ReturnType<typeof forgettingRepository>;
 
 interface ForgettingDeps {
   readonly database: Database;
   readonly sharedClock: SharedClock;
   readonly files: StoredFiles;
-  /** The folder of files; null: in the database. */
+  /** The folder for files; null if they are in the database. */
   readonly folder: string | null;
   readonly promptsChanged: () => void;
 }
@@ -65,7 +68,7 @@ export function forgettingRepository(
   agent?: string,
 ) {
   return {
-    /** Changes what is stored; what is stored meanwhile may still hold the phrases. */
+    /** Changes what is stored now; rows stored meanwhile may still contain the phrases. */
     async forget(forgetting: Forgetting): Promise<Forgotten> {
       const conversations = await conversationsOf(database, forgetting, agent);
       const without = phraseRedactor(forgetting.phrases, forgetting.mark);
@@ -78,14 +81,15 @@ export function forgettingRepository(
       promptsChanged();
       const copies = await database.write((sql) => forgetInCopies(sql, conversations, without));
       await emptyIndex(database);
-      // Old pages lie in the log until it is written back.
+      // Old pages stay in the write-ahead log until it is written back.
       await emptyLog(database);
       return { ...found, prompts, copies };
     },
     /**
-     * Stops what runs for a person, then forgets all they have said. Direct chats are emptied. In groups their
-     * messages, the answers to them and everything that mixes voices (summaries, recorded prompts, steps) go,
-     * and what others said stays. In short transactions, so that others hardly wait.
+     * Stops what is running for a person, then forgets everything they have said. Direct chats are
+     * emptied. In groups, their messages, the answers to them and everything that mixes several
+     * people's words (summaries, recorded prompts, steps) are removed, and what others said stays.
+     * Works in short transactions, so that others hardly wait.
      */
     async forgetPerson(forgetting: PersonForgetting): Promise<PersonForgotten> {
       const named = await files.named();
@@ -115,15 +119,15 @@ export function forgettingRepository(
       return database.read((sql) => countForDeletion(sql, conversationId));
     },
     /**
-     * Looks for texts in the files of the database, byte by byte: in what is stored and in what was given free, and in
-     * the files beside it.
+     * Searches the files of the database byte by byte for texts: stored data, freed space, and the
+     * files beside it.
      */
     searchFiles: (texts: readonly string[]): Promise<RawSearch | null> =>
       searchFiles(database, folder, texts),
   };
 }
 
-/** Read at a time, and of all files together: a person waits. In bytes. */
+/** Bytes read at a time. `MAX_READ_BYTES` limits the total, because a person is waiting. */
 const CHUNK = 1_024 * 1_024;
 
 const MAX_READ_BYTES = 512 * 1_024 * 1_024;
@@ -140,7 +144,7 @@ async function searchFiles(
   if (database.dialect !== 'sqlite') return null;
   const file = (await database.read((sql) => sql.get(MAIN_FILE)))?.file ?? '';
   if (file === '') return null;
-  // As in JSON.
+  // Escaped as in JSON.
   const left = new Set(texts.map((text) => Buffer.from(toJson(text).slice(1, -1))));
   const overlap = Math.max(0, ...[...left].map(({ length }) => length));
   const beside = folder === null ? [] : await readdir(folder).catch(() => []);
@@ -181,7 +185,7 @@ async function addUp(
   for (const [what, rows] of counted) found[what] += rows;
 }
 
-/** Questions about calls of a conversation stand in other chats, too. */
+/** Questions about a conversation's calls are also shown in other chats. */
 async function forgetInParts(
   database: Database,
   conversations: readonly string[],
@@ -196,7 +200,7 @@ async function forgetInParts(
   return database.write((sql) => rewriteRows(sql, forgottenTable('outbox'), rows, without));
 }
 
-/** The words of deleted entries would stay in it for a while. */
+/** Deleting single entries would leave their words in the index for a while. */
 async function emptyIndex(database: Database): Promise<void> {
   const { emptySearchIndex } = await import('../conversation-views/search-index.ts');
   await emptySearchIndex(database);
@@ -211,7 +215,7 @@ const EMPTY_LOG = statement('pragma wal_checkpoint(truncate)');
 const OF_OWNERS = statement(`
   select distinct conversation_id as lane from inbox where from_owner = 1`).rows<Lane>();
 
-// Sub-agents work in conversations of their own.
+// Sub-agents work in their own conversations.
 const SUB_AGENT_LANES = statement(`
   select conversation_id as lane from sub_agent
   where root_conversation in (select value from json_each(:own))`).rows<Lane>();

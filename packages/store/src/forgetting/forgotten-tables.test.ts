@@ -7,11 +7,11 @@ import { sqliteForTests } from '../testing/databases.ts';
 import { claim, hold, message } from '../testing/messages.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
-/** Those that have words. */
+/** The tables that contain words. */
 const WITH_WORDS = FORGOTTEN_TABLES.filter(({ texts }) => Object.keys(texts).length > 0);
 const SECRET = 'amaranth';
 const CHAT = 'web:c1';
-/** The values that make a row one of the conversation, or unlike all others. */
+/** Values that make a row belong to the conversation, or differ from all others. */
 const FILLED: Readonly<Record<string, string | number>> = {
   conversation_id: CHAT,
   root_conversation: CHAT,
@@ -30,7 +30,7 @@ interface Column {
   readonly type: string;
 }
 
-describe('the tables with words of people', () => {
+describe("tables with people's words", () => {
   const database = sqliteForTests();
   let store: Store;
   let look: DatabaseSync;
@@ -54,7 +54,7 @@ describe('the tables with words of people', () => {
   const everything = () =>
     tables().flatMap((table) => look.prepare(`select * from ${table}`).all());
 
-  /** A row in each table, with words in each column that holds them. */
+  /** Inserts a row into each table, with words in every column that can hold them. */
   const fill = async (type?: 'group') => {
     await store.inbox.accept({ ...message('m1', 'c1', type && { type }), fromOwner: true });
     await claim(store, await hold(store), 't1');
@@ -71,7 +71,7 @@ describe('the tables with words of people', () => {
     }
   };
 
-  /** Nothing of the database is open any more, and each of its files is read as bytes. */
+  /** Closes the database and reads each of its files as bytes. */
   const closedFilesHold = async (expected: boolean) => {
     look.close();
     await store.close();
@@ -82,7 +82,7 @@ describe('the tables with words of people', () => {
     expect(holding.length > 0).toBe(expected);
   };
 
-  it('[G15] lose a phrase that is forgotten, in their rows and in the files of the database', async () => {
+  it('[G15] lose a forgotten phrase, in their rows and in the files of the database', async () => {
     await fill();
     const sent = JSON.stringify({
       id: 'x',
@@ -112,7 +112,7 @@ describe('the tables with words of people', () => {
     await closedFilesHold(false);
   });
 
-  it('[G15] lose all that a person said in a direct chat, of which no byte of the files is left', async () => {
+  it('[G15] lose everything a person said in a direct chat, down to the last byte of the files', async () => {
     await fill();
     const sent = JSON.stringify({ id: 'x', content: Buffer.from('hi').toString('base64') });
     look.prepare("insert into adapter_state values ('web', 'default', 'sent', '1', ?)").run(sent);
@@ -142,9 +142,10 @@ describe('the tables with words of people', () => {
     await closedFilesHold(false);
   });
 
-  it('[G15] lose what one person of a group said, whichever table keeps it', async () => {
+  it('[G15] lose what one person in a group said, whichever table stores it', async () => {
     await fill('group');
-    // What mixes voices repeats what they wrote; everything else is theirs by its turn, message or sender.
+    // Rows that mix several people's words repeat what the person wrote; all other rows belong to
+    // the person by turn, message or sender.
     const said = JSON.stringify({
       ...message('m1', 'c1', { type: 'group' }).message,
       text: SECRET,

@@ -11,16 +11,19 @@ import type { ForgetRule } from '../tables/table.ts';
 import { primaryKeyColumns, TABLE_LIST, type TableName } from '../tables.ts';
 import type { Redact } from './phrase-redactor.ts';
 
-/** A table from which `/forget` removes words of a conversation. */
+/** A table from which `/forget` removes a conversation's words. */
 export interface ForgottenTable extends Required<ForgetRule> {
   readonly table: TableName;
   /** The columns of the primary key. */
   readonly keys: readonly string[];
-  /** The columns with words, and whether each is JSON. */
+  /** The columns that contain words, and whether each is JSON. */
   readonly texts: Readonly<Record<string, 'json' | 'plain'>>;
 }
 
-/** All of them, those that refer to others first; recorded prompts and what adapters keep are changed apart. */
+/**
+ * All tables with words to forget. Referring tables come before those they refer to. Recorded prompts and adapter state
+ * are handled separately.
+ */
 export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed().flatMap(
   ([table, described]) => {
     const { forget, columns } = described;
@@ -36,14 +39,14 @@ export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed
   },
 );
 
-/** The table of this name; throws where it has no words to forget. */
+/** The table of this name. Throws if it has no words to forget. */
 export function forgottenTable(name: TableName): ForgottenTable {
   const found = FORGOTTEN_TABLES.find(({ table }) => table === name);
   if (found === undefined) throw new Error(`/forget removes nothing from ${name}.`);
   return found;
 }
 
-/** Takes phrases out of rows of one table; how many rows are changed. */
+/** Removes phrases from rows of one table and returns the number of changed rows. */
 export async function rewriteRows(
   sql: Sql,
   { table, keys, texts }: ForgottenTable,
@@ -72,7 +75,7 @@ export async function rewriteRows(
   return count;
 }
 
-/** Null: there is nothing to change. */
+/** Null if there is nothing to change. */
 function redactStored(stored: unknown, form: 'json' | 'plain', without: Redact): string | null {
   if (typeof stored !== 'string') return null;
   const before = form === 'json' ? fromJson(stored) : stored;

@@ -26,36 +26,44 @@ import {
 
 /** The person whose messages are forgotten, whatever their text. */
 export interface PersonForgetting extends PersonLeaving {
-  /** They are an owner: what any owner wrote alone with the agent is theirs. */
+  /** Set for an owner: messages that any owner wrote alone with the agent count as theirs. */
   readonly ownersToo: boolean;
-  /** The one conversation that is meant; null: every one in which they wrote. */
+  /** The only conversation to clear; null for every one in which they wrote. */
   readonly only: string | null;
   /** In ms. */
   readonly now: number;
-  /** Called before anything is removed, for each lane whose turn was stopped: its worker does not know yet. */
+  /**
+   * Called for each lane whose turn was stopped, before anything is removed, because its worker
+   * does not know yet.
+   */
   onStopped(conversationId: string): void;
 }
 
-/** The removed data. */
+/** What was removed. */
 export interface PersonForgotten {
-  /** Conversations that are empty now, and groups in which others keep what they said. */
+  /**
+   * The number of conversations that are now empty; `groups` counts those in which others keep what
+   * they said.
+   */
   readonly whole: number;
   readonly groups: number;
-  /** Messages of the person, without their text now; the files that came with them are gone. */
+  /** The number of messages that lost their text and their files. */
   readonly messages: number;
   /** All other rows that were removed or emptied: history, answers, steps, summaries, prompts … */
   readonly rows: number;
   readonly cronJobs: number;
-  /** The longest of the texts, to look for. */
+  /** The longest texts, to search for afterwards. */
   readonly samples: readonly string[];
 }
 
-/** Texts to look for afterwards, and how long one must be to be theirs beyond doubt. */
+/**
+ * How many texts to search for afterwards, and how long a text must be to be unmistakably theirs.
+ */
 const SAMPLES = 20;
 
 const SAMPLE_LENGTH = 12;
 
-/** Forgets all that a person has said to an agent (G15), conversation by conversation. */
+/** Forgets everything a person has said to an agent (G15), conversation by conversation. */
 export async function forgetPerson(
   database: Database,
   forgetting: PersonForgetting,
@@ -98,7 +106,7 @@ const Message = z.object({
   sender: z.object({ id: z.string() }),
 });
 
-/** No column says who wrote a message, so all are looked through, a few at a time. */
+/** No column identifies the author of a message, so all messages are read in small batches. */
 async function findPersonMessages(
   database: Database,
   { persons, ownersToo, only }: PersonForgetting,
@@ -168,7 +176,7 @@ const GROUP_CONTEXT_OF_PERSON = dynamicStatement(`select conversation_id, text f
   readonly text: string;
 }>();
 
-/** A chat with the person alone, and its sub-agents: nothing said there stays, nor what was asked about it elsewhere. */
+/** Empties a direct chat and its sub-agents, together with what was asked about it elsewhere. */
 async function emptyConversation(
   database: Database,
   conversation: string,
@@ -209,7 +217,10 @@ async function stopAll(
   });
 }
 
-/** Only a turn that they take part in is stopped; what others wrote to it waits for the next. */
+/**
+ * Stops a turn only if the person takes part in it; what others wrote to that turn waits for the
+ * next one.
+ */
 async function stopTheirs(
   database: Database,
   conversation: string,
@@ -261,7 +272,10 @@ const SUB_AGENTS = statement(`
   readonly lane: string;
 }>();
 
-/** Why messages of theirs were not taken, and what told others of them by name, such as that they want access. */
+/**
+ * Removes the decisions about their refused messages, and notices that name them, such as an access
+ * request.
+ */
 async function forgetTraces(
   database: Database,
   { persons, only, mark }: PersonForgetting,

@@ -37,7 +37,7 @@ describe('removing text', () => {
     expect(without(word, text)).toBe(after);
   });
 
-  it('[G15] of every text of a value, and returns the value itself where there is nothing', () => {
+  it('[G15] changes every text of a value, and returns the value itself if it contains nothing', () => {
     expect(without('heron', MESSAGE)).toEqual({
       ...MESSAGE,
       chat: { ...MESSAGE.chat, title: `About ${MARK}s` },
@@ -49,27 +49,27 @@ describe('removing text', () => {
   });
 
   it.each(['text', 'direct', 'telegram', 'default', '42', 'id', 'chat', 'sender', '7', 'type'])(
-    '[G15] [D01] a message can be read whatever is forgotten: "%s"',
+    '[G15] [D01] leaves a message readable whatever is forgotten: "%s"',
     (word) => {
       expect(InboundMessage.safeParse(without(word, MESSAGE)).success).toBe(true);
     },
   );
 
-  it('[G15] what a model called stays a call of the same tool', () => {
+  it('[G15] leaves a tool call a call of the same tool', () => {
     const call = { id: 'read', name: 'read', arguments: '{"path":"read me"}' };
     expect(without('read', { calls: [call] })).toEqual({
       calls: [{ ...call, arguments: `{"path":"${MARK} me"}` }],
     });
   });
 
-  it('[G15] the label of a button stays as short as it must be', () => {
+  it('[G15] keeps the label of a button within its limit', () => {
     const label = 'heron '.repeat(10).trim();
     const after = JSON.stringify(without('heron', { label }));
     expect(after).not.toContain('heron');
     expect(after.length).toBeLessThanOrEqual(64 + '{"label":""}'.length);
   });
 
-  it('[G15] any text is gone afterwards, and nothing throws', () => {
+  it('[G15] removes any text, and never throws', () => {
     const word = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() !== '');
     fc.assert(
       fc.property(word, fc.string(), fc.string(), (secret, before, after) => {

@@ -1,7 +1,11 @@
-/** A value without some phrases; the same value, not a copy, where they are not in it. */
+/**
+ * Returns a value without certain phrases; the same value, not a copy, if it does not contain them.
+ */
 export type Redact = (value: unknown) => unknown;
 
-/** Fields that hold no text of people but what the code itself lives by: they stay as they are. */
+/**
+ * Fields that contain no words of people, but values that the code depends on. They stay unchanged.
+ */
 const FIXED: ReadonlySet<string> = new Set(
   (
     'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
@@ -10,16 +14,21 @@ const FIXED: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Longest values of fields that are bounded; a mark may be longer than the phrase in its place. */
+/**
+ * The maximum lengths of bounded fields, because a mark may be longer than the phrase it replaces.
+ */
 const MAX_CHARACTERS: Readonly<Record<string, number>> = { asks: 45, label: 64, name: 255 };
 
-/** Shorter phrases count only as a whole: `art` does not go out of `party`. In letters. */
+/**
+ * Phrases shorter than this match only whole words, so that `art` is not cut out of `party`. In
+ * characters.
+ */
 const PIECE = 4;
 
 /**
- * Makes a function that puts `mark` in the place of phrases, in a text or in all texts of a JSON value.
- * It returns the same value, not a copy, where nothing was found. Longer phrases are taken first.
- * What the value is made of stays: fields keep their names, ids and kinds, whatever the phrases are.
+ * Creates a function that replaces phrases by `mark`, in a text or in all texts of a JSON value. It
+ * returns the same value, not a copy, if nothing was found. Longer phrases are replaced first. The
+ * structure of the value stays: fields keep their names, ids and kinds, whatever the phrases are.
  */
 export function phraseRedactor(
   phrases: readonly string[],
@@ -34,7 +43,7 @@ export function phraseRedactor(
   return mapTexts((text) => text.replace(pattern, () => mark));
 }
 
-/** Makes a function that puts `mark` in the place of each text, in the same way. */
+/** Creates a function that replaces every text by `mark`, with the same exceptions. */
 export function textRedactor(mark: string): (value: unknown) => unknown {
   return mapTexts((text) => (text === '' ? text : mark));
 }
@@ -49,7 +58,7 @@ function mapTexts(inText: (text: string) => string): (value: unknown) => unknown
     const isCall = 'arguments' in value;
     const changed = entries.map(([key, item]) => {
       if (key === 'variables') return [key, inVariables(item)] as const;
-      // The name of a tool is no text of a person.
+      // The name of a tool is not a person's text.
       if (FIXED.has(key) || (isCall && key === 'name')) return [key, item] as const;
       const after = inside(item);
       const most = MAX_CHARACTERS[key];
@@ -59,7 +68,7 @@ function mapTexts(inText: (text: string) => string): (value: unknown) => unknown
     const isSame = changed.every(([, item], at) => item === entries[at]?.[1]);
     return isSame ? value : Object.fromEntries(changed);
   };
-  /** Here people choose the names, too. */
+  /** In variables, people also choose the names. */
   const inVariables = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return inside(value);
     const entries = Object.entries(value);
@@ -77,7 +86,10 @@ function mapTexts(inText: (text: string) => string): (value: unknown) => unknown
   return inside;
 }
 
-/** Spaces may have become line ends on the way, also as JSON writes them, or a question of a call. */
+/**
+ * A space also matches a line break, whether plain, escaped as in JSON, or followed by the prefix with
+ * which a call is quoted.
+ */
 function patternOf(word: string): string {
   const pieces = word.split(/\s+/).map((piece) => RegExp.escape(piece));
   const pattern = pieces.join(String.raw`(?:\s|\\[nrt]|(?<=\n)[|+])+`);
@@ -91,7 +103,7 @@ function inHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** The arguments of a tool call are kept as the text that the model wrote. */
+/** The arguments of a tool call are stored as the JSON text that the model wrote. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

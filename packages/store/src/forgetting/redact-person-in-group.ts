@@ -14,7 +14,10 @@ import { emptyLane, sumOf } from './empty-lane.ts';
 import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import { phraseRedactor, type Redact } from './phrase-redactor.ts';
 
-/** Longest texts that are also taken out of what mixes voices and stays: how many, and how long one must be. */
+/**
+ * How many of a person's newest texts are also removed from rows that others share, and the minimum
+ * length of such a text.
+ */
 const MAX_PHRASES = 500;
 const MIN_PHRASE_LENGTH = 6;
 
@@ -23,11 +26,14 @@ export interface PersonLeaving {
   /** Parley's ids (`telegram:42`) of all their accounts. */
   readonly persons: readonly string[];
   readonly mark: string;
-  /** The text that the history keeps of a turn to which others wrote, too: their messages. */
+  /**
+   * Builds the text that the history keeps of a turn to which others wrote too, from their
+   * messages.
+   */
   retell(messages: readonly InboxRow[]): unknown;
 }
 
-/** The words of a person in one conversation. */
+/** A person's words in one conversation. */
 export interface PersonMessages {
   readonly isDirect: boolean;
   readonly seqs: number[];
@@ -40,8 +46,9 @@ export interface PersonMessages {
 export type Removed = { readonly rows: number; readonly cronJobs: number };
 
 /**
- * In a group others keep what they said; what mixes voices is built again from that, or removed. The registry says how a
- * person's rows are found in each table (`ForgetRule.persons`).
+ * In a group, others keep what they said; text that mixes several people's words is rebuilt from
+ * that or removed. The registry defines how a person's rows are found in each table
+ * (`ForgetRule.persons`).
  */
 export async function redactPersonInGroup(
   database: Database,
@@ -64,7 +71,8 @@ export async function redactPersonInGroup(
   const without = phraseRedactor(phrases, mark);
   let cronJobs = 0;
   for (const lane of lanes) {
-    // What it sent went to the chat of the group: its parts are known, and the files with them.
+    // Sub-agents send to the chat of the group, so their parts are already known, and the files
+    // with them.
     const counts = await emptyLane(database, lane, mark, {
       tables: ['outbox', 'agent_file'],
     });
@@ -81,7 +89,7 @@ export async function redactPersonInGroup(
 
 const IS_TURN = 'id in (select value from json_each(:turns))';
 
-/** Takes a person's words out of one table; how many rows that were. */
+/** Removes a person's words from one table and returns the number of changed rows. */
 async function forgetIn(
   database: Database,
   table: ForgottenTable,
@@ -97,7 +105,7 @@ async function forgetIn(
     }
     case 'phrases':
       return takePhrases(database, table, values, without);
-    // Done before: the history is written again, and parts are found in all chats.
+    // Already done: the history was rewritten, and the parts were found in all chats.
     case 'history':
     case 'parts':
       return 0;
@@ -113,7 +121,7 @@ function takePhrases(
   return database.write((sql) => rewriteRows(sql, table, { where: table.of, values }, without));
 }
 
-/** The lanes of the sub-agents that turns started, and of those that these started. */
+/** The lanes of the sub-agents that these turns started, directly or through other sub-agents. */
 async function subAgentsOfTurns(
   database: Database,
   turns: readonly string[],
@@ -151,8 +159,8 @@ const Quoting = z.object({
 });
 
 /**
- * Platforms send along what a message quotes. Others keep what they wrote, without the quote of the person or of an
- * answer to them.
+ * Platforms send a message together with the text it quotes. Others keep what they wrote, without
+ * quotes of the person or of answers to them.
  */
 async function forgetQuotes(
   database: Database,
@@ -202,7 +210,10 @@ const QUOTING = statement(`
 
 const REWRITE = statement('update inbox set message = :message where seq = :seq');
 
-/** The history of turns they wrote to: the words of others stay, the answer goes with the question. */
+/**
+ * Rewrites the history of turns in which the person wrote: the words of others stay, and the answer
+ * is removed with the question.
+ */
 async function rewriteHistory(
   database: Database,
   { seqs, turns }: PersonMessages,

@@ -8,13 +8,13 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
   const database = await openPostgres({ url: url ?? 'postgres://unused', name: 'the server' });
   afterAll(() => database.close());
 
-  it('gives big integers and sums of them as numbers', async () => {
+  it('returns big integers and their sums as numbers', async () => {
     const sums = 'select cast(1763700000001 as bigint) as time, sum(cast(2 as bigint)) as sum';
     const rows = await database.read((sql) => sql.all(dynamicStatement(sums)));
     expect(rows).toEqual([{ time: 1_763_700_000_001, sum: 2 }]);
   });
 
-  it('sends what is asked in one turn of the event loop together, and answers each by itself', async () => {
+  it('sends the queries of one event loop turn together, and answers each separately', async () => {
     await database.write(async (sql) => {
       const one = sql.get(dynamicStatement('select 1 as n, now() as at').rows<{ at: Date }>());
       const two = sql.all(
@@ -37,7 +37,7 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     });
   });
 
-  it('writes nothing of a transaction in which one of several statements fails, and prepares them again', async () => {
+  it('writes nothing of a transaction with a failed statement, and prepares its statements again', async () => {
     const name = `batch_${process.pid}`;
     const insert = statement(`insert into ${name} (n) values (:n)`);
     const count = statement(`select count(*) as n from ${name}`).rows<{ n: number }>();
@@ -68,23 +68,23 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     }
   });
 
-  it('refuses a value that PostgreSQL cannot be given, and continues', async () => {
+  it('rejects a value that PostgreSQL cannot take, and continues', async () => {
     const cast = dynamicStatement('select cast(:value as text) as is');
     const value = JSON.parse('{"a":1}');
     const asked = database.write((sql) => sql.get(cast, { value }));
-    await expect(asked).rejects.toThrow('text, numbers and bytes only');
+    await expect(asked).rejects.toThrow('accepts only text, numbers and bytes');
     const after = await database.read((sql) => sql.all(cast, { value: JSON.parse('true') }));
     expect(after).toEqual([{ is: 'true' }]);
   });
 
-  it('survives a connection that breaks in the middle of a transaction, and says try again', async () => {
+  it('survives a connection that breaks in the middle of a transaction, with a retryable error', async () => {
     const writing = database.write(async (sql) => {
       const mine = await sql.get(
         dynamicStatement('select pg_backend_pid() as pid').rows<{ pid: number }>(),
       );
       const end = dynamicStatement('select pg_terminate_backend(:pid)');
       await database.read((other) => other.get(end, { pid: mine?.pid ?? 0 }));
-      // The news arrives while no query is running on the lent connection.
+      // The failure is reported while no query is running on the borrowed connection.
       await new Promise((resolve) => setTimeout(resolve, 100));
       return await sql.get(dynamicStatement('select 1'));
     });
@@ -127,11 +127,11 @@ describe('a failure of PostgreSQL', () => {
     new Error('Connection terminated unexpectedly'),
     new Error('timeout exceeded when trying to connect'),
     new AggregateError([new Error('connect ECONNREFUSED ::1:5432')], ''),
-  ])('of the network is worth another try: $message', (thrown) => {
+  ])('of the network is retryable: $message', (thrown) => {
     expect(explain(thrown)).toMatchObject({ code: 'store-unreachable', retryable: true });
   });
 
-  it('keeps a StoreError, and calls a mistake of ours a mistake', () => {
+  it('keeps a StoreError, and does not hide a programming error', () => {
     const known = new StoreError('store-part-state', 'known');
     expect(explain(known)).toBe(known);
     expect(explain(new TypeError('x is not a function')).code).toBe('store-failed');

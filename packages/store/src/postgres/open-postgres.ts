@@ -16,25 +16,31 @@ import {
   sqlOnPool,
 } from './query-batch.ts';
 
-/** The most connections of one process, and the time it waits for the server. */
+/** The number of connections of one process, and its timeouts. */
 export interface PostgresLimits {
   readonly connections?: number | undefined;
-  /** For a new connection, or a free one of the pool. */
+  /** Timeout for opening a connection or getting a free one from the pool. */
   readonly connectSeconds?: number | undefined;
-  /** For the answer to one statement. */
+  /** Timeout for the result of one statement. */
   readonly querySeconds?: number | undefined;
 }
 
-/** For one statement of a migration or a move to PostgreSQL, which may rewrite a large table. */
+/**
+ * Timeout for one statement of a migration or a move to PostgreSQL, which may rewrite a large
+ * table.
+ */
 const LONG_QUERY_MS = 60 * 60_000;
 
-/** A connection that is idle for so long is closed; a new one must prepare its statements again. */
+/** Idle time after which a connection is closed; a new one must prepare its statements again. */
 const IDLE_MS = 60_000;
 
-/** TCP asks after a connection that has been quiet for so long. In ms. */
+/** Idle time before TCP sends a keep-alive probe, in ms. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
-/** Opens a pool on PostgreSQL. The `pg` library is loaded here, so that SQLite users never pay it. */
+/**
+ * Opens a pool of PostgreSQL connections. The `pg` library is loaded here, so that SQLite users do
+ * not pay for it.
+ */
 export async function openPostgres({
   url,
   name,
@@ -54,11 +60,11 @@ export async function openPostgres({
     application_name: 'parley',
   };
   const pool = new Pool({ ...common, max: connections - urgentConnections });
-  // Leases must be renewed in time however many turns wait for a connection.
+  // Leases must be renewed in time, however many turns wait for a connection.
   const urgent = new Pool({ ...common, max: urgentConnections });
-  // A connection that breaks emits an event as well, on the pool while it is idle and on
-  // itself while it is lent; without a listener, either would end the process. The query that runs on it, or
-  // the next one, fails and is explained, so nothing is lost here.
+  // A broken connection also emits an event, on the pool while idle and on itself while borrowed;
+  // without a listener, either would end the process. The current or next query on it fails with an
+  // explanation, so the event can be ignored.
   for (const one of [pool, urgent]) {
     one.on('error', () => undefined);
     one.on('connect', (client) => client.on('error', () => undefined));
@@ -80,7 +86,7 @@ export async function openPostgres({
   const reading = sqlOnPool(named, lend, ms);
   let open = true;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (!open) throw new StoreError('store-closed', `${name} is closed already.`);
+    if (!open) throw new StoreError('store-closed', `${name} is already closed.`);
     try {
       return await work();
     } catch (reason) {
@@ -106,10 +112,10 @@ export async function openPostgres({
   };
 }
 
-/** PostgreSQL's type numbers of bigint and numeric; `pg` would give both as strings. */
+/** PostgreSQL's type ids of bigint and numeric, which `pg` would return as strings. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 
-/** The parsers of values: times, counters and sums of tokens all stay far below 2^53. */
+/** Parses these types as numbers: times, counters and token sums all stay far below 2^53. */
 function numberTypes(library: typeof types): Pick<typeof types, 'getTypeParser'> {
   return {
     getTypeParser: (type, format) =>
@@ -118,14 +124,14 @@ function numberTypes(library: typeof types): Pick<typeof types, 'getTypeParser'>
 }
 
 /**
- * Transactions take milliseconds; one that waits for a lock or for its client must not block others
- * for long.
+ * Transactions take milliseconds, so one that waits for a lock or for its client must not block
+ * others for long.
  */
 const LOCKS = "lock_timeout = '5s'";
 const IDLE = "idle_in_transaction_session_timeout = '8s'";
 /**
- * A pooler such as PgBouncer gives each transaction another connection: what is set must end with the
- * transaction, and nothing can be kept prepared.
+ * A pooler such as PgBouncer may give each transaction another connection, so settings must end
+ * with the transaction and no statement can stay prepared.
  */
 const BEGIN: Readonly<Record<'direct' | 'pooled', readonly Question[]>> = {
   direct: [{ text: 'begin', name: 'parley_begin' }],
@@ -133,9 +139,9 @@ const BEGIN: Readonly<Record<'direct' | 'pooled', readonly Question[]>> = {
 };
 
 /**
- * Lends connections that are destroyed once a query was not answered in time: `pg` itself only rejects
- * the query and keeps the connection, on which the next one would wait as long. Idle connections that
- * last answered before that query count as dead, too, and are not lent any more.
+ * Lends connections, and destroys one when a query is not answered in time. `pg` itself only
+ * rejects the query and keeps the connection, on which the next query would wait just as long. Idle
+ * connections that last answered before that query are considered dead too and are no longer lent.
  */
 function createAcquire(
   pool: Pool,
@@ -176,7 +182,8 @@ function createAcquire(
         const isNamed = kinds.get(client) === 'direct';
         const { name: _, ...unnamed } = question;
         waiting.push({ question: isNamed ? question : unnamed, resolve, reject });
-        // Behind everything that runs now.
+        // Sent after everything that is running now, so that later queries of the same turn join
+        // the batch.
         if (waiting.length === 1) queueMicrotask(() => process.nextTick(send));
       });
     return {
@@ -205,7 +212,7 @@ function createAcquire(
   };
 }
 
-/** A pooler makes up the number of the process that it names to its clients. */
+/** A pooler reports an invented backend process id to its clients. */
 async function detectPooling(
   client: PoolClient,
   { ask }: PooledConnection,
@@ -218,11 +225,13 @@ async function detectPooling(
 }
 
 const ADVICE = {
-  'store-unreachable': 'PostgreSQL does not answer. Check that it runs and that the host is right.',
-  'store-refused': 'PostgreSQL refuses us. Check user, password and database name in the URL.',
+  'store-unreachable':
+    'PostgreSQL does not answer. Check that it is running and that the host is correct.',
+  'store-refused':
+    'PostgreSQL rejected the login. Check the user, password and database name in the URL.',
   'store-unwritable':
-    'PostgreSQL lets us only read. Grant the user the right to write and create tables.',
-  'store-full': "The server's disk is full; nothing was written. Make room on it.",
+    'PostgreSQL allows this user only to read. Grant the user the right to write and create tables.',
+  'store-full': "The server's disk is full; nothing was written. Free some space on it.",
   'store-busy': 'Another transaction was in the way; nothing was written. Try again.',
   'store-damaged': 'PostgreSQL reports damaged data. Restore the database from a backup.',
   'store-failed': 'A query failed.',
@@ -230,7 +239,9 @@ const ADVICE = {
 
 type PostgresCode = keyof typeof ADVICE;
 
-/** SQLSTATEs (postgresql.org, appendix A), by whole code or by class, the longer name first. */
+/**
+ * SQLSTATEs (PostgreSQL documentation, appendix A) as full codes or classes; full codes come first.
+ */
 const BY_STATE: readonly (readonly [start: string, code: PostgresCode])[] = [
   ['3D000', 'store-refused'],
   ['28', 'store-refused'],
@@ -248,14 +259,14 @@ const BY_STATE: readonly (readonly [start: string, code: PostgresCode])[] = [
   ['XX002', 'store-damaged'],
 ];
 
-/** Explains what the `pg` driver threw about the database called `name`. */
+/** Converts an error of the `pg` driver about the database `name` into a StoreError. */
 export function explainPostgresFailure(name: string, thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown;
   const code = postgresErrorCode(thrown);
   return new StoreError(code, `${name}: ${ADVICE[code]} (${reasonOf(thrown)})`, thrown);
 }
 
-/** Only errors of the server carry a severity; Node's own (ECONNREFUSED) have a code as well. */
+/** Only server errors carry a severity; Node's own errors (ECONNREFUSED) have a code as well. */
 function isFromServer(error: Error): boolean {
   return 'severity' in error;
 }

@@ -2,8 +2,8 @@ import { type Connection, Query, type types } from 'pg';
 import { type Bound, type Sql, type Statement, textFor, valuesOf } from '../database.ts';
 
 /**
- * A connection of the pool for one borrower. Questions are answered in order; those of one turn of the
- * event loop go out together.
+ * A borrowed connection of the pool. Queries are answered in order; those of one event loop turn
+ * are sent together.
  */
 export interface PooledConnection {
   ask(question: Question): Promise<Answer>;
@@ -12,10 +12,10 @@ export interface PooledConnection {
   release(): void;
 }
 
-/** Lends a connection on which each answer may take so long, in ms. */
+/** Borrows a connection on which each result may take `ms` milliseconds. */
 export type Acquire = (ms: number) => Promise<PooledConnection>;
 
-/** One statement; `name` is of one that this connection may keep prepared. */
+/** One statement. `name` is set if connections may keep it prepared. */
 export interface Question {
   readonly text: string;
   readonly values?: readonly Bindable[];
@@ -40,26 +40,26 @@ export interface PendingQuestion {
 export type ParserOf = Pick<typeof types, 'getTypeParser'>['getTypeParser'];
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
-/** The prepared statements of a connection: the columns of each statement by its name. */
+/** The prepared statements of a connection: the columns of each statement by name. */
 export type Prepared = Map<string, Columns>;
 
 interface BatchConnection {
   readonly prepared: Prepared;
   readonly parserOf: ParserOf;
-  /** For all answers of a batch together. */
+  /** The time limit for all results of a batch together, in ms. */
   readonly ms: number;
-  /** Is called with null once all are answered, else with what went wrong. */
+  /** Called with null once all queries are answered, otherwise with the failure. */
   readonly onEnd: (reason: unknown) => void;
 }
 
 const NO_COLUMNS: Columns = [];
-/** `INSERT 0 1`, `UPDATE 1`, `COMMIT`: the number of rows is last. */
+/** Matches `INSERT 0 1`, `UPDATE 1`, `COMMIT`; the last number is the row count. */
 const COMPLETED = /^(\w+).*?(\d+)?$/;
 
 /**
- * Statements that go out together, with one `sync` behind them: one write of the client, one of the server.
- * Outside a transaction they are one transaction. After a failure the server skips the rest, and all of them
- * are rejected with it.
+ * Statements sent together with a single `sync`: one write by the client and one by the server.
+ * Outside a transaction, they form one transaction. After a failure, the server skips the rest, and
+ * all statements of the batch are rejected.
  */
 export class QueryBatch extends Query {
   readonly query_timeout: number;
@@ -68,7 +68,7 @@ export class QueryBatch extends Query {
   readonly #prepared: Prepared;
   readonly #parserOf: ParserOf;
   readonly #answers: Answer[] = [];
-  /** The columns of the statement whose answer arrives. */
+  /** The columns of the statement whose result is arriving. */
   #columns: Columns = NO_COLUMNS;
   #rows: unknown[] = [];
 
@@ -81,7 +81,7 @@ export class QueryBatch extends Query {
     this.#asked = asked;
     this.#prepared = prepared;
     this.#parserOf = parserOf;
-    // `pg` puts its time limit around it.
+    // `pg` wraps this callback to enforce its time limit.
     this.callback = (reason) => {
       onEnd(reason);
       this.#settle(reason);
@@ -100,7 +100,7 @@ export class QueryBatch extends Query {
   #send(connection: Connection, { text, name = '', values = [] }: Question, sent: Set<string>) {
     const isKnown = name !== '' && (this.#prepared.has(name) || sent.has(name));
     if (!isKnown) {
-      // A batch that failed may have left it prepared.
+      // A failed batch may have left it prepared.
       if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
       sent.add(name);
@@ -152,7 +152,7 @@ export class QueryBatch extends Query {
     for (const [index, { resolve, reject }] of this.#asked.entries()) {
       const answer = this.#answers[index];
       if (reason === null && answer !== undefined) resolve(answer);
-      else reject(reason ?? new Error('PostgreSQL left a statement without an answer.'));
+      else reject(reason ?? new Error('PostgreSQL did not answer a statement.'));
     }
   }
 }
@@ -161,18 +161,18 @@ interface RowDescription {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
 }
 
-/** Bytes go out as they are, everything else as text. */
+/** Bytes are sent unchanged, everything else as text. */
 function bindable(value: unknown): Bindable {
   if (value === null || value === undefined) return null;
   if (value instanceof Uint8Array) {
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }
   if (typeof value === 'object')
-    throw new TypeError('PostgreSQL is given text, numbers and bytes only.');
+    throw new TypeError('PostgreSQL accepts only text, numbers and bytes.');
   return String(value);
 }
 
-/** The text of each statement for PostgreSQL and the name under which connections prepare it. */
+/** The PostgreSQL text of each statement, and the name under which connections prepare it. */
 export class NamedStatements {
   readonly #known = new Map<Statement, { readonly text: string; readonly name: string }>();
 
@@ -190,7 +190,7 @@ export class NamedStatements {
 
 type Ask = (question: Question) => Promise<Answer>;
 
-/** Queries on one connection, or on any of the pool. */
+/** Queries on one connection, or on any connection of the pool. */
 class PostgresSql implements Sql {
   readonly #named: NamedStatements;
   readonly #ask: Ask;
@@ -201,7 +201,7 @@ class PostgresSql implements Sql {
   }
 
   async all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]> {
-    // A statement says what its rows hold.
+    // The statement declares the type of its rows.
     return (await this.#ask(this.#named.question(statement, params))).rows as R[];
   }
 
@@ -214,12 +214,12 @@ class PostgresSql implements Sql {
   }
 
   send<P>(statement: Statement<P>, ...params: Bound<P>): void {
-    // The transaction hears of a failure.
+    // The transaction reports the failure.
     this.#ask(this.#named.question(statement, params)).catch(() => undefined);
   }
 }
 
-/** Queries outside of transactions, each on whichever connection is free. */
+/** Queries outside of transactions, each on any free connection. */
 export function sqlOnPool(named: NamedStatements, lend: Acquire, ms: number): Sql {
   return new PostgresSql(named, async (question) => {
     const lent = await lend(ms);
@@ -232,8 +232,8 @@ export function sqlOnPool(named: NamedStatements, lend: Acquire, ms: number): Sq
 }
 
 /**
- * Runs `work` as a transaction. `begin` goes out with the first query, and `commit` behind the last one
- * without waiting for what was only sent.
+ * Runs `work` as a transaction. `begin` is sent with the first query, and `commit` right after the
+ * last one, without waiting for statements that were only sent.
  */
 export async function runTransaction<T>(
   named: NamedStatements,
@@ -258,10 +258,11 @@ export async function runTransaction<T>(
     const value = await work(new PostgresSql(named, heard));
     const committed = heard({ text: 'commit', name: 'parley_commit' });
     await Promise.all(answers);
-    // The first failure made the others; a transaction with one is rolled back by its `commit`.
+    // The first failure caused the others. A transaction with a failure is rolled back by its
+    // `commit`.
     if (failures.length > 0) throw failures[0];
     const { command } = await committed;
-    if (command !== 'COMMIT') throw new Error(`PostgreSQL answered commit with ${command}.`);
+    if (command !== 'COMMIT') throw new Error(`PostgreSQL replied to commit with ${command}.`);
     return value;
   } catch (reason) {
     const cause = isConsequence(reason) ? (failures[0] ?? reason) : reason;
@@ -273,7 +274,7 @@ export async function runTransaction<T>(
   }
 }
 
-/** "Current transaction is aborted": of a query behind the one that failed. */
+/** "Current transaction is aborted": the error of a query after the one that failed. */
 function isConsequence(reason: unknown): boolean {
   return reason instanceof Error && 'code' in reason && reason.code === '25P02';
 }

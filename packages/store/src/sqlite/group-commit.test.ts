@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Durability, Sql } from '../database.ts';
 import { GroupCommit, type TransactionControl } from './group-commit.ts';
 
-/** Work that needs no database: the group only passes it on. */
+/** Stands for a connection; the work needs no database, because the group only passes it on. */
 const SQL = {} as Sql;
 
 function recorded(failing: { readonly statement?: string; readonly losesAll?: boolean } = {}) {
@@ -36,7 +36,7 @@ function recorded(failing: { readonly statement?: string; readonly losesAll?: bo
 }
 
 describe('group commit', () => {
-  it('[D01] shares one commit among those who ask together, and answers only after it', async () => {
+  it('[D01] shares one commit among simultaneous transactions, and resolves them only after it', async () => {
     const { log, work } = recorded();
     await Promise.all([work('a'), work('b')]);
     expect(log).toEqual([
@@ -54,7 +54,7 @@ describe('group commit', () => {
     ]);
   });
 
-  it('undoes only the one that fails', async () => {
+  it('rolls back only the one that fails', async () => {
     const { log, work } = recorded();
     const results = await Promise.allSettled([work('a'), work('b', 'fails'), work('c')]);
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -69,7 +69,7 @@ describe('group commit', () => {
     expect(log.at(-1)).toBe('rollback');
   });
 
-  it('[D01] fails all with the true reason when the database gave everything up by itself', async () => {
+  it('[D01] fails all with the original reason when the database rolled everything back by itself', async () => {
     const { log, work } = recorded({ losesAll: true });
     const results = await Promise.allSettled([work('a'), work('b', 'fails'), work('c')]);
     const reasons = results.map((result) => result.status === 'rejected' && String(result.reason));
@@ -84,7 +84,7 @@ describe('group commit', () => {
     await expect(work('b')).rejects.toThrow('begin immediate failed');
   });
 
-  it('lets timers have their turn between groups, however many ask', async () => {
+  it('lets timers run between groups, however many transactions are requested', async () => {
     const { log, work } = recorded();
     const timer = new Promise<number>((resolve) => {
       setTimeout(() => resolve(log.filter((line) => line.startsWith('told')).length), 0);
@@ -96,7 +96,7 @@ describe('group commit', () => {
     expect(await timer).toBeLessThan(2_000);
   });
 
-  it('is idle when all who asked before are answered', async () => {
+  it('is idle when all earlier requests are answered', async () => {
     const { log, work, group } = recorded();
     const many = Array.from({ length: 150 }, (_, i) => work(`${i}`));
     await group.idle();
@@ -105,7 +105,7 @@ describe('group commit', () => {
     await Promise.all(many);
   });
 
-  it('[D01] spares the sync only where nobody in the group needs it', async () => {
+  it('[D01] skips the sync only if nobody in the group needs it', async () => {
     const survived = ({ log }: { log: readonly string[] }) =>
       log.filter((line) => line.startsWith('survive'));
     const lax = recorded();

@@ -2,33 +2,35 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers';
 import type { Durability, Sql } from '../database.ts';
 
-/** So many transactions at most share a commit: about 10 ms of work before others get a turn. */
+/**
+ * The maximum number of transactions per commit: about 10 ms of work before other tasks get a turn.
+ */
 const GROUP_SIZE = 64;
 
-/** The commands of a transaction, run on the connection that the group holds. */
+/** Transaction commands, run on the connection that the group holds. */
 export interface TransactionControl {
   run(statement: 'begin immediate' | 'commit' | 'rollback' | Savepoint): void;
-  /** Sets what the following commits survive; called outside of transactions. */
+  /** Sets what the following commits must survive; called outside of transactions. */
   survive(durability: Durability): void;
-  /** False outside a transaction, and when SQLite gave the whole transaction up by itself. */
+  /** False outside a transaction, and after SQLite rolled back the whole transaction by itself. */
   inTransaction(): boolean;
 }
 type Savepoint = 'savepoint one' | 'release one' | 'rollback to one';
 
-/** Gives one caller its answer; called when the common commit is on the disk. */
+/** Resolves one caller's promise; called once the shared commit is on disk. */
 type Answer = () => void;
 
 interface Member {
   readonly durability: Durability;
-  /** Does the caller's work; resolves to the result for the caller if the commit succeeds. */
+  /** Does the caller's work. Resolves to a function that delivers the result after the commit. */
   readonly work: (sql: Sql) => Promise<Answer>;
   readonly fail: (reason: unknown) => void;
 }
 
 /**
- * One sync to disk for all transactions that are asked for in the same turn of the event loop:
- * the sync is what a small transaction costs. Each has a savepoint, so a failing one undoes only
- * itself, and each caller is answered after the common commit, so accepted still means stored.
+ * One sync to disk for all transactions requested in the same turn of the event loop, because the
+ * sync is the main cost of a small transaction. Each has a savepoint, so a failing one undoes only
+ * itself, and each caller is resolved after the shared commit, so accepted still means stored.
  */
 export class GroupCommit {
   readonly #withConnection: (use: (sql: Sql) => Promise<void>) => Promise<void>;
@@ -36,7 +38,7 @@ export class GroupCommit {
   #members: Member[] = [];
   #scheduled = false;
 
-  /** `withConnection` keeps all others from the only connection meanwhile. */
+  /** `withConnection` keeps all others from using the only connection meanwhile. */
   constructor(
     withConnection: (use: (sql: Sql) => Promise<void>) => Promise<void>,
     control: TransactionControl,
@@ -45,12 +47,13 @@ export class GroupCommit {
     this.#control = control;
   }
 
-  /** Runs `work` as a transaction of its own; resolves when it is as durable as asked. */
+  /** Runs `work` as its own transaction and resolves when it is as durable as requested. */
   transact<T>(work: (sql: Sql) => Promise<T>, durability: Durability): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#members.push({
       durability,
-      // Of its caller, whatever the group runs in: a hang must be blamed on the work that it belongs to.
+      // Runs in the caller's async context, whichever context the group runs in, so that a hang is
+      // attributed to the work that caused it.
       work: AsyncLocalStorage.bind((sql) => work(sql).then((value) => () => resolve(value))),
       fail: reject,
     });
@@ -58,15 +61,15 @@ export class GroupCommit {
     return promise;
   }
 
-  /** Resolves when everything that was asked for is answered, well or badly. */
+  /** Resolves once all earlier requests are settled. */
   async idle(): Promise<void> {
-    // Groups are formed in order, so whatever this one comes to, those before it are through.
+    // Groups are formed in order, so when this one settles, all earlier ones have settled too.
     await this.transact(async () => undefined, 'power-cut').catch(() => undefined);
   }
 
   /**
-   * Not at once but after the events that are ready: they may bring more members, and timers and
-   * sockets get their turn, which they would not while `node:sqlite` answers without waiting.
+   * Commits only after the events that are ready, which may add more members. This also gives
+   * timers and sockets a turn, because `node:sqlite` never waits.
    */
   #schedule(): void {
     if (this.#scheduled) return;
@@ -95,7 +98,8 @@ export class GroupCommit {
     this.#control.run('begin immediate');
     try {
       const answers: Answer[] = [];
-      // What fails alone is undone with the transaction; only several need a savepoint each.
+      // A single transaction that fails is rolled back as a whole; only several need a savepoint
+      // each.
       const [only, ...others] = group;
       if (only !== undefined && others.length === 0) answers.push(await only.work(sql));
       else for (const member of group) answers.push(await this.#attempt(member, sql));
@@ -114,7 +118,7 @@ export class GroupCommit {
       this.#control.run('release one');
       return answer;
     } catch (reason) {
-      // After a full disk, for instance, nothing is left to go back to: the group fails together.
+      // After a full disk, for example, the savepoints are gone, so the whole group fails.
       if (!this.#control.inTransaction()) throw reason;
       this.#control.run('rollback to one');
       this.#control.run('release one');

@@ -25,7 +25,7 @@ describe('a SQLite connection', () => {
     return Object.values(row ?? {})[0];
   };
 
-  it('[D01] syncs each commit to the disk before it is called stored', async () => {
+  it('[D01] syncs each commit to disk before it resolves', async () => {
     expect(await pragma('journal_mode')).toBe('wal');
     // 1 is NORMAL, 2 is FULL, see sqlite.org/pragma.html#pragma_synchronous
     expect(await pragma('synchronous')).toBe(2);
@@ -35,12 +35,12 @@ describe('a SQLite connection', () => {
     expect(await pragma('synchronous')).toBe(2);
   });
 
-  it('minds references and waits for locks of others', async () => {
+  it('enforces references and waits for locks of others', async () => {
     expect(await pragma('foreign_keys')).toBe(1);
     expect(await pragma('busy_timeout')).toBe(5_000);
   });
 
-  it('shows a read nothing that is not committed', async () => {
+  it('hides uncommitted changes from reads', async () => {
     await database.write((sql) => sql.run(dynamicStatement('create table t (x integer)')));
     const writing = database.write(async (sql) => {
       await sql.run(dynamicStatement('insert into t values (1)'));
@@ -66,7 +66,7 @@ describe('a SQLite connection', () => {
 const explain = (thrown: unknown) => explainSqliteFailure('/data/parley.db', thrown);
 
 describe('a failure of SQLite', () => {
-  it('is explained when the disk is full, as SQLite itself reports it', () => {
+  it('is explained when the disk is full, as SQLite reports it', () => {
     const sqlite = new DatabaseSync(':memory:');
     sqlite.exec('pragma max_page_count = 3; create table t (x text)');
     const fill = () => sqlite.exec(`insert into t values ('${'x'.repeat(50_000)}')`);
@@ -110,7 +110,7 @@ describe('a failure of SQLite', () => {
     expect(explain(Object.assign(new Error('fs says'), { code })).code).toBe(expected);
   });
 
-  it('keeps a StoreError, and does not fall over something that is no error', () => {
+  it('keeps a StoreError, and handles a thrown value that is not an error', () => {
     const known = new StoreError('store-part-state', 'known');
     expect(explain(known)).toBe(known);
     expect(explain('what?').code).toBe('store-failed');

@@ -17,29 +17,28 @@ import {
 } from '../database.ts';
 import { GroupCommit } from './group-commit.ts';
 
-/** The time for which a statement waits for a lock of another process. */
+/** How long a statement waits for a lock of another process, in ms. */
 const BUSY_TIMEOUT_MS = 5_000;
 /**
- * Pages in the log before they are copied into the database; SQLite's default is 1,000. The same pages change
- * with every message, so rarer copies are fewer: 12 % more answers a second, 6 % less processor time.
+ * Pages in the log before a checkpoint copies them into the database; SQLite's default is 1,000.
+ * The same pages change with every message, so fewer checkpoints copy fewer pages: 12 % more
+ * answers per second, 6 % less processor time.
  */
 const LOG_PAGES = 4_000;
-/** The size of the log that is left: `LOG_PAGES` of 4 kB. */
+/** The size to which the log is truncated: `LOG_PAGES` of 4 kB. */
 const LARGEST_LOG_BYTES = 16 * 1024 * 1024;
 
-/** The options of `openSqlite`: the file, and what to call it in messages. */
+/** The options of `openSqlite`: the file, and its name in messages. */
 interface SqliteOptions {
   readonly path: string;
   readonly name: string;
-  /** For tests: what a database in memory holds at first, as SQLite serializes it. */
+  /** For tests: the initial content of an in-memory database, as serialized by SQLite. */
   readonly content?: Uint8Array | undefined;
-  /** Called with the text of each query; for the check of query plans. */
+  /** Called with the text of each query, to check query plans. */
   readonly onQuery?: (text: string) => void;
 }
 
-/**
- * Opens or creates a SQLite file that only its owner may read. Throws StoreErrors.
- */
+/** Opens or creates a SQLite file that only its owner may read. Throws StoreErrors. */
 export function openSqlite(options: SqliteOptions): Database {
   const explain = (thrown: unknown) => explainSqliteFailure(options.name, thrown);
   try {
@@ -58,7 +57,10 @@ export function openSqlite(options: SqliteOptions): Database {
   }
 }
 
-/** SQLite gives its side files the mode of the database, so the database must have it first. True: it is empty. */
+/**
+ * Creates the database with private permissions before SQLite opens it, because SQLite gives its
+ * side files the mode of the database. Returns whether the file is empty.
+ */
 function keepPrivate(path: string): boolean {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', 0o600));
@@ -68,9 +70,9 @@ function keepPrivate(path: string): boolean {
 }
 
 /**
- * FULL syncs the log at each commit. With NORMAL a power cut loses the last commits; among those of
- * `power-cut` are messages that were confirmed to the platform (D01). A later FULL
- * commit syncs what NORMAL ones before it wrote.
+ * FULL syncs the log on each commit. With NORMAL, a power cut may lose the last commits; for
+ * messages already confirmed to the platform, that must not happen (D01). A later FULL commit also
+ * syncs the NORMAL ones before it.
  */
 const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
   'power-cut': 'pragma synchronous = full',
@@ -78,17 +80,17 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
 };
 
 function configure(sqlite: DatabaseSync, isNew: boolean): void {
-  // So that retention can give free pages back to the disk. In a file that has this it would be a write.
+  // Lets retention return free pages to the disk. Setting it on an existing file would be a write.
   if (isNew) sqlite.exec('pragma auto_vacuum = incremental');
-  // A long reader, such as a backup, makes the log grow; it becomes small again with the next checkpoint.
+  // A long reader, such as a backup, makes the log grow; the next checkpoint truncates it again.
   sqlite.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${LARGEST_LOG_BYTES}`);
   sqlite.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`);
   sqlite.exec(SYNCHRONOUS['power-cut']);
-  // What is rewritten is overwritten on the disk: else `/forget` would miss copies that were given free.
+  // Overwrites deleted content on disk. Otherwise, `/forget` would miss copies in freed pages.
   sqlite.exec('pragma secure_delete = on');
   sqlite.exec('pragma foreign_keys = on');
-  // What a savepoint would undo is kept in memory; SQLite would write a file of its own for it as
-  // soon as it exceeds 64 kB, which the commit of one turn does (0.1 ms). Nothing durable is in it.
+  // Keeps savepoint journals in memory. SQLite would otherwise write a temporary file as soon as
+  // one exceeds 64 kB, as in the commit of one turn (0.1 ms). Nothing in them is durable.
   sqlite.exec('pragma temp_store = memory');
 }
 
@@ -128,7 +130,7 @@ function sqliteDatabase(
   };
   const transact = <T>(work: (sql: Sql) => Promise<T>, durability: Durability): Promise<T> =>
     open ? transactions.transact(work, durability).catch(explained) : Promise.reject(closed());
-  const closed = () => new StoreError('store-closed', `${options.name} is closed already.`);
+  const closed = () => new StoreError('store-closed', `${options.name} is already closed.`);
   return {
     dialect: 'sqlite',
     async read(work) {
@@ -144,10 +146,10 @@ function sqliteDatabase(
       transact((sql) => sql.run(statement, ...params), durability),
     writePriority: (work) => transact(work, 'process'),
     writeUnlimited: (work) => transact(work, 'power-cut'),
-    // A file has one connection as long as it is open.
+    // A file has a single connection while it is open.
     onConnect: () => undefined,
     historyVersion() {
-      // It changes with every commit of another process on the file, such as a command's.
+      // Changes with every commit by another process on the file, such as a command.
       const { data_version: seen } = prepared.text('pragma data_version').get() ?? {};
       if (seen !== foreign) foreignChanges += 1;
       foreign = Number(seen);
@@ -157,30 +159,33 @@ function sqliteDatabase(
       if (!open) return;
       open = false;
       await transactions.idle();
-      // Reads that were asked for before end first: what they wait for is done in this turn of the loop.
+      // Earlier reads end first; what they wait for is done in this turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
       sqlite.close();
     },
   };
 }
 
-/** Texts that are composed: a few dozen; rows of a backup make more, and those may fall out. */
+/** Composed texts: usually a few dozen. Rows of a backup make more, which may be evicted. */
 const CAPACITY = 300;
 
-/** A prepared statement, and whether it may change what the history of a chat reads like. */
+/** A prepared statement, and whether it may change how the history of a chat reads. */
 interface Made {
   readonly query: StatementSync;
   readonly rewrites: boolean;
 }
 
 /**
- * Changes entries of the history, or says of a part that it did not arrive; a part on its way to its chat
- * is not meant, nor are entries that are appended.
+ * Matches statements that change history entries or mark parts as undelivered. Deliveries in
+ * progress and appended entries do not count.
  */
 const REWRITES = /\b(update|delete from) "?(transcript|outbox)\b/;
 const ON_ITS_WAY = /^update outbox set (state = '(pending|sending|sent)'|sender =)/;
 
-/** Prepared statements of one connection, because preparing costs more than running most of them. */
+/**
+ * The prepared statements of one connection, because preparing costs more than running most of
+ * them.
+ */
 class Prepared {
   readonly #sqlite: DatabaseSync;
   readonly #onQuery: (text: string) => void;
@@ -198,7 +203,7 @@ class Prepared {
     return this.#historyVersion;
   }
 
-  /** The statement, to be run at once. Throws what `node:sqlite` throws for a text that is no statement. */
+  /** Returns a statement to be run at once. Throws the error of `node:sqlite` for invalid SQL. */
   get(statement: Statement): StatementSync {
     if (statement.isComposed) return this.text(textFor('sqlite', statement));
     let made = this.#statements.get(statement);
@@ -231,7 +236,7 @@ class Prepared {
 }
 
 /**
- * Runs queries on the only connection: within the open transaction, or outside of all, where each
+ * Runs queries on the only connection: within the open transaction, or outside of any, where each
  * query waits until no transaction is open.
  */
 class SqliteSql implements Sql {
@@ -276,20 +281,20 @@ const UNWRITABLE: Explanation = [
 ];
 const FULL: Explanation = [
   'store-full',
-  (name) => `The disk that holds ${name} is full; nothing was written. Make room on it.`,
+  (name) => `The disk that holds ${name} is full; nothing was written. Free some space on it.`,
 ];
 const DAMAGED: Explanation = [
   'store-damaged',
   (name) =>
-    `${name} is damaged or is not a database of Parley. Put a backup back with "parley restore FILE", or move it away to start with an empty one.`,
+    `${name} is damaged or is not a database of Parley. Restore a backup with "parley restore FILE", or move it away to start with an empty one.`,
 ];
 const BUSY: Explanation = [
   'store-busy',
-  (name) => `Another program holds ${name} locked. Try again, or stop that program.`,
+  (name) => `Another program has locked ${name}. Try again, or stop that program.`,
 ];
 const FAILED: Explanation = ['store-failed', (name) => `A query on ${name} failed.`];
 
-/** SQLite's primary result codes (sqlite.org/rescode.html) that have a remedy of their own. */
+/** SQLite's primary result codes (sqlite.org/rescode.html) that have their own remedy. */
 const BY_RESULT_CODE: ReadonlyMap<number, Explanation> = new Map([
   [3, UNWRITABLE],
   [5, BUSY],
@@ -309,7 +314,7 @@ const BY_SYSTEM_CODE: ReadonlyMap<string, Explanation> = new Map([
   ['EDQUOT', FULL],
 ]);
 
-/** Explains what SQLite or the file system threw about the database called `name`. */
+/** Converts an error of SQLite or the file system about the database `name` into a StoreError. */
 export function explainSqliteFailure(name: string, thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown;
   const [code, message] = explanationOf(thrown);
@@ -319,7 +324,7 @@ export function explainSqliteFailure(name: string, thrown: unknown): StoreError 
 function explanationOf(thrown: unknown): Explanation {
   if (!(thrown instanceof Error)) return FAILED;
   if ('errcode' in thrown && typeof thrown.errcode === 'number') {
-    // The low byte is the primary code, the rest says in which corner it happened.
+    // The low byte is the primary code; the rest is details.
     return BY_RESULT_CODE.get(thrown.errcode & 0xff) ?? FAILED;
   }
   if ('code' in thrown && typeof thrown.code === 'string') {

@@ -5,13 +5,13 @@ import { data, formerly, int, serial, since, table, words, wordsJson } from './t
 const SENDER_OF_ORIGIN =
   "/*sqlite (origin ->> '$.channel') || ':' || (origin ->> '$.sender.id')*//*pg (cast(origin as json) ->> 'channel') || ':' || (cast(origin as json) #>> '{sender,id}')*/";
 
-/** Conversations, and what lasts longer than a turn. */
+/** Conversations, and everything that outlasts a turn. */
 export const CONVERSATION_TABLES = {
   /** A lane: its lease, its session, and what people chose for it. */
   conversation: table({
     columns: {
       id: data('not null primary key'),
-      /** Fencing token: grows with every lease and every `/stop`. */
+      /** Fencing token; grows with every lease and every `/stop`. */
       epoch: int('not null default 0'),
       /** Grows with `/new`. */
       session: int('not null default 0'),
@@ -20,13 +20,16 @@ export const CONVERSATION_TABLES = {
       created_at: int('not null'),
       mode: data("not null default 'agent'"),
       mode_since: int('not null default 0'),
-      /** The turn whose plan may be run; null: there is none, or something newer was said. */
+      /** The turn whose plan may be run; null if there is none, or something newer was said. */
       plan: data(),
-      /** 1: it was run. */
+      /** 1 if it was run. */
       plan_run: int('not null default 0'),
-      /** Chosen with `/model`; null: that of the settings. */
+      /** The model chosen with `/model`; null for the model of the settings. */
       model: data(),
-      /** Until then (ms, shared clock) a person leads it and no turn is claimed; null or past: the agent answers. */
+      /**
+       * Until this time (ms, shared clock) a person leads it and no turn is claimed. Null or past:
+       * the agent answers.
+       */
       taken_over_until: since(39, int()),
       /** The newest message (`inbox.seq`) and part (`outbox.seq`) when people deleted it: up to these it is not shown. */
       deleted_message: since(40, int()),
@@ -37,19 +40,19 @@ export const CONVERSATION_TABLES = {
         'create index conversation_taken_over on conversation (taken_over_until) where taken_over_until is not null',
       ],
     },
-    kept: 'one row for each chat and each run of a sub-agent; kept',
+    kept: 'one row per chat and sub-agent run; kept',
   }),
-  /** The record of takeovers (U12): who took a conversation over, and how that ended. */
+  /** The record of takeovers (U12): who took a conversation over, and how the takeover ended. */
   takeover: table({
     since: 39,
     columns: {
       seq: serial(),
       conversation_id: data('not null references conversation (id)'),
-      /** The name of a sign-in. */
+      /** The name of the person's sign-in. */
       taken_by: data('not null'),
       taken_at: int('not null'),
       until: int('not null'),
-      /** Null: it lasts, or it ended by itself. */
+      /** Null while it lasts, or if it expired. */
       ended_at: int(),
       ended_by: data(),
     },
@@ -91,11 +94,11 @@ export const CONVERSATION_TABLES = {
     kept: 'one row for each conversation that a person opened, named, pinned or archived',
     forget: { persons: { by: 'phrases' } },
   }),
-  /** Jobs with a timetable (H08). */
+  /** Scheduled jobs (H08). */
   cron_job: table({
     columns: {
       id: data('not null primary key'),
-      /** The call that set it up: the same call adds nothing. */
+      /** The request that created it. Repeating the request adds nothing. */
       request_key: formerly('asked_by', 38, data('not null unique')),
       conversation_id: data('not null references conversation (id)'),
       origin: wordsJson('not null'),
@@ -108,7 +111,7 @@ export const CONVERSATION_TABLES = {
       next_at: int(),
       failures: int('not null default 0'),
       last_at: int(),
-      /** The id of the message that its last run began with. */
+      /** The id of the message that started its last run. */
       last_message_id: formerly('last_message', 38, data()),
       last_outcome: words(),
       created_at: int('not null'),
@@ -136,7 +139,7 @@ export const CONVERSATION_TABLES = {
       last_at: int(),
       last_reason: data(),
     },
-    kept: 'one row for each agent',
+    kept: 'one row per agent',
   }),
   /** The number of the next version of SOUL.md. */
   soul: table({
@@ -144,14 +147,17 @@ export const CONVERSATION_TABLES = {
       agent: data('not null primary key'),
       next_number: int('not null'),
     },
-    kept: 'one row for each agent',
+    kept: 'one row per agent',
   }),
-  /** Versions of SOUL.md and proposals for them (W06). They stay: only its own commands change a character. */
+  /**
+   * Versions of SOUL.md and proposals for them (W06). They stay: `/forget` changes nothing in them,
+   * only the commands for SOUL.md do.
+   */
   soul_version: table({
     columns: {
       agent: data('not null references soul (agent)'),
       number: int('not null'),
-      /** The call that proposed it: the same call proposes nothing more. */
+      /** The request that proposed it. Repeating the request adds nothing. */
       request_key: formerly('asked_by', 38, data('not null')),
       text: words('not null'),
       head: words('not null'),
@@ -177,8 +183,8 @@ export const CONVERSATION_TABLES = {
     forget: 'stays',
   }),
   /**
-   * The places of memories and the number of times they were of use. The files are the truth: `/forget` takes out
-   * their lines.
+   * Where memories are stored and how often they were used. The files are the truth: `/forget`
+   * removes their lines there.
    */
   memory_entry: table({
     columns: {
@@ -217,7 +223,7 @@ export const CONVERSATION_TABLES = {
     },
     forget: { persons: { by: 'phrases' } },
   }),
-  /** Summaries of a session, each of which the key lets be written once (G11). */
+  /** Summaries of a session. The key ensures that each is written once (G11). */
   summary: table({
     columns: {
       seq: serial(),
@@ -226,9 +232,9 @@ export const CONVERSATION_TABLES = {
       reader: data('not null'),
       kind: data('not null'),
       mark: data('not null'),
-      /** The `seq` of the last transcript entry that is in it. */
+      /** The `seq` of the last transcript entry that it covers. */
       last_seq: formerly('reaches', 38, int()),
-      /** Null: a claim, before the summary is written. */
+      /** Null for a claim, before the summary is written. */
       content: wordsJson(),
       claimed_by: data(),
       claimed_until: int('not null'),
@@ -238,7 +244,7 @@ export const CONVERSATION_TABLES = {
     kept: {
       keeps: ['history'],
       at: 'created_at',
-      // The newest summary of a session says what was before the history.
+      // The newest summary of a session is needed, because it replaces the older history.
       needed: `kind = 'history' and content is not null and ${ofSession('summary')}
       and not exists (select 1 from summary as newer where newer.conversation_id = summary.conversation_id
         and newer.session = summary.session and newer.reader = summary.reader
@@ -246,7 +252,7 @@ export const CONVERSATION_TABLES = {
     },
     forget: { persons: ALL_OF_GROUP },
   }),
-  /** The values that stay the same for a whole session (S07, P05). */
+  /** The values that stay fixed for a whole session (S07, P05). */
   session_snapshot: table({
     formerly: { name: 'session_pin', until: 38 },
     columns: {

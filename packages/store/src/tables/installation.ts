@@ -2,7 +2,7 @@ import { data, int, since, table, words } from './table.ts';
 
 /** The installation: its database, its processes and its channels. */
 export const INSTALLATION_TABLES = {
-  /** The migrations that a database has seen. */
+  /** The migrations applied to a database. */
   parley_migration: table({
     columns: {
       number: int('not null primary key'),
@@ -11,10 +11,13 @@ export const INSTALLATION_TABLES = {
       applied_at: int('not null'),
     },
     since: 'apart',
-    kept: 'one row for each step',
-    notInBackup: 'It belongs to the database that is restored, which is migrated then.',
+    kept: 'one row per migration',
+    notInBackup: 'It belongs to the restored database, which is migrated then.',
   }),
-  /** Which database this is, how far it has come, and how often it was found to have gone back; one row. */
+  /**
+   * Identifies the database, how far it has come, and how often it was found to have gone back; one
+   * row.
+   */
   store_state: table({
     columns: {
       id: int('not null primary key'),
@@ -27,7 +30,7 @@ export const INSTALLATION_TABLES = {
     },
     since: 33,
     kept: 'one row',
-    notInBackup: 'It says which database this is, and a restored one is another.',
+    notInBackup: 'It identifies this database, and a restored one is another.',
   }),
   /** The result of the last round of retention (D15); one row. */
   retention_run: table({
@@ -41,9 +44,9 @@ export const INSTALLATION_TABLES = {
     },
     later: { 33: ['update retention_run set counted_to = ended_at'] },
     kept: 'one row',
-    notInBackup: 'It is true of this moment only.',
+    notInBackup: 'It is only valid at this moment.',
   }),
-  /** The index of the search. It has no columns in common: FTS5 on SQLite, `tsvector` on PostgreSQL. */
+  /** The search index. Its columns differ: FTS5 on SQLite, `tsvector` on PostgreSQL. */
   search_entry: table({
     columns: {},
     since: 'apart',
@@ -51,7 +54,8 @@ export const INSTALLATION_TABLES = {
       31: (dialect) =>
         dialect === 'sqlite'
           ? [
-              // Without the texts themselves; the words are split already, and `ascii` splits them at spaces only.
+              // Contentless, without the texts themselves. The words are already split, and the
+              // `ascii` tokenizer only splits at spaces.
               `create virtual table search_entry using fts5(
             words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
             ]
@@ -60,10 +64,10 @@ export const INSTALLATION_TABLES = {
               'create index search_entry_words on search_entry using gin (words)',
             ],
     },
-    kept: 'words of messages and answers, for the search; with them',
-    notInBackup: 'It is built again from the messages.',
+    kept: 'words of messages and answers, for the search; as long as those',
+    notInBackup: 'It is rebuilt from the messages.',
   }),
-  /** The progress of each of the two sources in the index. */
+  /** How far each of the two sources is indexed. */
   search_index_progress: table({
     formerly: { name: 'search_reach', until: 38 },
     columns: {
@@ -71,9 +75,12 @@ export const INSTALLATION_TABLES = {
       seq: int('not null'),
     },
     kept: 'two rows',
-    notInBackup: 'It is built again from the messages.',
+    notInBackup: 'It is rebuilt from the messages.',
   }),
-  /** The leases in a deployment of several processes. A free lease has no owner; its row stays for its epoch. */
+  /**
+   * The leases in a deployment of several processes. A free lease has no owner; its row is kept for
+   * its epoch.
+   */
   lease: table({
     columns: {
       name: data('not null primary key'),
@@ -81,10 +88,10 @@ export const INSTALLATION_TABLES = {
       owner: data(),
       lease_until: int(),
     },
-    kept: 'one row for each thing to hold',
-    notInBackup: 'It is true of this moment only.',
+    kept: 'one row per lease',
+    notInBackup: 'It is only valid at this moment.',
   }),
-  /** The processes that there are. */
+  /** The running processes. */
   process: table({
     columns: {
       id: data('not null primary key'),
@@ -97,8 +104,8 @@ export const INSTALLATION_TABLES = {
       seen_at: int('not null'),
       facts: data(),
     },
-    kept: 'a day after it was last seen',
-    notInBackup: 'It is true of this moment only.',
+    kept: 'one day after the process was last seen',
+    notInBackup: 'It is only valid at this moment.',
   }),
   /** The values that adapters keep between starts, such as WhatsApp's session keys. */
   adapter_state: table({
@@ -111,7 +118,7 @@ export const INSTALLATION_TABLES = {
       value: words('not null'),
     },
     key: ['channel', 'account', 'kind', 'id'],
-    kept: 'by each channel itself',
+    kept: 'as each channel decides',
     forget: 'apart',
   }),
   /** Accounts that people have paused. */
@@ -123,6 +130,6 @@ export const INSTALLATION_TABLES = {
       since: int('not null'),
     },
     key: ['channel', 'account'],
-    kept: 'accounts that are paused',
+    kept: 'paused accounts',
   }),
 };

@@ -1,10 +1,13 @@
 import { hasLetter, IN_PERSONS, IN_SEQS, OF_CONVERSATION, rowsWhere } from './conditions.ts';
 import { bytes, data, formerly, int, serial, since, table, words, wordsJson } from './table.ts';
 
-/** Begins the ids of reactions in `group_context`; no platform has ids with a space. */
+/** The prefix of reaction ids in `group_context`. No platform id contains a space. */
 export const REACTION_PREFIX = 'reaction ';
 
-/** The newest messages of owners, in which it is looked up where they are reached: kept whatever their age. */
+/**
+ * The number of owners' newest messages that are kept whatever their age, because they tell where
+ * owners can be reached.
+ */
 export const OWNER_MESSAGES = 200;
 
 const BY_PERSON = `message not like '%,"trigger":"%'`;
@@ -13,7 +16,7 @@ const HAS_BYTES = 'where bytes is not null or file_id is not null';
 
 /** Inbound messages, and those that were given up. */
 export const MESSAGE_TABLES = {
-  /** Messages as they came in; the order of a lane is `seq`. */
+  /** Messages as received; `seq` is the order of a lane. */
   inbox: table({
     columns: {
       seq: serial(),
@@ -28,13 +31,16 @@ export const MESSAGE_TABLES = {
       state: data('not null'),
       turn_id: data('references turn (id)'),
       outcome: data(),
-      /** 1: an owner wrote it in a direct chat. */
+      /** 1 if an owner wrote it in a direct chat. */
       from_owner: int('not null default 0'),
       reason: words(),
-      /** No turn takes it before. */
+      /** No turn takes it before this time. */
       settles_at: int(),
       interruptions: int('not null default 0'),
-      /** These are for `/why`; `done_at`: set aside or withdrawn, `repeats`: sent again by the platform. */
+      /**
+       * The following columns are for `/why`. `done_at`: set aside or withdrawn. `repeats`: sent
+       * again by the platform.
+       */
       claimed_at: int(),
       done_at: int(),
       repeats: int('not null default 0'),
@@ -77,13 +83,19 @@ export const MESSAGE_TABLES = {
       text: words(),
       created_at: int('not null'),
       updated_at: int('not null'),
-      /** After all columns of 0.1.0, because SQLite is slow to read what follows a large value. */
+      /**
+       * After all other columns of 0.1.0, because SQLite is slow to read what follows a large
+       * value.
+       */
       bytes: bytes(),
-      /** The file; what 0.1.0 stored is in `bytes` until it is dropped, a day after it was fetched. */
+      /**
+       * The file. Bytes stored by 0.1.0 stay in `bytes` until they are dropped, a day after they
+       * were fetched.
+       */
       file_id: since(34, data()),
-      /** Its sender as their platform calls them. */
+      /** Its sender, as identified by the platform. */
       person: since(34, data()),
-      /** 1: its sender lets it be seen once; its bytes go with its turn. */
+      /** 1 if its sender made it view-once; its bytes are dropped after its turn. */
       view_once: since(37, int()),
     },
     key: ['inbox_seq', 'attachment_index'],
@@ -103,14 +115,17 @@ export const MESSAGE_TABLES = {
         where view_once = 1 and ref <> '-'`,
       ],
     },
-    kept: 'with its message; the bytes for a day',
+    kept: 'as long as its message; the bytes for a day',
     forget: {
       persons: rowsWhere(`inbox_seq ${IN_SEQS}`),
       counts: 'messages',
       of: 'inbox_seq in (select seq from inbox where conversation_id = :conversation)',
     },
   }),
-  /** The messages of a group since the last turn (F06): deleted when the turn that it belongs to is committed. */
+  /**
+   * The messages of a group since the last turn (F06). They are deleted when the turn that took
+   * them is committed.
+   */
   group_context: table({
     columns: {
       seq: serial(),
@@ -123,7 +138,7 @@ export const MESSAGE_TABLES = {
       sender_name: words('not null'),
       text: words('not null'),
       received_at: formerly('heard_at', 38, int('not null')),
-      /** The turn that it belongs to while it runs; null: it waits for the next. */
+      /** The running turn that took it; null while it waits for the next turn. */
       turn_id: data('references turn (id)'),
     },
     unique: ['channel', 'account', 'chat_id', 'message_id'],
@@ -133,13 +148,13 @@ export const MESSAGE_TABLES = {
     },
     kept: 'the last 50 of each chat',
     forget: {
-      // A reaction of anyone may quote them.
+      // Anyone's reaction may quote the person's words.
       persons: rowsWhere(`${OF_CONVERSATION} and (channel || ':' || sender_id ${IN_PERSONS}
         or message_id like '${REACTION_PREFIX}%')`),
       counts: 'messages',
     },
   }),
-  /** Why a message was not taken (D08). No text is kept. */
+  /** Why a message was not accepted (D08). No text is stored. */
   ingress_decision: table({
     formerly: { name: 'decision', until: 38 },
     columns: {
@@ -161,7 +176,7 @@ export const MESSAGE_TABLES = {
     },
     kept: { keeps: ['decisions'], at: 'decided_at' },
   }),
-  /** The work that was given up, one row for each time (D06). */
+  /** Work that was given up, one row each time (D06). */
   dead_letter: table({
     columns: {
       seq: serial(),
@@ -179,7 +194,7 @@ export const MESSAGE_TABLES = {
     },
     kept: {
       keeps: ['messages'],
-      // Without it a dead letter is open: neither it nor its subject ages.
+      // Null for an open dead letter: neither it nor its subject ages.
       at: 'settled_at',
       isUnsorted: true,
     },

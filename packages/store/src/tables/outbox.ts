@@ -1,18 +1,18 @@
 import { hasLetter, IN_TURNS, rowsWhere } from './conditions.ts';
 import { bytes, data, int, serial, since, table, words, wordsJson } from './table.ts';
 
-/** Outbound parts, and their files. */
+/** Outbound parts and their files. */
 export const OUTBOX_TABLES = {
   /** Parts of answers on their way to a platform. */
   outbox: table({
     columns: {
-      /** A part that is sent once more takes a new one. */
+      /** A part that is sent again gets a new number. */
       seq: serial(),
       id: data('not null unique'),
       idempotency_key: data('not null unique'),
       turn_id: data('references turn (id)'),
       part_index: int(),
-      /** The part whose fate this one reports. */
+      /** The part whose failure this one reports. */
       notice_of: data('references outbox (id)'),
       channel: data('not null'),
       account: data('not null'),
@@ -26,24 +26,24 @@ export const OUTBOX_TABLES = {
       platform_message_id: data(),
       created_at: int('not null'),
       updated_at: int('not null'),
-      /** The epoch of the account's lease under which it is being sent. */
+      /** The epoch of the account lease under which it is being sent. */
       sender: int(),
-      /** When the platform was first asked to take it, and when last. */
+      /** When it was first and last passed to the platform. */
       tried_at: int(),
       sending_at: int(),
       sent_at: int(),
-      /** One line for each time it was put off. */
+      /** One line for each time it was delayed. */
       retries: words(),
-      /** The `seq` of the message that it answers, where no turn does. */
+      /** The `seq` of the message that it answers without a turn. */
       answers: int(),
       trace: data(),
       /**
-       * The people whose words it carries besides those of its turn and of the message that it answers: ids of turns
-       * and people, one a line; null: stored before this was known.
+       * Whose words it contains, besides those of its turn and of the message it answers: ids of
+       * turns and people, one per line. Null for rows from before this was recorded.
        */
       about: since(36, data()),
       has_buttons: since(36, int('not null default 0')),
-      /** `edited` or `deleted` since it was sent. */
+      /** Set to `edited` or `deleted` if it was changed after it was sent. */
       changed: since(36, data()),
     },
     indexes: {
@@ -84,7 +84,7 @@ export const OUTBOX_TABLES = {
       persons: { by: 'parts' },
       counts: 'answers',
       whole: 'texts',
-      // What went to the chats of the conversation, answers to commands included.
+      // Everything sent to the chats of the conversation, including answers to commands.
       of: `(channel, account, chat_id) in
       (select channel, account, chat_id from inbox where conversation_id = :conversation)`,
     },
@@ -115,7 +115,7 @@ export const OUTBOX_TABLES = {
         'create index agent_file_file on agent_file (file_id) where file_id is not null',
       ],
     },
-    kept: 'with its part or its turn; the bytes for a day',
+    kept: 'as long as its part or turn; the bytes for a day',
     forget: {
       persons: rowsWhere(`turn_id ${IN_TURNS}`),
       counts: 'answers',
@@ -125,7 +125,7 @@ export const OUTBOX_TABLES = {
         where inbox.conversation_id = :conversation))`,
     },
   }),
-  /** Bytes of files, where they are not in a folder beside the database. */
+  /** The bytes of files, if they are not in a folder beside the database. */
   file_piece: table({
     columns: {
       file_id: data('not null'),
@@ -134,6 +134,6 @@ export const OUTBOX_TABLES = {
     },
     key: ['file_id', 'piece_index'],
     since: 34,
-    kept: 'bytes of attachments and files of the agent, on PostgreSQL; with them',
+    kept: 'bytes of attachments and files of the agent, on PostgreSQL; as long as those',
   }),
 };

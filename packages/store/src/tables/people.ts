@@ -1,8 +1,8 @@
 import { data, formerly, int, table } from './table.ts';
 
-/** The people who may write or use the page, and the accounts that are one person. */
+/** The people who may write or use the page, and the accounts that belong to one person. */
 export const PEOPLE_TABLES = {
-  /** Browsers that are signed in to the page; only the hash of each secret is stored. */
+  /** Browsers that are signed in to the page. Only the hash of each secret is stored. */
   page_session: table({
     columns: {
       id: data('not null primary key'),
@@ -14,10 +14,13 @@ export const PEOPLE_TABLES = {
       used_at: int('not null'),
       expires_at: int('not null'),
     },
-    kept: 'until it runs out',
-    notInBackup: 'What was revoked since must not come back.',
+    kept: 'until it expires',
+    notInBackup: 'Revoked access must not come back.',
   }),
-  /** People besides the owner who may use the page and the API; only the hash of each token is stored. */
+  /**
+   * People besides the owner who may use the page and the API. Only the hash of each token is
+   * stored.
+   */
   sign_in: table({
     columns: {
       id: data('not null primary key'),
@@ -28,9 +31,9 @@ export const PEOPLE_TABLES = {
       used_at: int(),
     },
     kept: 'people who may use the page; until they are revoked',
-    notInBackup: 'What was revoked since must not come back.',
+    notInBackup: 'Revoked access must not come back.',
   }),
-  /** Strangers who ask for access (F05). Only their name is kept. */
+  /** Strangers who ask for access (F05). Only their name is stored. */
   pairing_request: table({
     columns: {
       code: data('not null primary key'),
@@ -43,7 +46,7 @@ export const PEOPLE_TABLES = {
       refused: int('not null default 0'),
     },
     unique: ['channel', 'account', 'sender_id'],
-    kept: 'until the code runs out',
+    kept: 'until the code expires',
   }),
   /** People who may write (F05). */
   allowed_sender: table({
@@ -72,16 +75,16 @@ export const PEOPLE_TABLES = {
   person_link: table({
     columns: {
       person_id: data('not null primary key'),
-      /** Those with the same one belong together. */
+      /** Accounts with the same link id belong together. */
       link_id: data('not null'),
-      /** 1: an owner confirmed it, so its members may do what an owner may. */
+      /** 1 if an owner confirmed it, so that its members have the rights of an owner. */
       by_owner: int('not null'),
       linked_at: int('not null'),
     },
     indexes: { person_link_members: '(link_id)' },
     kept: 'people; kept',
   }),
-  /** Codes by which accounts are linked (F13). */
+  /** Codes for linking accounts (F13). */
   link_code: table({
     columns: {
       code: data('not null primary key'),
@@ -93,6 +96,6 @@ export const PEOPLE_TABLES = {
       redeemer_route: formerly('typist_route', 38, data()),
       expires_at: int('not null'),
     },
-    kept: 'until the code runs out',
+    kept: 'until the code expires',
   }),
 };

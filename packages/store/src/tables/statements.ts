@@ -2,17 +2,20 @@ import type { Database } from '../database.ts';
 import { TABLE_LIST, TABLES } from '../tables.ts';
 import type { Column, Table } from './table.ts';
 
-/** The migration that made the tables of 0.1.0. */
+/** The migration that created the tables of 0.1.0. */
 const FIRST = 31;
 
-/** The statements of a migration for one database: first what makes tables and columns, table by table. */
+/**
+ * The statements of a migration for one database. Those that create tables and columns come first,
+ * table by table.
+ */
 export function statementsOf(migration: number, dialect: Database['dialect']): readonly string[] {
   const texts = TABLE_LIST.flatMap(([name, table]) => {
     const create = createTable(name, table, migration);
     const isNew = (table.since ?? FIRST) === migration;
     const stated = table.later?.[migration] ?? [];
     const later = typeof stated === 'function' ? stated(dialect, create) : stated;
-    // A table that is made again has its new columns already.
+    // A table that is created again already has its new columns.
     const added = later.includes(create)
       ? []
       : Object.entries(table.columns).filter(([, column]) => column.since === migration);
@@ -43,13 +46,16 @@ function nameAt(
   return formerly === undefined || formerly.until <= migration ? name : formerly.name;
 }
 
-/** Indexes begin with the name of their table, except those that began with another name from the start. */
+/**
+ * Indexes start with the name of their table, except those that started with another name from the
+ * beginning.
+ */
 function indexAt(index: string, name: string, table: Table, migration: number): string {
   const then = nameAt(name, table, migration);
   return index.startsWith(`${name}_`) ? `${then}${index.slice(name.length)}` : index;
 }
 
-/** The statements that make the indexes of a table as they were after a migration. */
+/** The statements that create the indexes of a table as they were after a migration. */
 function createIndexes(name: string, table: Table, migration: number): readonly string[] {
   const then = nameAt(name, table, migration);
   return Object.entries(table.indexes ?? {}).map(([index, columns]) => {
@@ -66,7 +72,10 @@ function createIndexes(name: string, table: Table, migration: number): readonly 
   });
 }
 
-/** Renames a table and its columns. Keys, references and conditions of indexes follow by themselves in both databases. */
+/**
+ * Renames a table and its columns. In both databases, keys, references and index conditions follow
+ * automatically.
+ */
 function renames(
   name: string,
   table: Table,
@@ -96,7 +105,7 @@ function renames(
   ];
 }
 
-/** The statement that makes a table as it was after a migration. */
+/** The statement that creates a table as it was after a migration. */
 function createTable(name: string, table: Table, migration: number): string {
   const { columns, key = [], unique } = table;
   const then = (names: readonly string[]): readonly string[] =>
@@ -116,7 +125,7 @@ function createTable(name: string, table: Table, migration: number): string {
   return `create table ${nameAt(name, table, migration)} (\n    ${lines.join(',\n    ')}\n  )`;
 }
 
-/** Makes the table of migrations, where it is missing. */
+/** Creates the table of migrations if it is missing. */
 export const MAKE_LEDGER = createTable(
   'if not exists parley_migration',
   TABLES.parley_migration,

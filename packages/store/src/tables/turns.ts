@@ -8,23 +8,23 @@ import {
 } from './conditions.ts';
 import { data, int, real, serial, since, table, words, wordsJson } from './table.ts';
 
-/** The time for which a process takes a text of prompts as stored without touching its row, in ms. */
+/** How long a process assumes that a prompt text is stored without touching its row, in ms. */
 export const TEXT_KNOWN_MS = 60 * 60_000;
 
 /** Turns and what they leave behind. */
 export const TURN_TABLES = {
-  /** Turns, the running one of a conversation among them. */
+  /** Turns, including the running one of each conversation. */
   turn: table({
     columns: {
       id: data('not null primary key'),
       conversation_id: data('not null references conversation (id)'),
       session: int('not null'),
       /**
-       * A suspended turn stays `running` and says in `awaits` what it waits for, so that everything that ends or
-       * counts unfinished turns sees it.
+       * A suspended turn stays `running`, and `awaits` says what it waits for, so that everything
+       * that ends or counts unfinished turns sees it.
        */
       state: data('not null'),
-      /** The number of times it was started; `runs` (JSON) says when and by which worker. */
+      /** The number of times it was started; `runs` (JSON) records when and by which worker. */
       attempts: int('not null'),
       reason: words(),
       model: data(),
@@ -35,15 +35,21 @@ export const TURN_TABLES = {
       finished_at: int(),
       awaits: data(),
       runs: data(),
-      /** For usage (U07): who wrote its newest message, and when the first one of a person was accepted. */
+      /**
+       * For usage (U07): who wrote its newest message, and when a person's first message was
+       * accepted.
+       */
       person_id: data(),
       asked_at: int(),
-      /** Those of `input_tokens` that the provider had in its cache. */
+      /** How many of `input_tokens` came from the provider's cache. */
       cached_tokens: int(),
-      /** Its model is away: since when, and when it is tried again. */
+      /** Set while its model is unavailable: since when, and when it is tried again. */
       put_off_since: since(35, int()),
       put_off_until: since(35, int()),
-      /** A person wrote it from the page (U12): who, whether as `agent` or `self`, and the request, which counts once. */
+      /**
+       * Set if a person wrote it from the page (U12): who, as `agent` or `self`, and the request,
+       * which counts once.
+       */
       written_by: since(39, data()),
       written_as: since(39, data()),
       request_key: since(39, data()),
@@ -110,12 +116,12 @@ export const TURN_TABLES = {
     kept: { keeps: ['history'], at: 'created_at' },
     forget: { persons: { by: 'history' }, counts: 'history' },
   }),
-  /** Texts of recorded prompts (P17); one that many turns share is stored once. */
+  /** Texts of recorded prompts (P17). A text shared by many turns is stored once. */
   prompt_text: table({
     columns: {
       hash: data('not null primary key'),
       content: words('not null'),
-      /** Says how long it is needed. */
+      /** Determines how long it is needed. */
       used_at: int('not null'),
     },
     indexes: { prompt_text_used: '(used_at)' },
@@ -123,12 +129,12 @@ export const TURN_TABLES = {
       keeps: ['prompts'],
       at: 'used_at',
       by: ['used_at', 'hash'],
-      // A process may use a text without touching its row for this long, and once more for a slow turn.
+      // A process may use a text for this long without touching its row. Doubled for a slow turn.
       longer: 2 * TEXT_KNOWN_MS,
     },
     forget: 'apart',
   }),
-  /** Recorded prompts (P17). Their texts are in `prompt_text`; of messages there is a hash. */
+  /** Recorded prompts (P17). Their texts are in `prompt_text`; messages are stored as hashes. */
   turn_prompt: table({
     columns: {
       turn_id: data('not null primary key'),
@@ -155,7 +161,7 @@ export const TURN_TABLES = {
     kept: { keeps: ['prompts'], at: 'created_at', by: ['created_at', 'turn_id'] },
     forget: { persons: ALL_OF_GROUP },
   }),
-  /** The usage of models per day, person, group and agent (G17). */
+  /** Model usage per day, person, group and agent (G17). */
   spend: table({
     columns: {
       day: data('not null'),
@@ -199,7 +205,7 @@ export const TURN_TABLES = {
       shown: words('not null'),
       asked_by: data('not null'),
       place: words('not null'),
-      /** One a line. */
+      /** One per line. */
       approvers: data('not null'),
       state: data('not null'),
       asked_at: int('not null'),
@@ -209,9 +215,9 @@ export const TURN_TABLES = {
       result: data(),
       /** The conversation in which it is decided, if not on the page. */
       asked_in: data(),
-      /** It would allow such calls for good. */
+      /** The rule that would always allow such calls. */
       rule: words(),
-      /** They make it a question, which the person of `asked_by` answers with `answer`. */
+      /** Makes it a question, which the person in `asked_by` answers with `answer`. */
       choices: wordsJson(),
       answer: words(),
     },
@@ -233,7 +239,7 @@ export const TURN_TABLES = {
       ),
     },
   }),
-  /** Runs of sub-agents (G07). Their lanes, turns and journals are rows like all others. */
+  /** Runs of sub-agents (G07). Their lanes, turns and journals are ordinary rows. */
   sub_agent: table({
     columns: {
       id: data('not null primary key'),
@@ -246,7 +252,7 @@ export const TURN_TABLES = {
       title: words('not null'),
       task: words('not null'),
       reader: data('not null'),
-      /** The message it works for, with `route`. */
+      /** Together with `route`, the message that the run works for. */
       origin: wordsJson('not null'),
       route: data('not null'),
       from_owner: int('not null'),
@@ -270,7 +276,7 @@ export const TURN_TABLES = {
       of: 'root_conversation = :conversation',
     },
   }),
-  /** Runs of the heartbeat (H01–H05). */
+  /** Heartbeat runs (H01–H05). */
   heartbeat_run: table({
     columns: {
       id: data('not null primary key'),
@@ -281,7 +287,7 @@ export const TURN_TABLES = {
       reason: words(),
       alert: words(),
       fingerprint: words(),
-      /** `entry` and `parts` are there while an alert is held. */
+      /** `entry` and `parts` are set while an alert is held. */
       entry: wordsJson(),
       parts: wordsJson(),
       held_until: int(),
@@ -304,7 +310,7 @@ export const TURN_TABLES = {
       at: 'started_at',
       by: ['agent', 'started_at'],
       isUnsorted: true,
-      // The last run of a task says when the next one is due.
+      // The last run of a task determines when the next one is due.
       needed: `state in ('running', 'waiting', 'held') or not exists (select 1 from heartbeat_run as newer
       where newer.agent = heartbeat_run.agent and newer.task = heartbeat_run.task
         and newer.started_at > heartbeat_run.started_at)`,

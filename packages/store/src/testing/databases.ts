@@ -12,29 +12,29 @@ import { StoreState } from '../store-state.ts';
 import { timedIds } from '../timed-ids.ts';
 import { watchDatabase } from '../watch-database.ts';
 
-/** One kind of database for one test file, whose tables are made once. */
+/** One kind of database for one test file, whose tables are created once. */
 export interface TestDatabase {
   readonly name: 'SQLite' | 'PostgreSQL';
-  /** False where the machine lacks the server: such tests are skipped and the runner says so. */
+  /** False if the machine lacks the server. Such tests are skipped, and the runner reports it. */
   readonly available: boolean;
-  /** Opens a store without rows from before. Who changes the schema begins with `openBare`. */
+  /** Opens an empty store. A test that changes the schema must start with `openBare`. */
   openEmpty(): Promise<Store>;
-  /** Makes a database without any table; `url` is its address from now on. */
+  /** Creates a database without tables; `url` is then its address. */
   openBare(): Promise<void>;
-  /** The later time for the leases of an opened store, and on its clock; 0 at first, in ms. */
+  /** Sets the time of the lease clock of an opened store, in ms; it starts at 0. */
   setTime(now: number): void;
   /** The URL of the database that `openEmpty` opened last. */
   url(): string;
-  /** Closes what was opened and removes what was made. */
+  /** Closes and removes everything. */
   dispose(): Promise<void>;
 }
 
-/** Both kinds, so that one suite can run on each. `postgresUrl` is `inject('postgresUrl')`. */
+/** Both kinds, so that one suite runs on each. `postgresUrl` is `inject('postgresUrl')`. */
 export function bothDatabases(postgresUrl: string | null): readonly TestDatabase[] {
   return [sqliteForTests(), postgresForTests(postgresUrl)];
 }
 
-/** A file in a folder of its own. */
+/** A file in its own folder. */
 export function sqliteForTests(): TestDatabase {
   const folders: string[] = [];
   const stores: Store[] = [];
@@ -71,7 +71,7 @@ export function sqliteForTests(): TestDatabase {
   };
 }
 
-/** A database of its own on the given server, made when it is first used. */
+/** A separate database on the given server, created on first use. */
 function postgresForTests(serverUrl: string | null): TestDatabase {
   const name = `parley_store_${randomBytes(6).toString('hex')}`;
   let now = 0;
@@ -112,8 +112,8 @@ function postgresForTests(serverUrl: string | null): TestDatabase {
 }
 
 /**
- * Connections that outlive the stores of single tests, each of which has a store of its own: a new connection takes
- * the server as long as what a test asks of it. A test that closes its store closes them.
+ * Connections shared by the separate stores of single tests, because opening a connection takes the
+ * server as long as a whole test. A test that closes its store closes them.
  */
 function keptConnections(url: () => string) {
   let database: Database | undefined;
@@ -151,9 +151,9 @@ function keptConnections(url: () => string) {
 }
 
 /**
- * Deletes all rows except the list of migrations, and numbers start from one again. Creating the database again would
- * take the server a hundred times as long, truncating its tables several times as long. A single statement deletes from
- * all tables, because rows refer to each other.
+ * Deletes all rows except the list of migrations, and restarts the numbering. Creating the database
+ * again would take a hundred times as long, truncating its tables several times as long. A single
+ * statement deletes from all tables, because rows refer to each other.
  */
 const EMPTY_ALL = `do $$
   declare
@@ -200,7 +200,7 @@ const OF_POSTGRES =
   from pg_constraint where connamespace = cast(current_schema() as regnamespace)
   order by 1, 2, 3`).rows<object>();
 
-/** Tables, columns, indexes and constraints of a database, to be compared. */
+/** The tables, columns, indexes and constraints of a database, for comparison. */
 export async function schemaOf(database: Database): Promise<readonly object[]> {
   const query = database.dialect === 'sqlite' ? OF_SQLITE : OF_POSTGRES;
   return database.read((sql) => sql.all(query));

@@ -13,7 +13,7 @@ const message = (message_id: string, conversation_id: string, state: string, tur
   ...{ message_id, conversation_id, state, turn_id: turn_id ?? null },
 });
 
-/** The values on which tests depend; tables and columns that are not here get any value. */
+/** The values that tests depend on; other tables and columns get any value. */
 const GIVEN: Readonly<Partial<Record<TableName, readonly Row[]>>> = {
   conversation: ['c1', 'c2'].map((id) => ({
     ...{ id, epoch: 7, session: 2, lease_owner: 'worker-1', lease_until: 900 },
@@ -52,10 +52,10 @@ const GIVEN: Readonly<Partial<Record<TableName, readonly Row[]>>> = {
   adapter_state: [{ channel: 'whatsapp', account: 'default', kind: 'creds', id: 'creds' }],
 };
 
-/** On SQLite the bytes of files are beside the database. */
+/** On SQLite, the bytes of files are beside the database. */
 const FILLED = TABLES_IN_BACKUP.filter((table) => table !== 'file_piece');
 
-/** At least one row for each table that a backup holds, in an order that foreign keys allow. */
+/** At least one row for each table in a backup, in an order that foreign keys allow. */
 const ROWS = FILLED.flatMap((table) =>
   (GIVEN[table] ?? [{}]).map((given) => ({ table, row: filledRow(table, given) })),
 );
@@ -77,7 +77,7 @@ function requiredValue({ sql, words }: Column): Value {
   return sql.startsWith('text') ? '{}' : 1;
 }
 
-/** The first row of the table to which a column refers. */
+/** The first row of the table that a column refers to. */
 function referred(sql: string): Value {
   if (sql.includes('references conversation')) return 'c1';
   return sql.includes('references turn') ? 't1' : sql.includes('references soul') ? '{}' : 1;
@@ -109,7 +109,9 @@ export async function filledRows(
   return found;
 }
 
-/** Bytes are of another class on each of the two databases; one of them is written as `{ type, data }`. */
+/**
+ * The two databases return bytes as different classes, one of which serializes to `{ type, data }`.
+ */
 function normalizeBytes(_key: string, value: unknown): unknown {
   if (value instanceof Uint8Array) return [...value];
   return typeof value === 'object' && value !== null && 'data' in value ? value.data : value;

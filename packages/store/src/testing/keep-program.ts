@@ -1,6 +1,7 @@
 import { openStore } from '../open-store.ts';
 
-// Run as a process of its own: `keep-program.ts URL BYTES` stores the first attachment that is due, of that size.
+// Run as a separate process: `keep-program.ts URL BYTES` stores the first due attachment with that
+// size.
 const [url = '', size = '0'] = process.argv.slice(2);
 
 const store = await openStore({ url, clock: () => 0 });

@@ -7,7 +7,7 @@ import { emptyTables, openMemoryStore } from './memory-store.ts';
 import { message, routeTo } from './messages.ts';
 
 describe('a store in memory for tests', () => {
-  it('[D15] has the tables that the steps of the schema make', async () => {
+  it('[D15] has the tables that the migrations create', async () => {
     const made = openSqlite({ path: IN_MEMORY, name: 'made' });
     await migrate(made, MIGRATIONS, 'made', () => 0);
     const copied = openSqlite({ path: IN_MEMORY, name: 'copied', content: await emptyTables() });
@@ -16,7 +16,7 @@ describe('a store in memory for tests', () => {
     await copied.close();
   });
 
-  it('[D15] shares no row with another', async () => {
+  it('[D15] shares no row with another store', async () => {
     const [one, other] = [
       await openMemoryStore({ clock: () => 0 }),
       await openMemoryStore({ clock: () => 0 }),

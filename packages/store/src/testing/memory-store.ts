@@ -7,12 +7,12 @@ import { openStore, type StoreOptions } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Store } from '../store.ts';
 
-/** Never changes once it is made. */
+/** Created once and never changed. */
 let tables: Promise<Uint8Array> | undefined;
 
 /**
- * For tests: an empty store in memory, as `openStore` opens it. Its tables are made once for all test files of a
- * process and copied, which takes a quarter of the time.
+ * For tests: an empty in-memory store as `openStore` opens it. Its tables are created once for all
+ * test files of a process and copied, which takes a quarter of the time.
  */
 export async function openMemoryStore(
   options: Omit<StoreOptions, 'url' | 'content'>,
@@ -21,7 +21,7 @@ export async function openMemoryStore(
   return openStore({ ...options, url: 'sqlite::memory:', content: await tables });
 }
 
-/** A database with the tables of Parley and nothing in them, as SQLite serializes it. */
+/** An empty database with the tables of Parley, as serialized by SQLite. */
 export async function emptyTables(): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-tables-'));
   try {
@@ -29,7 +29,7 @@ export async function emptyTables(): Promise<Uint8Array> {
     const database = openSqlite({ path, name: path });
     await migrate(database, MIGRATIONS, path, () => 0);
     await database.close();
-    // A database in memory has no log and gives no pages back to a disk.
+    // An in-memory database has no log and returns no pages to a disk.
     const sqlite = new DatabaseSync(path);
     sqlite.exec('pragma journal_mode = delete; pragma auto_vacuum = none; vacuum');
     sqlite.close();

@@ -8,13 +8,13 @@ import { UsageGrouping } from '../usage.ts';
 
 const WEB = { channel: 'web', account: 'default' } as const;
 
-/** The chat, the lane and the route of the tests' messages share one short name. */
+/** The chat, lane and route of test messages share one short name. */
 export function routeTo(chatId: string, threadId?: string): ReplyRoute {
   const target = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
   return { ...WEB, chatId, ...(threadId === undefined ? {} : { threadId }), target };
 }
 
-/** A message `id` that somebody wrote in `chatId`; the lane is `web:<chatId>`. */
+/** A message `id` written in `chatId`; its lane is `web:<chatId>`. */
 export function message(
   id: string,
   chatId = 'c1',
@@ -43,7 +43,7 @@ export function part(text: string, chatId = 'c1'): NewPart {
   return { route: routeTo(chatId), body: { text, plain: text } };
 }
 
-/** A commit that answers with the given parts and remembers `said` in the history. */
+/** A commit that answers with the given parts and adds an entry to the history. */
 export function answer(turnId: string, texts: readonly string[], chatId = 'c1'): TurnCommit {
   return {
     turnId,
@@ -61,7 +61,7 @@ export async function hold(store: Store, lane = 'web:c1', owner = 'w1', now = 0)
   return result.lease;
 }
 
-/** Claims a turn that must be there. */
+/** Claims a turn that must exist. */
 export async function claim(
   store: Store,
   lease: Lease,
@@ -73,12 +73,14 @@ export async function claim(
   return result.turn;
 }
 
-/** The ids of the messages a turn answers. */
+/** The ids of the messages that a turn answers. */
 export function idsOf(turn: ClaimedTurn): readonly string[] {
   return turn.messages.map((row) => row.message.messageId);
 }
 
-/** For tests: does everything a turn and its surroundings do besides the way of a message, in chats of its own. */
+/**
+ * For tests: does everything that surrounds a turn, except delivering messages, in separate chats.
+ */
 export async function useWork(store: Store): Promise<void> {
   await useSubAgents(store);
   await useApprovals(store);
@@ -195,7 +197,10 @@ async function useLists(store: Store): Promise<void> {
 export const DAY = 24 * 60 * 60_000;
 const LONG = 'words of an answer, '.repeat(40);
 
-/** For tests: what one message of a chat leaves behind in all tables, written as a turn does it. */
+/**
+ * For tests: leaves in all tables what one message of a chat leaves behind, written as a turn
+ * would.
+ */
 export async function liveThrough(store: Store, at: number, chat: string, id: string) {
   const newId = timedIds(() => at);
   const turnId = newId('turn');

@@ -5,10 +5,10 @@ import type { Takeover } from '../takeovers.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TimedStep, TurnFacts } from './message-facts.ts';
 
 const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
-  boot: 'put here by Parley after its start',
-  'sub-agent': 'put here by Parley: an order for a sub-agent, or its result',
-  heartbeat: 'put here by Parley: a standing task',
-  cron: 'put here by Parley: a job whose time had come',
+  boot: 'added by Parley after its start',
+  'sub-agent': 'added by Parley: a task for a sub-agent, or its result',
+  heartbeat: 'added by Parley: a standing task',
+  cron: 'added by Parley: a scheduled job',
 };
 
 /** From the platform to the inbox: written, received, allowed, stored. */
@@ -16,14 +16,14 @@ export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
   const { sentAt, receivedAt, fate } = facts;
   const late = sentAt === null ? 0 : receivedAt - sentAt;
   return withoutAbsent([
-    sentAt !== null && momentEntry('platform', sentAt, 'written, as the platform says'),
+    sentAt !== null && momentEntry('platform', sentAt, 'written, according to the platform'),
     momentEntry('ingress', receivedAt, receivedText(facts, late)),
     ...decisionEntries(facts),
     fate.kind === 'taken' && momentEntry('inbox', receivedAt, `stored for ${fate.conversationId}`),
   ]);
 }
 
-/** When a person took the conversation over and how that ended; who it was is the owner's business. */
+/** When a person took the conversation over and how that ended. Only the owner sees who it was. */
 export function takeoverEntries(
   takeovers: readonly Takeover[],
   now: number,
@@ -37,16 +37,16 @@ export function takeoverEntries(
       ...(lasts && { mark: 'open' }),
     };
     if (lasts) return [taken];
-    const end = endedBy === null ? 'the takeover ended by itself' : 'it was handed back';
+    const end = endedBy === null ? 'the takeover expired' : 'the conversation was handed back';
     const detail = endedBy === null ? {} : { detail: `by ${endedBy}` };
     return [taken, { ...momentEntry('lane', endedAt ?? until, end), ...detail }];
   });
 }
 
-/** Platforms with times in seconds are up to one late. */
+/** Platforms that report times in seconds are up to a second late. In ms. */
 const LATE_MS = 1_500;
 
-/** A run for an event from outside (H09). */
+/** Whether this is a run for a hook event (H09). */
 export function isOfHook({ agent }: NonNullable<TakenFacts['run']>): boolean {
   return agent.startsWith(HOOK_AGENT);
 }
@@ -55,13 +55,16 @@ function receivedText({ fate }: MessageFacts, late: number): string {
   const after = late > LATE_MS ? `, ${shortDuration(late)} after it was written` : '';
   if (fate.kind === 'not-taken') return `received${after}`;
   const { repeats, trigger, run } = fate;
-  if (run !== null && isOfHook(run)) return 'received from outside, by a hook';
+  if (run !== null && isOfHook(run)) return 'received by a hook';
   const again =
     repeats === 0 ? '' : `; sent again ${timesText(repeats)} and dropped as a duplicate`;
   return `${trigger === null ? `received${after}` : TRIGGERS[trigger]}${again}`;
 }
 
-/** Why it was allowed, why it gets an answer and, of several agents, from which; one reason holds all. */
+/**
+ * Why it was allowed, why it gets an answer, and from which of several agents; one reason contains
+ * all three.
+ */
 function decisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly TimelineEntry[] {
   if (reason === null) return [];
   if (fate.kind === 'not-taken') {
@@ -71,12 +74,12 @@ function decisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly T
   const [access = '', activation, agent] = reason.split('; ');
   return withoutAbsent([
     momentEntry('access', receivedAt, `allowed: ${access}`),
-    activation !== undefined && momentEntry('access', receivedAt, `to be answered: ${activation}`),
+    activation !== undefined && momentEntry('access', receivedAt, `needs an answer: ${activation}`),
     agent !== undefined && momentEntry('access', receivedAt, agent),
   ]);
 }
 
-/** The time that it waited for its turn, and the reason. */
+/** How long it waited for its turn, and why. */
 export function laneEntries(
   { receivedAt }: Pick<MessageFacts, 'receivedAt'>,
   fate: TakenFacts,
@@ -84,10 +87,15 @@ export function laneEntries(
 ): readonly TimelineEntry[] {
   const { settlesAt, files, turn, interruptions } = fate;
   const takenAt = fate.claimedAt ?? turn?.startedAt ?? null;
-  const wasEnded = `its turn was ended ${timesText(interruptions)} by a later message`;
+  const wasEnded = `its turn was interrupted ${timesText(interruptions)} by a later message`;
   return withoutAbsent([
     settlesAt !== null &&
-      durationEntry('lane', receivedAt, settlesAt, 'more of it might have been on the way'),
+      durationEntry(
+        'lane',
+        receivedAt,
+        settlesAt,
+        'waited for the rest of an album or a long paste',
+      ),
     files.length > 0 && momentEntry('lane', null, `came with files: ${files.join(', ')}`),
     interruptions > 0 && momentEntry('lane', null, wasEnded),
     waitEntry(fate, receivedAt, takenAt, now),
@@ -108,7 +116,7 @@ function waitEntry(
         ? 'waited until a person answered'
         : joined
           ? 'waited, then joined the running turn'
-          : 'waited until its turn took it';
+          : 'waited for its turn';
     return durationEntry('lane', receivedAt, takenAt, text);
   }
   if (state === 'waiting') {
@@ -121,17 +129,18 @@ function waitEntry(
   );
 }
 
-/** The present reason for which a message waits. */
+/** Why a message is currently waiting. */
 export function waitsFor({ before, settlesAt, files, takeovers }: TakenFacts, now: number): string {
   const led = takeovers.find(({ endedAt, until }) => endedAt === null && until > now);
   if (led !== undefined) {
     return `waits because a person has taken the conversation over, for ${shortDuration(led.until - now)} more`;
   }
-  if (before?.isSuspended) return 'waits behind a turn that waits for an approval';
+  if (before?.isSuspended) return 'waits behind a turn that is waiting for an approval';
   if (before != null) {
     return `waits behind a turn that has been running for ${shortDuration(now - before.startedAt)}`;
   }
-  if (settlesAt !== null && settlesAt > now) return 'waits for the rest of what is being sent';
+  if (settlesAt !== null && settlesAt > now)
+    return 'waits for the rest of an album or a long paste';
   if (files.some((state) => state.endsWith('pending'))) return 'waits for its files';
   return 'waits for a worker';
 }
@@ -140,7 +149,7 @@ function timesText(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** From the beginning of a turn to its commit. */
+/** From the start of a turn to its commit. */
 export function turnEntries(turn: TurnFacts): readonly TimelineEntry[] {
   if (turn.written !== null) return [writtenEntry(turn, turn.written)];
   return [
@@ -179,12 +188,12 @@ function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly Timeline
   }));
 }
 
-const HUNG = '; the process stood still in it, and the watchdog ended it';
+const HUNG = '; the process hung in it, and the watchdog ended it';
 
-/** When the model was away, and, while the turn waits for it, why. */
+/** When the model became unavailable and, while the turn waits for it, why. */
 function putOffEntries({ putOffSince, putOffUntil, reason }: TurnFacts): readonly TimelineEntry[] {
   if (putOffSince === null) return [];
-  const kept = momentEntry('turn', putOffSince, 'its model was away; the question was kept');
+  const kept = momentEntry('turn', putOffSince, 'its model was unavailable; the question was kept');
   if (putOffUntil === null) return [kept];
   return [{ ...kept, ...(reason !== null && { detail: reason }), mark: 'open' }];
 }
@@ -223,18 +232,18 @@ function stepText(facts: StepFacts): string {
     `asked: ${inputTokens} tokens in, ${outputTokens} out`,
     firstTokenMs !== undefined && `first text after ${shortDuration(firstTokenMs)}`,
     thoughtCharacters > 0 && `reasoned, ${thoughtCharacters.toLocaleString('en-US')} characters`,
-    calls.length > 0 && `wants ${calls.join(', ')}`,
+    calls.length > 0 && `calls ${calls.join(', ')}`,
     ended !== undefined && ENDED[ended],
     droppedCalls > 0 && `${countOf(droppedCalls, 'call')} written as text and not run`,
   ]).join('; ');
 }
 
 const ENDED = {
-  length: 'cut at the output limit of the provider',
-  'content-filter': 'ended by the content filter of the provider',
+  length: 'cut off at the provider’s output limit',
+  'content-filter': 'ended by the provider’s content filter',
 } as const;
 
-/** Which model answers is the owner's business. */
+/** Only the owner sees which model answers. */
 function modelDetail({ model, insteadOf, asked }: Extract<StepFacts, { kind: 'model' }>): string {
   const instead = insteadOf === undefined ? '' : ` instead of ${insteadOf}`;
   const again = asked === undefined ? '' : `, asked ${asked} times`;
@@ -270,7 +279,7 @@ function approvalEntries({
   ];
 }
 
-/** Its outcome, or that it has none yet. */
+/** Its outcome, if it has one yet. */
 function endEntries({ state, startedAt, finishedAt, reason }: TurnFacts): readonly TimelineEntry[] {
   const detail = reason === null ? {} : { detail: reason };
   const took = (text: string) => ({ ...momentEntry('commit', finishedAt, text), ...detail });
@@ -288,7 +297,7 @@ function endEntries({ state, startedAt, finishedAt, reason }: TurnFacts): readon
     case 'stopped':
       return [took(`stopped by /stop${whole}`)];
     default:
-      return [took(`ended by a later message${whole}`)];
+      return [took(`interrupted by a later message${whole}`)];
   }
 }
 
@@ -301,7 +310,7 @@ export function partEntries(parts: readonly PartFacts[], now: number): readonly 
   if (first === undefined) return [];
   const named = parts.map((part, nth) => ({ part, name: partName(part, nth, parts.length) }));
   return [
-    momentEntry('outbox', first.createdAt, `${countOf(parts.length, 'part')} put into the outbox`),
+    momentEntry('outbox', first.createdAt, `${countOf(parts.length, 'part')} added to the outbox`),
     ...named.flatMap(({ part, name }) => partTimeline(part, name, now)),
   ];
 }
@@ -321,13 +330,13 @@ function partTimeline(part: PartFacts, name: string, now: number): readonly Time
 
 function queuedEntry({ createdAt, triedAt }: PartFacts, name: string): TimelineEntry | false {
   if (triedAt === null || triedAt - createdAt < NOTICEABLE_MS) return false;
-  const text = `${name}: waited for what was before it, or for the platform’s rate`;
+  const text = `${name}: waited for earlier parts, or for the platform’s rate limit`;
   return durationEntry('outbox', createdAt, triedAt, text);
 }
 
 function retryEntries({ retries }: PartFacts, name: string): readonly TimelineEntry[] {
   return retries.map(({ until, reason }) => ({
-    ...momentEntry('delivery', null, `${name}: put off until ${clockTime(until)}`),
+    ...momentEntry('delivery', null, `${name}: delayed until ${clockTime(until)}`),
     detail: reason,
     mark: 'trouble',
   }));
@@ -340,9 +349,9 @@ function fateEntries(part: PartFacts, name: string, now: number): readonly Timel
   switch (state) {
     case 'sent':
       return [
-        durationEntry('delivery', sendingAt, sentAt, `${name}: given to the platform`),
+        durationEntry('delivery', sendingAt, sentAt, `${name}: sent to the platform`),
         {
-          ...momentEntry('receipt', sentAt, `${name}: the platform has it as ${platformId ?? '?'}`),
+          ...momentEntry('receipt', sentAt, `${name}: delivered as ${platformId ?? '?'}`),
         },
       ];
     case 'sending': {
@@ -351,11 +360,11 @@ function fateEntries(part: PartFacts, name: string, now: number): readonly Timel
     }
     case 'pending': {
       const later = notBefore > now ? `, not before ${clockTime(notBefore)}` : '';
-      const waits = durationEntry('outbox', createdAt, now, `${name}: waits to be sent${later}`);
+      const waits = durationEntry('outbox', createdAt, now, `${name}: waiting to be sent${later}`);
       return [{ ...waits, ...detail, mark: 'open' }];
     }
     case 'unknown': {
-      const text = `${name}: it may or may not have arrived${after}`;
+      const text = `${name}: may or may not have arrived${after}`;
       return [{ ...momentEntry('delivery', sendingAt, text), ...detail, mark: 'trouble' }];
     }
     case 'failed': {
@@ -365,12 +374,12 @@ function fateEntries(part: PartFacts, name: string, now: number): readonly Timel
   }
 }
 
-/** Without what is absent. */
+/** Leaves out absent items. */
 function withoutAbsent<T>(items: readonly (T | false)[]): readonly T[] {
   return items.filter((item): item is T => item !== false);
 }
 
-/** Something that happened at a moment. */
+/** An event at a moment. */
 function momentEntry(
   stage: TimelineEntry['stage'],
   at: number | null,
@@ -379,7 +388,7 @@ function momentEntry(
   return { stage, at, ms: null, text };
 }
 
-/** Something that took time; null where an end is not known. */
+/** A period of time; its length is null if an end is unknown. */
 function durationEntry(
   stage: TimelineEntry['stage'],
   from: number | null,
@@ -390,7 +399,7 @@ function durationEntry(
   return { stage, at: from, ms, text };
 }
 
-/** `14:05:09`, in UTC: readers may be anywhere. */
+/** `14:05:09`, in UTC, because readers may be anywhere. */
 function clockTime(at: number): string {
   return `${new Date(at).toISOString().slice(11, 19)}Z`;
 }

@@ -13,20 +13,20 @@ import type { TurnState } from '../turns.ts';
 /** Why a message has no row in the inbox. */
 export type NotTaken = 'ignored' | 'refused';
 
-/** Which message is meant. */
+/** Identifies the message that is asked about. */
 export interface WhyQuestion {
   /**
-   * The platform's id, `channel:chat/message` (with an account `channel/account:chat/message`), the id of
-   * a turn or of a heartbeat's run, or `last`.
+   * The platform's id, `channel:chat/message` (with an account `channel/account:chat/message`), the
+   * id of a turn or of a heartbeat run, or `last`.
    */
   readonly message: string;
-  /** Only what was written there; elsewhere nothing is looked for. */
+  /** Only messages from this chat are searched. */
   readonly chat?: ChatKey | undefined;
-  /** Only what was written to this agent; null: to the default one (F14). */
+  /** Only messages to this agent are searched; null for the default agent (F14). */
   readonly agent?: string | null;
 }
 
-/** All stored facts of one message. Times in ms; null where they are not known. */
+/** All stored facts about one message. Times in ms; null if unknown. */
 export interface MessageFacts {
   readonly place: {
     readonly channel: string;
@@ -36,14 +36,14 @@ export interface MessageFacts {
   };
   /** When Parley received it. */
   readonly receivedAt: number;
-  /** As the platform says; null where Parley itself put it there. */
+  /** According to the platform; null if Parley itself put it there. */
   readonly sentAt: number | null;
-  /** Why it was taken, or not. */
+  /** Why it was accepted or not. */
   readonly reason: string | null;
   readonly fate: Fate;
 }
 
-/** Not admitted, or admitted with the outcome. */
+/** Not accepted, or accepted with this outcome. */
 type Fate =
   | { readonly kind: 'not-taken'; readonly outcome: NotTaken }
   | ({ readonly kind: 'taken' } & TakenFacts);
@@ -51,7 +51,7 @@ type Fate =
 /** A message that has a row in the inbox. */
 export interface TakenFacts {
   readonly conversationId: string;
-  /** The destination of its answer. */
+  /** Where its answer goes. */
   readonly answeredIn: ChatKey;
   readonly trigger: 'boot' | 'sub-agent' | 'heartbeat' | 'cron' | null;
   readonly state: 'waiting' | 'claimed' | 'done';
@@ -62,11 +62,11 @@ export interface TakenFacts {
   readonly claimedAt: number | null;
   readonly doneAt: number | null;
   readonly files: readonly string[];
-  /** The turn that works on its lane, where it is not its own. */
+  /** The turn that is running in its lane, if that is not its own. */
   readonly before: Pick<TurnFacts, 'turnId' | 'startedAt' | 'isSuspended'> | null;
   readonly run: Pick<HeartbeatRun, 'agent' | 'task' | 'state' | 'reason'> | null;
   readonly cronJob: string | null;
-  /** While it waited or was answered, oldest first. */
+  /** The takeovers while it waited or was answered, oldest first. */
   readonly takeovers: readonly Takeover[];
   readonly turn: TurnFacts | null;
   readonly parts: readonly PartFacts[];
@@ -81,13 +81,13 @@ export interface TurnFacts {
   readonly startedAt: number;
   readonly finishedAt: number | null;
   readonly isSuspended: boolean;
-  /** When its model was first away, in ms. */
+  /** When its model first became unavailable, in ms. */
   readonly putOffSince: number | null;
-  /** When it is tried again, in ms; null: it is not put off now. */
+  /** When it is tried again, in ms; null if it is not currently put off. */
   readonly putOffUntil: number | null;
-  /** The worker that runs it now; null: none. */
+  /** The worker that currently runs it; null if none does. */
   readonly worker: string | null;
-  /** A person wrote the answer from the page (U12); null: the agent did. */
+  /** Set if a person wrote the answer from the page (U12); null if the agent did. */
   readonly written: { readonly by: string; readonly as: 'agent' | 'self' } | null;
   readonly runs: readonly TurnRun[];
   readonly prompt: PromptFacts | null;
@@ -95,29 +95,29 @@ export interface TurnFacts {
   readonly approvals: readonly Approval[];
 }
 
-/** The prompt as it was recorded. */
+/** The recorded prompt. */
 export interface PromptFacts {
   readonly at: number;
   readonly layout: string;
   readonly layers: number;
-  /** The size of the whole request, tools and history included. */
+  /** The size of the whole request, including tools and history. */
   readonly characters: number;
   readonly tokens: number;
 }
 
-/** A step of the journal with facts. */
+/** A journal step with facts. */
 export interface TimedStep {
   readonly startedAt: number | null;
   readonly endedAt: number;
   readonly facts: StepFacts;
 }
 
-/** A part of what was said because of the message. */
+/** A part sent because of the message. */
 export interface PartFacts {
   readonly id: string;
-  /** Null: for another chat, or the answer of a command. */
+  /** Null for another chat, or for the answer of a command. */
   readonly index: number | null;
-  /** It goes where the message is answered. */
+  /** Whether it goes to the chat in which the message is answered. */
   readonly isHere: boolean;
   readonly state: PartState;
   readonly attempts: number;
@@ -129,11 +129,11 @@ export interface PartFacts {
   readonly platformId: string | null;
   readonly error: string | null;
   readonly retries: readonly PartRetry[];
-  /** An operator settled it (D06). */
+  /** How an operator settled it (D06). */
   readonly settled: string | null;
 }
 
-/** The row of a message: accepted, or not. */
+/** A found message, whether it was accepted or not. */
 export interface FoundMessage extends ChatKey {
   /** `turn`: a person wrote it from the page, and it answers no message. */
   readonly table: 'inbox' | 'decision' | 'turn';
@@ -142,12 +142,12 @@ export interface FoundMessage extends ChatKey {
   readonly at: number;
 }
 
-/** More than these are too many to choose from. */
+/** The maximum number of matches to choose from. */
 const MAX_FOUND = 10;
-/** The newest message of a person is looked for among these. */
+/** How many newest rows are searched for a person's newest message. */
 const RECENT_MESSAGES = 50;
 
-/** The messages that may be meant, newest first. */
+/** The messages that match the question, newest first. */
 export async function findMessages(
   sql: Sql,
   { message, chat }: WhyQuestion,
@@ -164,19 +164,19 @@ export async function findMessages(
   }
   const there = await byId(sql, message, chat);
   if (there.length > 0 || chat === undefined) return there;
-  // Runs of standing tasks have a lane of their own; whether this chat got its alert is checked then.
+  // Runs of standing tasks have their own lane; whether this chat got their alert is checked later.
   const anywhere = await byId(sql, message, undefined);
   return anywhere.filter(({ chatId }) => isLane(chatId, HEARTBEAT_LANE));
 }
 
-/** Whether two keys name one chat. */
+/** Whether two keys name the same chat. */
 export function isSameChat(one: ChatKey, other: ChatKey): boolean {
   return (
     one.channel === other.channel && one.account === other.account && one.chatId === other.chatId
   );
 }
 
-/** `telegram:42/7`, `telegram/work:42/7`: the last `/` ends the chat. */
+/** Parses `telegram:42/7` or `telegram/work:42/7`; the last `/` ends the chat. */
 function placeIn(name: string): (ChatKey & { readonly messageId: string }) | null {
   const [, channel, account = 'default', chatId, messageId] =
     /^([a-z][a-z0-9-]*)(?:\/([^:/]+))?:(.+)\/([^/]+)$/.exec(name) ?? [];
@@ -191,13 +191,13 @@ async function byId(
 ): Promise<readonly FoundMessage[]> {
   const rows = await sql.all(BY_ID, { messageId, ...chatParameters(chat) });
   const isTaken = (one: FoundMessage) => one.table === 'inbox';
-  // A picture whose album was addressed later is in both.
+  // A picture is in both tables if its album was addressed to the bot only later.
   return rows.filter(
     (row) => isTaken(row) || !rows.some((one) => isTaken(one) && isSameChat(one, row)),
   );
 }
 
-/** The newest message of a person that is no command; where there is none, the newest of all. */
+/** The newest message of a person that is not a command; if there is none, the newest of all. */
 async function findNewest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
   const rows = await readNewestMessages(sql, RECENT_MESSAGES, chat);
   const said = rows.find(({ isSaid }) => isSaid === 1) ?? rows[0];
@@ -217,13 +217,13 @@ async function readNewestMessages(sql: Sql, limit: number, chat: ChatKey | undef
 }
 
 interface Newest extends FoundMessage {
-  /** 1: a person wrote it, and no command. */
+  /** 1 if a person wrote it and it is not a command. */
   readonly isSaid: number;
 }
 
 const foundOf = ({ isSaid: _, ...found }: Newest): FoundMessage => found;
 
-/** Parameters of `THERE`: null means anywhere. */
+/** The parameters of `THERE`; null matches any chat. */
 function chatParameters(chat: ChatKey | undefined) {
   const { channel = null, account = null, chatId = null } = chat ?? {};
   return { channel, account, chatId };
@@ -257,7 +257,8 @@ const WRITTEN = statement(`
   where turn.id = :turnId and turn.written_by is not null and ${THERE}
   order by outbox.seq limit 1`).rows<FoundMessage>();
 
-// Inside a JSON string the quotes of a trigger would be escaped.
+// Messages with a trigger were written by Parley. Text cannot imitate the pattern, because quotes
+// inside a JSON string are escaped.
 const IS_SAID: string = `case when outcome = 'command' or message like '%,"trigger":"%' then 0 else 1 end`;
 
 const ACCEPTED_ROW = `${TAKEN}, ${IS_SAID} as "isSaid" from inbox`;

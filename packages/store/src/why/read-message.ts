@@ -33,7 +33,7 @@ import {
 } from './message-facts.ts';
 import { timelineOf } from './timeline.ts';
 
-/** The path of the one message that is meant; `unknown` and `several` where it is not one. */
+/** The path of the matching message; `unknown` or `several` if there is not exactly one. */
 export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): Promise<WhyAnswer> {
   const found = await findMessages(sql, question);
   const [message, another] = found;
@@ -84,12 +84,12 @@ function toMessageName({ table: _table, seq: _seq, ...name }: FoundMessage): Mes
   return name;
 }
 
-/** The agent of a message; messages that were not taken belong to none. */
+/** Whether a message was for this agent. Messages that were not accepted belong to no agent. */
 function isOfAgent({ fate }: MessageFacts, agent: string | null): boolean {
   return fate.kind === 'not-taken' || (agentOfConversation(fate.conversationId) ?? null) === agent;
 }
 
-/** A chat sees Parley's own activity only as far as it got a message about it. */
+/** A chat sees Parley's own work only if it received a message about it. */
 function isOfChat({ fate }: MessageFacts, chat: ChatKey): boolean {
   if (fate.kind === 'not-taken' || fate.trigger === null || fate.trigger === 'cron') return true;
   return isSameChat(fate.answeredIn, chat) && fate.parts.some(({ isHere }) => isHere);
@@ -117,9 +117,11 @@ async function readDecision(sql: Sql, found: FoundMessage): Promise<MessageFacts
   return { place: messagePosition(found), ...facts, fate: { kind: 'not-taken', outcome } };
 }
 
-/** Only the oldest of 10,000 is ever dropped, between two reads of one question. */
+/**
+ * A row may be pruned or forgotten between the two reads of one question, which is rare.
+ */
 function droppedMessageError({ messageId }: FoundMessage): StoreError {
-  return new StoreError('store-failed', `Message ${messageId} was dropped just now. Ask again.`);
+  return new StoreError('store-failed', `Message ${messageId} has just been deleted. Ask again.`);
 }
 
 type MoreOfInbox = 'reason' | 'turn_id' | 'repeats' | 'interruptions' | 'claimed_at' | 'done_at';
@@ -156,7 +158,7 @@ async function readTaken(sql: Sql, found: FoundMessage, now: number): Promise<Me
     ...{ state: row.state, outcome: row.outcome },
     ...{ repeats: row.repeats, interruptions: row.interruptions },
     ...{ settlesAt: row.settles_at, claimedAt: row.claimed_at, doneAt: row.done_at },
-    // Kinds and states alone: names were chosen by people.
+    // Only kinds and states, because names were chosen by people.
     files: (await sql.all(FILES, { seq: row.seq })).map(({ kind, state }) => `${kind} ${state}`),
     before: row.state === 'waiting' ? await turnBefore(sql, conversationId) : null,
     run: isHeartbeat ? ((await sql.get(HEARTBEAT_RUN, { id: found.messageId })) ?? null) : null,
@@ -181,7 +183,10 @@ const TAKEOVERS = statement(`
     and (ended_at is null or ended_at > :from)
   order by seq`).rows<Takeover>();
 
-/** A text that a person wrote from the page, answering no message: a turn with parts, without an inbound message. */
+/**
+ * Reads a text that a person wrote from the page and that answers no message: a turn with parts,
+ * but without an inbound message.
+ */
 async function readWritten(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const { messageId: turnId, at } = found;
   const place = messagePosition(found);
@@ -214,14 +219,17 @@ const HEARTBEAT_RUN = statement(
   'select agent, task, state, reason from heartbeat_run where id = :id',
 ).rows<NonNullable<TakenFacts['run']>>();
 
-/** The messages of a job, of which only the last is known; the job's name is people's text. */
+/**
+ * The message of a job. Only the last one is known. The job's name is not shown, because people
+ * wrote it.
+ */
 const JOB = statement(`
   select id from cron_job
   where conversation_id = :conversationId and last_message_id = :messageId`).rows<
   Row<'cron_job', 'id'>
 >();
 
-// The state is written out, because a partial index serves only what names its condition.
+// The state is a literal, because a partial index is used only if the query contains its condition.
 const TURN_BEFORE = statement(`
   select id as "turnId", started_at as "startedAt", awaits from turn
   where conversation_id = :conversationId and state = 'running'`).rows<
@@ -239,7 +247,7 @@ interface PartRow extends Omit<PartFacts, 'isHere' | 'retries'>, ChatKey {
   readonly retries: string | null;
 }
 
-// The newest entry about a part: what was replayed may have died again.
+// The newest dead letter about a part, because replayed work may have failed again.
 const PARTS = `
   select id, channel, account, chat_id as "chatId", part_index as "index", state, attempts,
     created_at as "createdAt", not_before as "notBefore", tried_at as "triedAt",
@@ -252,7 +260,7 @@ const PARTS_OF_TURN = statement(`${PARTS} turn_id = :turnId order by seq`).rows<
 
 const PARTS_OF_COMMAND = statement(`${PARTS} answers = :seq order by seq`).rows<PartRow>();
 
-/** The parts that a turn, or else the command itself, has put into the outbox. */
+/** The parts that a turn, or otherwise the command itself, has put into the outbox. */
 async function readParts(
   sql: Sql,
   { turnId, seq }: { readonly turnId: string | null; readonly seq: number },
@@ -286,7 +294,7 @@ const TURN = statement(`
 const APPROVALS = statement(`
   select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId order by seq`).rows<ApprovalRow>();
 
-/** Reads the stored facts of a turn; null when there is none. */
+/** Reads the stored facts of a turn; null if it does not exist. */
 async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
   const row = await sql.get(TURN, { turnId });
   if (row === undefined) return null;
@@ -323,7 +331,7 @@ const NEWEST_ANSWER = statement(`
     order by transcript.seq desc limit 1)
   and facts is not null order by step_index desc limit 1`).rows<{ readonly facts: string }>();
 
-/** The facts of the last step of the newest answer that was given in a session. */
+/** The facts of the last step of the newest answer in a session. */
 export async function newestAnswerBy(
   sql: Sql,
   conversationId: string,

@@ -10,7 +10,7 @@ import {
 } from './entries.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
 
-/** All stages of a message in their order, from the stored facts. */
+/** Builds all stages of a message, in order, from the stored facts. */
 export function timelineOf(facts: MessageFacts, now: number): Timeline {
   const { place, receivedAt, fate } = facts;
   const turn = fate.kind === 'taken' ? fate.turn : null;
@@ -30,7 +30,7 @@ export function timelineOf(facts: MessageFacts, now: number): Timeline {
 
 type Unasked = MessageFacts & { readonly fate: TakenFacts & { readonly turn: TurnFacts } };
 
-/** A person wrote it from the page, and nothing came in before it. */
+/** Whether a person wrote it from the page without an inbound message. */
 function isUnasked(facts: MessageFacts): facts is Unasked {
   const { place, fate } = facts;
   return fate.kind === 'taken' && fate.turn?.turnId === place.messageId;
@@ -45,7 +45,8 @@ function afterStoring(
   return [
     ...originEntries(run, cronJob),
     ...laneEntries(facts, fate, now),
-    // Tools, approvals and parts to others happen among each other; what has no time stays where it is.
+    // Tools, approvals and parts for other chats interleave, so these are sorted by time; entries
+    // without a time keep their place.
     ...inOrder([
       ...takeoverEntries(takeovers, now),
       ...(turn === null ? [] : turnEntries(turn)),
@@ -80,7 +81,7 @@ function inOrder(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
   return placed.toSorted((a, b) => a.at - b.at).map(({ one }) => one);
 }
 
-/** One sentence, and what of it only the owner may know. */
+/** One sentence, and a detail that only the owner may see. */
 interface Verdict {
   readonly verdict: string;
   readonly detail?: string;
@@ -94,7 +95,7 @@ function verdictOf({ reason, fate }: MessageFacts, now: number): Verdict {
     return { verdict: `${kind}${why}.` };
   }
   if (fate.outcome === 'command') {
-    return { verdict: 'A command; answered at once, without the model.' };
+    return { verdict: 'A command, answered at once without the model.' };
   }
   if (fate.outcome === 'withdrawn') {
     return { verdict: 'No answer: its author deleted it before its turn.' };
@@ -132,7 +133,7 @@ function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
     case 'stopped':
       return { verdict: 'No answer: its turn was stopped by /stop.', ...detail };
     default:
-      return { verdict: 'No answer yet: its turn was ended by a later message.', ...detail };
+      return { verdict: 'No answer yet: its turn was interrupted by a later message.', ...detail };
   }
 }
 
@@ -140,7 +141,7 @@ function runningText(turn: TurnFacts, now: number): string {
   const { approvals, isSuspended, startedAt, worker, putOffUntil } = turn;
   if (putOffUntil !== null) {
     const next = putOffUntil > now ? ` in ${shortDuration(putOffUntil - now)}` : ' now';
-    return `its model is away, and it is tried again${next}`;
+    return `its model is unavailable; next attempt${next}`;
   }
   const open = approvals.find(({ state }) => state === 'pending');
   if (isSuspended && open !== undefined) {
@@ -160,9 +161,9 @@ function answered(parts: readonly PartFacts[]): string {
 
 const RUN_OUTCOMES: Readonly<Record<string, string>> = {
   quiet: 'nothing to report',
-  held: 'its alert waits for the end of the quiet hours',
-  repeated: 'its alert was sent before, so it was not sent again',
-  unclear: 'its text was no clear alert, so it was not sent',
+  held: 'its alert is held until the quiet hours or a takeover end',
+  repeated: 'the same alert was sent before, so it was not repeated',
+  unclear: 'its text was not clearly an alert, so it was not sent',
   failed: 'it failed',
 };
 

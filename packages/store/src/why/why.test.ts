@@ -8,7 +8,7 @@ import { answer, claim, hold, message, part } from '../testing/messages.ts';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 const REASON = 'written by an owner; in a direct chat';
 
-/** A message of the chat c1 that came at `at`, written a little before. */
+/** A message in the chat c1, received at `at` and written a little earlier. */
 function written(id: string, at: number, more: Partial<AdmittedMessage> = {}): AdmittedMessage {
   const base = message(id, 'c1', { at });
   return {
@@ -20,7 +20,7 @@ function written(id: string, at: number, more: Partial<AdmittedMessage> = {}): A
 }
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`why, on ${database.name}`, () => {
+  describe.runIf(database.available)(`why on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
@@ -51,7 +51,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         entries: () => [{ role: 'user', content: { text } }],
       });
 
-    it('[U12] [D08] says that a person took the conversation over, answered and handed it back', async () => {
+    it('[U12] [D08] reports that a person took the conversation over, answered and handed it back', async () => {
       await store.inbox.accept(written('m1', 1_000));
       database.setTime(2_000);
       await store.takeovers.takeOver({ ...person, lastsMs: 60_000 });
@@ -72,9 +72,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         ['lane', 1_000, 3_000, 'waited until a person answered'],
         ['lane', 2_000, 3_000, 'a person took the conversation over, for 60 s'],
         ['turn', 4_000, null, 'a person wrote the answer, in the name of the agent'],
-        ['outbox', 4_000, null, '1 part put into the outbox'],
-        ['outbox', 4_000, 2_000, 'the part: waits to be sent'],
-        ['lane', 5_000, null, 'it was handed back'],
+        ['outbox', 4_000, null, '1 part added to the outbox'],
+        ['outbox', 4_000, 2_000, 'the part: waiting to be sent'],
+        ['lane', 5_000, null, 'the conversation was handed back'],
       ]);
       expect(told.entries.map(({ detail }) => detail).filter((detail) => detail)).toEqual([
         ...['by Ann', 'by Ann', 'by Ben'],
@@ -82,23 +82,23 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(JSON.stringify(told)).not.toContain('private');
     });
 
-    it('[U12] [D08] says who wrote what answers no message, and that a takeover ended by itself', async () => {
+    it('[U12] [D08] reports who wrote a text that answers no message, and that a takeover expired', async () => {
       await store.inbox.accept(written('m1', 0));
       const stored = await reply('private');
       const told = await timeline(stored?.turnId ?? '');
       expect(lines(told)).toEqual([
         ['turn', 0, null, 'a person wrote the answer, under their own name'],
-        ['outbox', 0, null, '1 part put into the outbox'],
-        ['outbox', 0, 10_000, 'the part: waits to be sent'],
+        ['outbox', 0, null, '1 part added to the outbox'],
+        ['outbox', 0, 10_000, 'the part: waiting to be sent'],
       ]);
       await store.takeovers.takeOver({ ...person, lastsMs: 1_000 });
       const texts = (await timeline('m1', 2_000)).entries.map(({ text }) => text);
-      expect(texts).toContain('the takeover ended by itself');
-      // Before it, nothing of it is said.
+      expect(texts).toContain('the takeover expired');
+      // Before it, the takeover is not mentioned.
       database.setTime(3_000);
       await store.inbox.accept(written('m2', 3_000));
       expect((await timeline('m2', 4_000)).entries.map(({ text }) => text)).not.toContain(
-        'the takeover ended by itself',
+        'the takeover expired',
       );
     });
 
@@ -126,35 +126,35 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(told.verdict).toBe('Answered.');
       expect(told.turnId).toBe('t1');
       expect(lines(told)).toEqual([
-        ['platform', 995, null, 'written, as the platform says'],
+        ['platform', 995, null, 'written, according to the platform'],
         ['ingress', 1_000, null, 'received'],
         ['access', 1_000, null, 'allowed: written by an owner'],
-        ['access', 1_000, null, 'to be answered: in a direct chat'],
+        ['access', 1_000, null, 'needs an answer: in a direct chat'],
         ['inbox', 1_000, null, 'stored for web:c1'],
-        ['lane', 1_000, 200, 'waited until its turn took it'],
+        ['lane', 1_000, 200, 'waited for its turn'],
         ['turn', 1_200, null, 'started'],
-        ['model', 1_250, 90, 'asked: 9 tokens in, 2 out; first text after 40 ms; wants read'],
+        ['model', 1_250, 90, 'asked: 9 tokens in, 2 out; first text after 40 ms; calls read'],
         ['tool', 1_400, 90, 'read: done'],
         ['model', 1_500, 90, 'asked: 9 tokens in, 2 out'],
         ['commit', 1_700, null, 'answered, 0.5 s after it was started'],
-        ['outbox', 1_700, null, '1 part put into the outbox'],
-        ['delivery', null, null, 'the part: put off until 00:00:02Z'],
-        ['delivery', 2_000, 30, 'the part: given to the platform'],
-        ['receipt', 2_030, null, 'the part: the platform has it as p77'],
+        ['outbox', 1_700, null, '1 part added to the outbox'],
+        ['delivery', null, null, 'the part: delayed until 00:00:02Z'],
+        ['delivery', 2_000, 30, 'the part: sent to the platform'],
+        ['receipt', 2_030, null, 'the part: delivered as p77'],
       ]);
       const details = told.entries.flatMap(({ detail }) => detail ?? []);
       expect(details).toEqual(['worker_1', 'p/m', 'p/m instead of p/n', 'slow down']);
       expect(JSON.stringify(told)).not.toMatch(/private|text of/);
     });
 
-    it('[D08] gives the exact reason for each silence', async () => {
+    it('[D08] reports the exact reason for each silence', async () => {
       const no = { ...CHAT, senderId: 'u2', at: 7, sentAt: 5 };
       await store.decisions.record({ ...no, messageId: 'i', outcome: 'ignored', reason: 'nobody' });
       await store.decisions.record({ ...no, messageId: 'r', outcome: 'refused', reason: 'a list' });
       expect(await verdict('i')).toBe('No answer: nobody.');
       expect(await verdict('r')).toBe('Refused: a list.');
       await store.inbox.command(written('c', 8), async (command) => command.answer(part('done')));
-      expect(await verdict('c')).toBe('A command; answered at once, without the model.');
+      expect(await verdict('c')).toBe('A command, answered at once without the model.');
       expect(stages(await timeline('c')).slice(-2)).toEqual(['outbox', 'outbox']);
       await store.inbox.accept(written('w', 10));
       expect(await verdict('w', 10)).toBe('No answer yet: it waits for a worker.');
@@ -162,14 +162,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await verdict('w')).toBe('No answer: its author deleted it before its turn.');
       await store.inbox.accept(written('b', 10, { settlesAt: 99 }));
       expect(await verdict('b', 20)).toBe(
-        'No answer yet: it waits for the rest of what is being sent.',
+        'No answer yet: it waits for the rest of an album or a long paste.',
       );
       await store.inbox.command(written('s', 30), (command) => command.stop());
       expect(await verdict('b')).toBe('No answer: /stop set it aside.');
       expect((await timeline('b')).entries.at(-1)).toMatchObject({ stage: 'lane', ms: 20 });
     });
 
-    it('[D08] reports how turns ended that gave no answer, and what waits behind one', async () => {
+    it('[D08] reports how turns without an answer ended, and what is waiting behind one', async () => {
       await store.inbox.accept(written('m1', 0));
       let lease = await begin('t1', 100);
       expect(await verdict('m1', 3_100)).toBe(
@@ -204,14 +204,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       );
       await store.inbox.accept(written('m4', 960));
       expect(await verdict('m4')).toBe(
-        'No answer yet: it waits behind a turn that waits for an approval.',
+        'No answer yet: it waits behind a turn that is waiting for an approval.',
       );
       await store.inbox.command(written('m5', 1_000), (command) => command.stop());
       expect(await verdict('m3')).toBe('No answer: its turn was stopped by /stop.');
       expect(JSON.stringify(await timeline('m3'))).not.toContain('private');
     });
 
-    it('[D08] finds a message by id, by full name, by its turn, and the newest', async () => {
+    it('[D08] finds a message by id, by full name, by its turn, and the newest one', async () => {
       await store.inbox.accept(written('m1', 1));
       await store.inbox.accept({ ...message('m1', 'c2', { at: 2 }), reason: REASON });
       await store.inbox.accept(written('m2', 3));
@@ -240,7 +240,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await ask('web:c2/m1', CHAT)).toEqual({ kind: 'unknown' });
     });
 
-    it('[D08] [H03] reports a run of a standing task where it alerted, and nowhere else', async () => {
+    it('[D08] [H03] reports a run of a standing task only where it alerted', async () => {
       const lane = 'beat:main';
       const chat = { id: lane, type: 'direct' } as const;
       const run = async (id: string, alert: string | null) => {
@@ -288,7 +288,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(newest).toMatchObject({ timeline: { message: { messageId: 'm1' } } });
     });
 
-    it('[D08] [H08] reports that a job has put a message there', async () => {
+    it('[D08] [H08] reports that a job has added a message', async () => {
       const { message: words, ...rest } = written('j1', 4);
       const due = { ...rest, message: { ...words, trigger: 'cron' } } as const;
       await store.inbox.accept(written('m1', 1));
@@ -308,7 +308,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.cronJobs.fire({ id: 'job_7', nextAt: 3 }, due, 60_003, 4);
       const told = await timeline('j1');
       expect(told.entries[0]).toMatchObject({
-        text: 'put here by Parley: a job whose time had come',
+        text: 'added by Parley: a scheduled job',
       });
       expect(told.entries.map(({ detail }) => detail)).toContain('the job job_7');
       expect(JSON.stringify(told)).not.toContain('private');
@@ -322,7 +322,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       );
     });
 
-    it('[D06] [D08] reports what became of a part that could not be delivered', async () => {
+    it('[D06] [D08] reports the outcome of a part that could not be delivered', async () => {
       await store.inbox.accept(written('m1', 0));
       const lease = await begin('t1', 1);
       await store.lanes.commit(lease, answer('t1', ['a', 'b']), 2);

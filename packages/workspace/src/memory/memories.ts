@@ -19,7 +19,7 @@ export interface SavedMemory {
   readonly entry: MemoryEntry;
 }
 
-/** The result of a save. `known`: it is there already. */
+/** The result of a save. `known`: it exists already. */
 export type SaveResult =
   | ({ readonly kind: 'saved' | 'known' } & SavedMemory)
   | { readonly kind: 'refused'; readonly detail: string };
@@ -27,7 +27,7 @@ export type SaveResult =
 /** The memories that were removed from the files, and those that could not be. */
 export interface Removal {
   readonly memories: readonly SavedMemory[];
-  /** Lines of other notes, by file. */
+  /** Removed lines of other notes, by file. */
   readonly lines: readonly { readonly name: string; readonly count: number }[];
   /** Files that could not be written, with the reason. */
   readonly failed: readonly { readonly name: string; readonly detail: string }[];
@@ -41,7 +41,7 @@ const WHOLE = Number.MAX_SAFE_INTEGER;
 export class Memories {
   readonly #entries = new EntryCache();
 
-  /** Those that this reader may see, oldest first in each file. */
+  /** The memories that this reader may see, oldest first in each file. */
   async list(view: WorkspaceView): Promise<readonly SavedMemory[]> {
     const lists = await Promise.all(
       visibleMemoryFiles(view).map(async (name) => {
@@ -54,8 +54,8 @@ export class Memories {
   }
 
   /**
-   * Saves an owner's memory in `memory/`, any other in the file of their conversation, which no one else
-   * can read (W02, W04).
+   * Saves an owner's memory in `memory/`, and any other in the file of its conversation, which
+   * nobody else can read (W02, W04).
    */
   async save(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult> {
     const name = view.reader.kind === 'owner' ? SAVED_FILES[entry.scope] : view.groupMemory;
@@ -63,7 +63,7 @@ export class Memories {
     if (known !== undefined) return { kind: 'known', ...known };
     let twin: MemoryEntry | undefined;
     const written = await view.change(name, (text) => {
-      // Another process may have saved the same meanwhile.
+      // Another process may have saved the same in the meantime.
       twin = this.#entries.of(name, text ?? '').find((one) => isSameMemory(one, entry));
       return twin === undefined ? withEntry(text, entry) : null;
     });
@@ -71,7 +71,7 @@ export class Memories {
     return { kind: twin === undefined ? 'saved' : 'known', name, entry: twin ?? entry };
   }
 
-  /** Removes memories, and from an owner's other notes each line that `inNotes` matches. */
+  /** Removes memories, and each line of an owner's other notes that `inNotes` matches. */
   async remove(
     view: WorkspaceView,
     isMeant: (memory: SavedMemory) => boolean,
@@ -103,7 +103,10 @@ export class Memories {
   }
 }
 
-/** Removes the same from earlier versions: in a chat from those of its own file alone. Returns what failed. */
+/**
+ * Removes the same from earlier versions; in a chat only from those of its own file. Returns what
+ * failed.
+ */
 async function forgetVersions(
   { reader, groupMemory, history }: WorkspaceView,
   memories: readonly SavedMemory[],
@@ -131,7 +134,7 @@ function withoutLines(text: string, isMeant: (line: string) => boolean): string 
   return kept.join('\n');
 }
 
-/** The files of memories, and an owner's notes beside them. */
+/** The files of memories, and an owner's notes. */
 async function changeable(view: WorkspaceView): Promise<readonly string[]> {
   if (view.reader.kind !== 'owner') return visibleMemoryFiles(view);
   const all = (await view.list()).map(({ name }) => name);
@@ -148,10 +151,13 @@ function countLines(text: string): number {
   return text.split('\n').length;
 }
 
-/** Files whose memories are cached: the owner's few, and those of recent conversations. */
+/**
+ * The number of files whose memories are cached: the owner's few, and those of recent
+ * conversations.
+ */
 const FILES = 50;
 
-/** The memories of files that were read recently, so that each turn parses new lines only. */
+/** The memories of recently read files, so that each turn parses only new lines. */
 class EntryCache {
   readonly #files = new BoundedMap<
     string,
@@ -162,7 +168,7 @@ class EntryCache {
     }
   >(FILES);
 
-  /** The memories of exactly this text, in its order. */
+  /** The memories of exactly this text, in order. */
   of(name: string, text: string): readonly MemoryEntry[] {
     const before = this.#files.get(name);
     if (before?.text === text) return before.entries;
@@ -178,13 +184,13 @@ class EntryCache {
   }
 }
 
-/** The number of times a memory was of use, by its id. */
+/** How often a memory was useful, by its id. */
 export type MemoryUses = ReadonlyMap<string, number>;
 
-/** Longest profile, in characters. */
+/** The longest profile, in characters. */
 const MAX_PROFILE_CHARACTERS = 600;
 
-/** Memories that may be too long for the rest before the search ends. */
+/** How many memories may turn out too long for the remaining space before the search ends. */
 const TRIED = 10;
 
 const TITLES: Readonly<Record<MemoryType, string>> = {
@@ -198,8 +204,8 @@ const TITLES: Readonly<Record<MemoryType, string>> = {
 const ORDER: readonly MemoryType[] = ['constraint', 'preference', 'habit', 'skill', 'fact'];
 
 /**
- * A short summary of memories, made without a model (G14): by type, in each the newest and most used
- * first. The agent's own notes are marked. Null when there are no memories.
+ * A short summary of memories, created without a model (G14): by type, and in each the newest and
+ * most used first. The agent's own notes are marked. Null when there are no memories.
  */
 export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
   const ranked = rankMemories(entries, uses);
@@ -214,7 +220,10 @@ export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): st
   return chosen.length === 0 ? null : printMemories(chosen);
 }
 
-/** Each use counts as much as being one place newer. Files are oldest first, so the place is the age. */
+/**
+ * Each use counts as much as being one place newer. Files are oldest first, so the position is the
+ * age.
+ */
 function rankMemories(entries: readonly MemoryEntry[], uses: MemoryUses): readonly MemoryEntry[] {
   return entries
     .map((entry, at) => {

@@ -21,12 +21,12 @@ export const MemoryOrigin = z.strictObject({
 export type MemoryOrigin = z.infer<typeof MemoryOrigin>;
 
 /**
- * The author of the text. `own`: exactly what the person wrote. `agent`: a note of the agent. `hand`: a person edited
- * the file.
+ * The author of the text. `own`: exactly what the person wrote. `agent`: a note of the agent.
+ * `hand`: a person edited the file.
  */
 export type MemoryWords = 'own' | 'agent' | 'hand';
 
-/** One memory: one line of a file. */
+/** One memory, which is one line of a file. */
 export interface MemoryEntry {
   readonly id: string;
   readonly type: MemoryType;
@@ -39,11 +39,11 @@ export interface MemoryEntry {
   readonly date: string | null;
   readonly from: MemoryOrigin | null;
   readonly words: MemoryWords;
-  /** Saved by Parley itself, because the model did not. */
+  /** Whether Parley saved it itself, because the model did not. */
   readonly automatic: boolean;
 }
 
-/** Longest memory, in characters. */
+/** The longest memory, in characters. */
 const MEMORY_CHARACTERS = 500;
 
 /** A text as one plain line that can neither begin nor end a mark of the file. */
@@ -63,14 +63,14 @@ export function memoryLine(text: string): string {
 }
 
 /**
- * The id of a memory from one message: the same in every run of a turn, so that it is saved once. `seed`
- * distinguishes several.
+ * The id of a memory from one message: the same in every run of a turn, so that it is saved once.
+ * `seed` distinguishes several memories.
  */
 export function memoryId(seed: readonly string[]): string {
   return `m${hash(JSON.stringify(seed))}`;
 }
 
-/** The id of a line written by hand; changes with its text. */
+/** The id of a line written by hand; it changes with the text. */
 function handId(text: string): string {
   return `h${hash(text)}`;
 }
@@ -86,7 +86,7 @@ export const SAVED_FILES: Readonly<Record<MemoryScope, string>> = {
   session: 'memory/session.md',
 };
 
-/** The scope of lines without one of their own; null: no file of memories. */
+/** The scope of lines without their own; null when it is not a file of memories. */
 export function scopeOfFile(name: string): MemoryScope | null {
   if (isGroupFile(name)) return 'project';
   if (name === SAVED_FILES.user) return 'user';
@@ -97,7 +97,7 @@ export function scopeOfFile(name: string): MemoryScope | null {
 const HEAD =
   '# What I was told\n\nOne memory in each line. Lines may be changed, removed and added by hand.\n';
 
-/** A list item, and the comment behind it with its origin. */
+/** A list item, followed by the comment with its origin. */
 const ITEM = /^[-*+] +(.*?)(?:\s*<!-- parley (.*?) -->)?\s*$/;
 
 const Mark = z.object({
@@ -111,14 +111,14 @@ const Mark = z.object({
 });
 
 /**
- * The memories of a file, in its order. List items without a mark, or with one that is broken, were
- * written by hand and count as facts about `scope`. Never throws.
+ * The memories of a file, in order. List items without a mark, or with a broken one, were written
+ * by hand and count as facts about `scope`. Never throws.
  */
 export function parseMemoryFile(text: string, scope: MemoryScope): readonly MemoryEntry[] {
   return text.split('\n').flatMap((line) => parseMemoryLine(line, scope) ?? []);
 }
 
-/** The file with one memory more; `null`: there is no file yet. */
+/** The file with one more memory; `null` when there is no file yet. */
 export function withEntry(text: string | null, entry: MemoryEntry): string {
   const before = text === null || text.trim() === '' ? HEAD : `${text.trimEnd()}\n`;
   const gap = /\n[-*+] [^\n]*\n$/.test(before) ? '' : '\n';

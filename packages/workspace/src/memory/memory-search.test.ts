@@ -45,7 +45,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 't'));
   workspace = await openWorkspace({ folder: join(folder, 'w'), templates: join(folder, 't') });
   for (const [name, text] of Object.entries(FILES)) put(name, text);
-  // A clock that stands still: each search looks, however slow the machine is.
+  // A clock that stands still: each search checks the files, however slow the machine is.
   search = openMemorySearch(workspace, () => 0);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -104,10 +104,13 @@ const QUALITY: readonly (readonly [question: string, first: string])[] = [
 ];
 
 describe('searching what was remembered', () => {
-  it.each(QUALITY)('[G14] "%s" finds first what has "%s"', async (question, first) => {
-    const [best] = await hits(question);
-    expect(best?.text).toContain(first);
-  });
+  it.each(QUALITY)(
+    '[G14] "%s" first finds the passage that contains "%s"',
+    async (question, first) => {
+      const [best] = await hits(question);
+      expect(best?.text).toContain(first);
+    },
+  );
 
   it.each([
     'hello',
@@ -116,7 +119,7 @@ describe('searching what was remembered', () => {
     'was ist das hier?',
     '你好',
     'translate this into French',
-  ])('[G14] "%s" is clearly about none of it', async (question) => {
+  ])('[G14] "%s" clearly matches nothing', async (question) => {
     expect((await hits(question)).filter(({ isClear }) => isClear)).toEqual([]);
   });
 
@@ -125,11 +128,11 @@ describe('searching what was remembered', () => {
     'Wann habe ich Geburtstag?',
     '我的生日是哪天?',
     'is there peanut in it',
-  ])('[G14] "%s" is clearly about something', async (question) => {
+  ])('[G14] "%s" clearly matches something', async (question) => {
     expect((await hits(question))[0]?.isClear).toBe(true);
   });
 
-  it('[G14] a change by hand counts at once', async () => {
+  it('[G14] a change by hand is found at once', async () => {
     put('memory/hand.md', 'The parrot is called Rio.\n');
     expect((await hits('parrot'))[0]?.text).toContain('Rio');
     put('memory/hand.md', 'The parrot is called Kiwi now.\n');
@@ -138,7 +141,7 @@ describe('searching what was remembered', () => {
     expect(await hits('parrot')).toEqual([]);
   });
 
-  it('[G14] where looking takes long, what Parley saves is found at once all the same', async () => {
+  it('[G14] what Parley saves is found at once, even when checking the files takes long', async () => {
     let now = 0;
     const slow = openMemorySearch(workspace, () => {
       now += 9;
@@ -168,7 +171,7 @@ describe('searching what was remembered', () => {
     }
   });
 
-  it('[W03] what has become private is not found by a guest any more', async () => {
+  it('[W03] what has become private is no longer found by a guest', async () => {
     put('knowledge/secret.md', 'The heron nests in the attic.\n');
     expect((await hits('heron', 'guest')).length).toBe(1);
     put('knowledge/secret.md', '---\naudience: owner\n---\nThe heron nests in the attic.\n');
@@ -176,7 +179,7 @@ describe('searching what was remembered', () => {
     expect((await hits('heron')).length).toBe(1);
   });
 
-  it('[W03] what is private now is not shown, even where the index does not know it yet', async () => {
+  it('[W03] what is private now is not shown, even before the index knows it', async () => {
     let now = 0;
     const slow = openMemorySearch(workspace, () => {
       now += 100;
@@ -199,7 +202,7 @@ describe('searching what was remembered', () => {
     rmSync(join(workspace.folder, 'memory/project.md'));
   });
 
-  it('[W04] a conversation’s memory is found there alone', async () => {
+  it('[W04] a conversation’s memory is found only there', async () => {
     const { groupMemory } = workspace.for({ kind: 'guest', conversationId: 'g1' });
     put(groupMemory, '- The football match is on Sunday.\n');
     expect((await hits('football', 'guest', 'g1')).length).toBe(1);
@@ -258,7 +261,7 @@ describe('files and the text in them', () => {
     );
   });
 
-  it('[G14] a saving leaves what stays as it was, and nothing of what goes', () => {
+  it('[G14] saving a memory affects nothing that stays, and keeps nothing that goes', () => {
     const index = new PassageIndex(10_000);
     const notes = Array.from({ length: 1_500 }, (_, nth) => `note ${nth}`);
     index.put('memory/user.md', list(notes));
@@ -280,7 +283,7 @@ describe('files and the text in them', () => {
     expect(find(index, 'heron')).toHaveLength(2);
   });
 
-  it('[G14] the newer is found first where two fit alike, however few are wanted', () => {
+  it('[G14] the newer one is found first among equals, however few are requested', () => {
     const index = new PassageIndex(1_000);
     index.put('memory/user.md', list(Array.from({ length: 100 }, (_, nth) => `heron a${nth}`)));
     const all = find(index, 'heron').map(({ piece }) => piece.raw);
@@ -290,7 +293,7 @@ describe('files and the text in them', () => {
     }
   });
 
-  it('[G14] longer words are found by how they begin, in whatever order they were added', () => {
+  it('[G14] longer words are found by their prefix, in whatever order they were added', () => {
     const index = new PassageIndex(1_000);
     const words: string[] = [];
     for (let nth = 0; nth < 700; nth += 1) {

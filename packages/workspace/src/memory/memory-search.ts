@@ -15,25 +15,28 @@ export interface MemoryHit extends PromptPart {
   readonly heading: string;
   readonly entry?: MemoryEntry;
   readonly score: number;
-  /** It is about the question, and does not only share a word with it. */
+  /** Whether it is about the question rather than only sharing a word with it. */
   readonly isClear: boolean;
 }
 
-/** The place of the question. */
+/** Where the question was asked. */
 export interface SearchScope {
   readonly conversation: string;
   readonly session: number;
 }
 
-/** Conversations whose memory files are indexed at a time. */
+/** The number of conversations whose memory files are indexed at a time. */
 const CONVERSATIONS = 100;
-/** More places than wanted are read, because some are gone or belong to other sessions. */
+/** More hits than wanted are read, because some are gone or belong to other sessions. */
 const SPARE = 5;
 
 /** Finds memories for one reader at a time (G14). */
 export type MemorySearch = ReturnType<typeof openMemorySearch>;
 
-/** Opens the indexes of a workspace: one for owners, one for guests, one for each conversation's file. */
+/**
+ * Opens the indexes of a workspace: one for owners, one for guests, and one for each conversation's
+ * file.
+ */
 export function openMemorySearch(
   workspace: Pick<Workspace, 'folder' | 'for'>,
   monotonic: Monotonic = systemTime.monotonic,
@@ -50,7 +53,7 @@ export function openMemorySearch(
   const list = markdownLister();
   const within = async (name: string): Promise<readonly string[]> =>
     (await list(join(folder, name))).map((file) => `${name}/${file}`);
-  // No conversation: what these find is the same for each reader of their kind.
+  // No conversation, because what these find is the same for each reader of their kind.
   const none = { conversationId: '' };
   const shared = {
     owner: indexFor(
@@ -71,8 +74,8 @@ export function openMemorySearch(
   };
   return {
     /**
-     * The best `most` passages, best first, all of them read through `view` just now: the index only
-     * says where. Memories of other sessions are left out.
+     * The best `most` passages, best first, all of them just read through `view`: the index only
+     * says where. Memories of other sessions are omitted.
      */
     async find(
       view: WorkspaceView,
@@ -92,7 +95,9 @@ export function openMemorySearch(
   };
 }
 
-/** Checks the pieces through the view: what this reader may not see, or what is gone, is left out. */
+/**
+ * Checks the pieces through the view: what this reader may not see, or what is gone, is omitted.
+ */
 async function readHits(
   view: WorkspaceView,
   found: readonly FoundPiece[],
@@ -117,7 +122,7 @@ async function readHits(
   return [...hits.values()];
 }
 
-/** Most of what the question is about, or a rare word of it and not next to nothing of the rest. */
+/** Whether most of the question matches, or a rare word of it and a fair part of the rest. */
 function isClear(coverage: number, rarity: number): boolean {
   return (coverage >= 0.5 && rarity >= 1.3) || (rarity >= 2 && coverage >= 0.2);
 }
@@ -133,7 +138,7 @@ interface FileIndexOptions {
   readonly folder: string;
   /** The files it covers, as they are now. */
   readonly names: () => Promise<readonly string[]>;
-  /** Those of them that each search checks, however many there are. */
+  /** The files that each search checks, however many there are. */
   readonly always: readonly string[];
   /** Reads what the index may know. */
   readonly view: WorkspaceView;
@@ -142,16 +147,19 @@ interface FileIndexOptions {
 
 /** A search waits for a check that takes no longer than this, in ms. */
 const SHORT_CHECK_MS = 8;
-/** A longer check is repeated after so many times its length: thousands of files cost 5 % at most. */
+/**
+ * A longer check is repeated only after this many times its duration: thousands of files cost 5 %
+ * at most.
+ */
 const REST = 20;
-/** Files that are checked before the event loop runs on. */
+/** The number of files that are checked before the event loop continues. */
 const AT_ONCE = 200;
 
 /**
- * The passages of some files, kept up to date with the disk. Each search checks the files first and reads
- * again what has changed (W07); only where there are so many that the check takes long, it runs in the
- * background, and a change by hand may be found a second or two later. What Parley itself saves is in
- * `always`, and found at once.
+ * The passages of some files, kept up to date with the disk. Each search first checks the files and
+ * reads again what has changed (W07). Only when there are so many that the check takes long, it
+ * runs in the background, and a change by hand may be found a second or two later. What Parley
+ * itself saves is in `always`, and found at once.
  */
 class FileIndex {
   readonly #options: FileIndexOptions;
@@ -165,12 +173,12 @@ class FileIndex {
     this.#options = options;
   }
 
-  /** The best passages, best first. `words` is called only where there is anything to search. */
+  /** The best passages, best first. `words` is called only when there is anything to search. */
   async search(words: () => readonly QueryWord[], most: number): Promise<readonly FoundPiece[]> {
     // Searches during a check wait for the same one.
     if (this.#checking === null && this.#options.monotonic() >= this.#nextCheck) {
       this.#checking = this.#check();
-      // A search in front of it does not see the error; the next search checks again, and waits.
+      // A search before it does not see the error; the next search checks again, and waits.
       this.#checking.catch(() => {
         this.#isLong = false;
       });
@@ -220,7 +228,7 @@ class FileIndex {
   }
 }
 
-/** Null: no file. Whether it may be read at all is decided by the view. */
+/** Null when there is no file. The view decides whether it may be read at all. */
 function fingerprintOf(folder: string, name: string): string | null {
   try {
     const stats = lstatSync(`${folder}/${name}`, { bigint: true, throwIfNoEntry: false });

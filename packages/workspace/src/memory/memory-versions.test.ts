@@ -30,7 +30,7 @@ const replace = async (to: string) =>
   versions.replace({ from: await versions.current(), to, why: ['because'] });
 
 describe('versions of MEMORY.md', () => {
-  it('[H07] bring back each one to the byte, whatever stood there', async () => {
+  it('[H07] restore each version byte for byte, whatever it contained', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 5 }),
@@ -51,7 +51,7 @@ describe('versions of MEMORY.md', () => {
     );
   });
 
-  it('[H07] keep the present text when one is restored, and say why', async () => {
+  it('[H07] store the current text when one is restored, and say why', async () => {
     put('one\n');
     await replace('two');
     const [, first] = await versions.list();
@@ -65,7 +65,7 @@ describe('versions of MEMORY.md', () => {
     expect(await versions.why(all[1]?.name ?? '')).toEqual([]);
   });
 
-  it('[H07] write nothing where somebody was faster', async () => {
+  it('[H07] write nothing when somebody was faster', async () => {
     put('one\n');
     const result = await versions.replace({ from: 'another', to: 'two', why: [] });
     expect(result).toEqual({ kind: 'changed' });
@@ -89,7 +89,7 @@ describe('versions of MEMORY.md', () => {
     expect(await versions.restore('../../other')).toMatchObject({ kind: 'refused' });
   });
 
-  it('[H07] have names that sort as they were made, also when the clock is put back', () => {
+  it('[H07] have names that sort in order of creation, even when the clock is set back', () => {
     const moments = fc.array(fc.integer({ min: 0, max: 4_000 }), { minLength: 2, maxLength: 30 });
     fc.assert(
       fc.property(moments, (all) => {

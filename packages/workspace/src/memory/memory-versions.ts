@@ -3,9 +3,9 @@ import { type FileChange, FileVersions, type FileVersionsOptions } from '../file
 import { readFrontMatter } from '../front-matter.ts';
 import { headToKeep } from '../write-rules.ts';
 
-/** A change of MEMORY.md of which both sides are kept. */
+/** A change of MEMORY.md whose old and new text are both stored. */
 interface MemoryEdit {
-  /** The expected text of MEMORY.md, as `current` returned it; null: there is no file. */
+  /** The expected text of MEMORY.md, as `current` returned it; null when there is no file. */
   readonly from: string | null;
   readonly to: string;
   /** The reasons, one line each; they belong to the new version. */
@@ -18,27 +18,32 @@ export const VERSIONS_FOLDER = '.parley/memory';
 const MEMORY = { name: 'MEMORY.md', segments: ['MEMORY.md'] };
 
 /**
- * MEMORY.md with its earlier versions (H07). They are in a hidden folder, which no view, search or tool
- * reads; only the view of an owner leads here.
+ * MEMORY.md with its earlier versions (H07). They are in a hidden folder that no view, search or
+ * tool reads; only an owner's view leads here.
  */
 export class MemoryVersions extends FileVersions {
   constructor(options: FileVersionsOptions) {
     super(options, MEMORY, VERSIONS_FOLDER.split('/'));
   }
 
-  /** MEMORY.md without front matter, also an empty form; null: there is none. Throws. */
+  /**
+   * MEMORY.md without front matter, even if it is an empty form; null when there is none. Throws.
+   */
   async current(): Promise<string | null> {
     const raw = await this.content();
     return raw === null ? null : versionBody(raw);
   }
 
-  /** A version to the byte, and without front matter and blank lines around it; null: there is none. */
+  /**
+   * A version, byte for byte, and without front matter and blank lines around it; null when it does
+   * not exist.
+   */
   async read(name: string): Promise<{ readonly raw: string; readonly text: string } | null> {
     const raw = await this.raw(name);
     return raw === null ? null : { raw, text: versionBody(raw) };
   }
 
-  /** Writes MEMORY.md if it still says `from`, and keeps the text before and after. */
+  /** Writes MEMORY.md if it still contains `from`, and stores the text before and after. */
   replace({ from, to, why }: MemoryEdit): Promise<FileChange> {
     return this.options.lock.hold(async (hold) => {
       const raw = await this.content();

@@ -1,11 +1,11 @@
 import { type MemoryEntry, parseMemoryFile, scopeOfFile } from './memory-file.ts';
 import { indexTerms, type QueryWord } from './search-words.ts';
 
-/** A found piece of a file, its score, and how much of the question it has. */
+/** A found piece of a file, its score, and how much of the question it matches. */
 export interface FoundPiece {
   readonly piece: IndexedPiece;
   readonly score: number;
-  /** 0 to 1: the part of the question's significant words that the piece has. */
+  /** The share of the question's significant words that the piece contains, from 0 to 1. */
   readonly coverage: number;
   /** The rarity of the rarest word that was found; above 2 it is significant. */
   readonly rarity: number;
@@ -20,15 +20,15 @@ interface IndexedFile {
 
 interface IndexedPiece extends Piece {
   readonly file: IndexedFile;
-  /** Names it in postings; free again once it is removed. */
+  /** Identifies it in postings; reused once it is removed. */
   readonly number: number;
-  /** A later one was added later. */
+  /** Higher for pieces that were added later. */
   readonly nth: number;
   /** In terms. */
   readonly length: number;
 }
 
-/** The numbers of the pieces that have a term, and how often. */
+/** The numbers of the pieces that contain a term, and how often. */
 interface Posting {
   readonly numbers: number[];
   readonly counts: number[];
@@ -39,21 +39,21 @@ interface Sums {
   readonly score: Float64Array;
   readonly matched: Float64Array;
   readonly rarity: Float64Array;
-  /** The score of the best form of the present word. */
+  /** The score of the best form of the current word. */
   readonly best: Float64Array;
   readonly bestRarity: Float64Array;
 }
 
 /** 10,000 take about 15 MB. */
 const MAX_PIECES = 50_000;
-/** BM25's usual numbers. */
+/** BM25's usual parameters. */
 const K1 = 1.2;
 const B = 0.5;
-/** Few pieces make every word look common. */
+/** With few pieces, every word would look common. */
 const MIN_PIECES = 50;
 /** A longer word that starts with the searched one, and one that is nearly as long. */
 const LONGER = 0.6;
-/** Longer words that are tried for one short one. */
+/** How many longer words are tried for one short one. */
 const MAX_LONGER_WORDS = 50;
 
 /** The pieces of files by their words, ranked by BM25. */
@@ -79,7 +79,7 @@ export class PassageIndex {
     return this.#pieces.length - this.#free.length;
   }
 
-  /** Adds or replaces a file; pieces that were in it before and still are cost next to nothing. */
+  /** Adds or replaces a file; pieces that it already contained cost next to nothing. */
   put(name: string, text: string): void {
     const file = this.#files.get(name) ?? { name, text, pieces: new Map() };
     this.#files.set(name, file);
@@ -100,7 +100,7 @@ export class PassageIndex {
     this.#files.delete(name);
   }
 
-  /** The best `most`, best first; of two equal ones the newer comes first. */
+  /** The best `most`, best first; the newer one first among equals. */
   search(words: readonly QueryWord[], most: number): readonly FoundPiece[] {
     const room = () => new Float64Array(this.#pieces.length);
     const [score, matched, rarity] = [room(), room(), room()];
@@ -183,7 +183,7 @@ export class PassageIndex {
     return end === -1 ? next : next.slice(0, end);
   }
 
-  /** The rarity of a term that so many pieces have. */
+  /** The rarity of a term that this many pieces contain. */
   #rarityOf(having: number): number {
     const all = Math.max(this.size, MIN_PIECES);
     return Math.log(1 + (all - having + 0.5) / (having + 0.5));
@@ -255,12 +255,12 @@ function lowerBound(sorted: readonly string[], term: string): number {
 /** The origin of a found text. */
 export type PassageKind = 'saved' | 'note' | 'knowledge';
 
-/** A piece of a file that can be found by itself. */
+/** A piece of a file that can be found on its own. */
 export interface Passage {
   readonly kind: PassageKind;
   /** As it is shown. */
   readonly text: string;
-  /** The headings above it; they help to find it. */
+  /** The headings above it, which help to find it. */
   readonly heading: string;
   /** The entry, for a saved memory. */
   readonly entry?: MemoryEntry;
@@ -275,7 +275,10 @@ export interface Piece {
   readonly heading: string;
 }
 
-/** Cuts a file into separately searchable pieces: memories line by line, everything else by sections. */
+/**
+ * Cuts a file into separately searchable pieces: memories line by line, everything else by
+ * sections.
+ */
 function piecesOf(name: string, text: string): readonly Piece[] {
   if (scopeOfFile(name) === null) return splitSections(text);
   // Parsing a line costs more than all the rest, and most lines are never needed.
@@ -285,7 +288,7 @@ function piecesOf(name: string, text: string): readonly Piece[] {
     .map((raw) => ({ raw, heading: '' }));
 }
 
-/** The passage of a piece; null where it is empty. */
+/** The passage of a piece; null when it is empty. */
 export function passageOf(name: string, { raw, heading }: Piece): Passage | null {
   const scope = scopeOfFile(name);
   if (scope === null) {
@@ -307,7 +310,7 @@ function splitSections(text: string): readonly Piece[] {
   };
   for (const line of text.split('\n')) {
     const title = /^#{1,6}\s+(.*)$/.exec(line)?.[1];
-    // A list of short notes is many notes.
+    // A list of short notes counts as many notes.
     if (title !== undefined || isListItem(line) || line.trim() === '') end();
     if (title !== undefined) heading = title.trim();
     else if (line.trim() !== '') lines.push(line);

@@ -1,9 +1,9 @@
-/** One word of a question and the forms under which it may have been written down. */
+/** One word of a question and the forms in which it may have been written down. */
 export interface QueryWord {
   readonly forms: readonly string[];
   /** Its weight; single Chinese characters of a longer word count little. */
   readonly weight: number;
-  /** Longer words that start with it count, too. */
+  /** Whether longer words that start with it count, too. */
   readonly prefix: boolean;
 }
 
@@ -25,12 +25,14 @@ const STOP: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Most are written here as people write them. */
+/** Most are listed here as people write them. */
 const STOP_STEMS: ReadonlySet<string> = new Set(
   [...STOP].flatMap((word) => [word, stemWord(word)]),
 );
 
-/** The terms under which a text is found: stems of words, and single and paired dense characters. */
+/**
+ * The terms under which a text is found: stems of words, and single and paired dense characters.
+ */
 export function indexTerms(text: string): readonly string[] {
   const terms: string[] = [];
   for (const word of splitWords(text)) {
@@ -48,19 +50,21 @@ export function indexTerms(text: string): readonly string[] {
   return terms;
 }
 
-/** Weight of very common words, and of single characters of a longer Chinese word. */
+/** The weight of very common words, and of single characters of a longer Chinese word. */
 const SMALL = 0.15;
 
-/** Most words of a question that are looked for; the rest of a long message adds nothing. */
+/** The most words of a question that are searched; the rest of a long message adds nothing. */
 const MAX_WORDS = 40;
 
-/** The words of a question, each once. Very common words are left out, unless there are no others. */
+/**
+ * The words of a question, each once. Very common words are omitted, unless there are no others.
+ */
 export function queryWords(text: string): readonly QueryWord[] {
   const all = splitWords(text).flatMap((word) =>
     DENSE.test(word) ? denseWords(word) : [{ forms: stemmedForms(word), weight: 1, prefix: true }],
   );
   const significant = all.filter(({ forms }) => !forms.some((form) => STOP_STEMS.has(form)));
-  // Common words alone may find something, and never show the subject of a message.
+  // Common words alone may find something, but never show the subject of a message.
   const used =
     significant.length > 0 ? significant : all.map((word) => ({ ...word, weight: SMALL }));
   const distinct = new Map(used.map((word) => [word.forms.join(' '), word]));
@@ -101,7 +105,7 @@ function stripDiacritics(word: string): string {
   return word.normalize('NFD').replace(/\p{M}/gu, '');
 }
 
-/** One ending of English or German is taken off where enough is left; that is all. */
+/** Removes a single English or German ending if enough is left. */
 function stemWord(word: string): string {
   const found =
     /^(.{3,}?)(?:ing|ed)$/.exec(word) ?? /^(.{4,}?)(?:ern|em|en|er|es|e|s|n)$/.exec(word);

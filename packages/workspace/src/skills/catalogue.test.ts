@@ -18,7 +18,7 @@ const many = (count: number, description?: string) =>
   Array.from({ length: count }, (_, n) => entry(n, description));
 
 describe('the catalogue', () => {
-  it('[S04] is one element with name, description and location of each skill', () => {
+  it('[S04] is one element per skill, with name, description and location', () => {
     expect(catalogueOf(many(1), LIMITS).text).toBe(
       [
         '<available_skills>',
@@ -32,7 +32,7 @@ describe('the catalogue', () => {
     expect(catalogueOf([], LIMITS)).toEqual({ text: '', entries: [], left: 0 });
   });
 
-  it('[S04] cannot be left by what an author wrote', () => {
+  it('[S04] cannot be escaped by what an author wrote', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (description, location) => {
         const { text } = catalogueOf([{ name: 'a', description, location }], LIMITS);
@@ -50,7 +50,7 @@ describe('the catalogue', () => {
     expect([entries.length, left]).toEqual([150, 850]);
   });
 
-  it('[S05] leaves skills out only when every description is as short as can be, and then as few as fit', () => {
+  it('[S05] omits skills only when every description is as short as possible, and as few as possible', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 40 });
     fc.assert(
       fc.property(sizes, fc.nat(12_000), (lengths, characters) => {
@@ -109,7 +109,7 @@ describe('the catalogue', () => {
   });
 });
 
-/** As it is in a catalogue that has room for nothing more. */
+/** As it is in a catalog that has room for nothing more. */
 function shortestOf(one: CatalogueEntry): CatalogueEntry {
   const { length } = one.description;
   const notice = ` … [cut: 40 of ${length} characters]`;
@@ -125,7 +125,7 @@ const LANGUAGES = [
 
 describe('the cost of a skill', () => {
   it.each(LANGUAGES)(
-    '[S10] is about 100 tokens where many have long descriptions in %s',
+    '[S10] is about 100 tokens when many have long descriptions in %s',
     (_case, description) => {
       const { text, left } = catalogueOf(many(60, description), LIMITS);
       expect(left).toBe(0);
@@ -134,7 +134,7 @@ describe('the cost of a skill', () => {
   );
 
   it.each(LANGUAGES)(
-    '[S10] of 20 is below 2,000 tokens, with room for the rules above them, in %s',
+    '[S10] of 20 is below 2,000 tokens, including the rules above them, in %s',
     (_case, description) => {
       const { text, left } = catalogueOf(many(20, description), LIMITS);
       expect(left).toBe(0);
@@ -142,7 +142,7 @@ describe('the cost of a skill', () => {
     },
   );
 
-  it('[S05] leaves long descriptions whole beside short ones', () => {
+  it('[S05] keeps long descriptions next to short ones', () => {
     const long = 'Plans a journey with trains and hotels. '.repeat(30).trim();
     const entries = [entry(0, long), ...many(10), entry(11, long)];
     expect(catalogueOf(entries, LIMITS)).toMatchObject({ entries, left: 0 });

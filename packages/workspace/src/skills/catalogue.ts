@@ -14,22 +14,25 @@ import {
 } from './resolve-skills.ts';
 import { cleanOneLine, escapeXml, locationOf, type ShownFolder } from './skill-text.ts';
 
-/** The skills of one session: made when it begins, the same in each of its turns (S07). Survives JSON. */
+/**
+ * The skills of one session: determined when it begins, and the same in each of its turns (S07).
+ * Survives JSON.
+ */
 export const SkillSnapshot = z.readonly(
   z.object({
     /** Changes whenever the text would. */
     version: z.string(),
-    /** `<available_skills>…</available_skills>`; empty where no skill is eligible. */
+    /** `<available_skills>…</available_skills>`; empty when no skill is eligible. */
     catalogue: z.string(),
-    /** Bodies that are in the prompt themselves (`inline`, S06). */
+    /** Bodies that are part of the prompt (`inline`, S06). */
     inline: z.readonly(z.array(z.readonly(z.object({ name: z.string(), body: z.string() })))),
-    /** Names the model may use, in the order of the catalogue. */
+    /** The names that the model may use, in the order of the catalog. */
     names: z.readonly(z.array(z.string())),
-    /** Environment variables that the skills ask for. */
+    /** Environment variables that the skills require. */
     requiredEnv: z.readonly(z.array(z.string())),
-    /** The names that were allowed; null: all. */
+    /** The allowed names; null allows all. */
     filter: z.readonly(z.array(z.string())).nullable(),
-    /** The number of eligible skills that the limits left out (S05). */
+    /** The number of eligible skills that the limits excluded (S05). */
     left: z.int().nonnegative(),
     /** The strictest audience of its sources. */
     audience: Audience,
@@ -54,13 +57,13 @@ export interface AbsentSkill {
 /** The parts of a snapshot. */
 export interface SnapshotParts {
   readonly catalogue: Catalogue;
-  /** The skills in the catalogue and in full, in the order of precedence. */
+  /** The skills in the catalog and in full, in the order of precedence. */
   readonly skills: readonly UsableSkill[];
   readonly inline: SkillSnapshot['inline'];
   readonly filter: readonly string[] | null;
 }
 
-/** Puts a snapshot together (S07); its version is a print of everything in it. */
+/** Assembles a snapshot (S07); its version is a hash of everything in it. */
 export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotParts): SkillSnapshot {
   const isPrivate = skills.some(({ audience }) => audience.kind === 'owner');
   const audience: Audience = isPrivate ? { kind: 'owner' } : { kind: 'everyone' };
@@ -78,8 +81,9 @@ export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotPart
 }
 
 /**
- * Divides skills into those that are in the prompt in full and the catalogue of the others. Bodies get the room that
- * the catalogue leaves, in order; a skill whose body has none is in the catalogue.
+ * Divides skills into those that are in the prompt in full and the catalog of the others. Bodies
+ * get the room that the catalog leaves, in order; a skill whose body does not fit is in the
+ * catalog.
  */
 export function divide(
   all: readonly CatalogueEntry[],
@@ -97,7 +101,7 @@ export function divide(
   const inline: { name: string; body: string }[] = [];
   for (const { skill, text } of texts) {
     if (text.kind === 'absent' || first.entries.length + inline.length >= max) continue;
-    // The catalogue does not say when to use it.
+    // The catalog does not say when to use it, because it is not listed there.
     const body = `${skill.description}\n\n${text.text}`;
     if (body.length > left) continue;
     left -= body.length;
@@ -111,41 +115,42 @@ export function divide(
 
 type Described = Pick<CatalogueEntry, 'name' | 'description'>;
 
-/** A skill in the catalogue. */
+/** A skill in the catalog. */
 export interface CatalogueEntry {
   readonly name: string;
   /** One line. */
   readonly description: string;
-  /** The location of SKILL.md, ready to read. */
+  /** The path of SKILL.md, ready to read. */
   readonly location: string;
 }
 
 /** The limits of skills in the prompt (S05). */
 export interface CatalogueLimits {
   readonly skills: number;
-  /** The size of the catalogue and the bodies beside it. */
+  /** The size of the catalog together with the bodies. */
   readonly characters: number;
 }
 
-/** The catalogue of one session. */
+/** The catalog of one session. */
 export interface Catalogue {
   readonly text: string;
-  /** Those in it, in order, with their descriptions as shown. */
+  /** Its entries in order, with their descriptions as shown. */
   readonly entries: readonly CatalogueEntry[];
-  /** The number that the limits left out. */
+  /** The number of skills that the limits excluded. */
   readonly left: number;
 }
 
-/** On average; with the rules above the list, 20 skills stay below 2,000 tokens (S10). */
+/** On average; including the rules above the list, 20 skills stay below 2,000 tokens (S10). */
 const ENTRY_TOKENS = 90;
-/** So many skills may use the tokens of this number: a few long descriptions are whole. */
+/** Fewer skills than this share its budget, so that a few long descriptions remain whole. */
 const SHARED_BY = 20;
-/** A description is never cut to less than this, however long name and path are. In characters. */
+/** A description is never cut below this length, however long name and path are. In characters. */
 const MIN_DESCRIPTION_LENGTH = 40;
 
 /**
- * As many of the skills as fit, the first ones first (S04, S05). Descriptions are whole where the budget allows it;
- * else the longest are cut to a common length, and only when that is the shortest are skills left out.
+ * As many of the skills as fit, in order (S04, S05). Descriptions are whole if the budget allows
+ * it; otherwise the longest are cut to a common length, and skills are omitted only when that
+ * length is the minimum.
  */
 export function catalogueOf(
   all: readonly CatalogueEntry[],
@@ -169,7 +174,10 @@ export function catalogueOf(
   return { text: renderCatalogue(entries), entries, left: all.length - entries.length };
 }
 
-/** Its description cut to about `length` characters, with a notice (P10), unless the notice would be longer than the rest. */
+/**
+ * Cuts its description to about `length` characters and adds a notice (P10), unless the notice
+ * would be longer than the rest.
+ */
 function shortenDescription(entry: CatalogueEntry, length: number): CatalogueEntry {
   const { description } = entry;
   const total = description.length;
@@ -199,7 +207,9 @@ function renderCatalogue(entries: readonly CatalogueEntry[]): string {
   );
 }
 
-/** The largest number from 0 to `most` for which `fits` holds, found by bisection; `fits(0)` holds. */
+/**
+ * The largest number from 0 to `most` for which `fits` holds, found by bisection; `fits(0)` holds.
+ */
 export function largestFitting(most: number, fits: (count: number) => boolean): number {
   let low = 0;
   let high = most;
@@ -211,35 +221,37 @@ export function largestFitting(most: number, fits: (count: number) => boolean): 
   return low;
 }
 
-/** One folder that is, or should be, a skill; for people (S09). */
+/** A folder that is, or should be, a skill; for people (S09). */
 export interface SkillStatus {
-  /** As its front matter says, or the name of its folder where that cannot be known. */
+  /** As its front matter says, or the name of its folder when that is unknown. */
   readonly name: string;
   readonly source: SkillSource;
   readonly state: SkillState;
-  /** Why it is in this state; null where it is ready. */
+  /** Why it is in this state; null when it is ready. */
   readonly reason: string | null;
-  /** The location of SKILL.md, with the home folder written `~`. */
+  /** The path of SKILL.md, with the home folder written as `~`. */
   readonly location: string;
-  /** Empty where it is refused. */
+  /** Empty when it is refused. */
   readonly description: string;
   readonly emoji: string | null;
   /** The author's steps to install its requirements; shown, never run (S08). */
   readonly install: readonly string[];
   readonly audience: Audience;
-  /** The model may use it by itself. */
+  /** Whether the model may use it by itself. */
   readonly forModel: boolean;
-  /** Its command without the slash; null where it has none. */
+  /** Its command without the slash; null when it has none. */
   readonly command: string | null;
-  /** Why a skill that people may call has no command; null where there is nothing to say. */
+  /** Why a skill that people may call has no command; null when there is nothing to report. */
   readonly commandProblem: string | null;
   /** Guesses about its front matter, for people (S11). */
   readonly warnings: readonly string[];
-  /** The estimated cost of its entry in the catalogue, or of its body; 0 where it has none. */
+  /** The estimated cost of its entry in the catalog, or of its body; 0 when it has none. */
   readonly tokens: number;
-  /** Its form in the prompt (S06); null where it is absent. */
+  /** Its form in the prompt (S06); null when it is absent. */
   readonly show: 'outline' | 'inline' | null;
-  /** The variable that holds its key, as OpenClaw's skills name it, and where the key comes from. */
+  /**
+   * The variable that holds its key, as OpenClaw's skills name it, and where the key comes from.
+   */
   readonly primaryEnv: { readonly name: string; readonly from: KeySource } | null;
 }
 
@@ -249,7 +261,7 @@ export interface ShownSkill {
   readonly text: string;
 }
 
-/** The state of a skill for people (S09). `shown`: what of it is in the prompt of an owner. */
+/** The state of a skill for people (S09). `shown` is its form in an owner's prompt. */
 export function toSkillStatus(
   { found, skill, state, reason, audience, command, commandProblem, key }: ResolvedSkill,
   shown: ShownSkill | undefined,

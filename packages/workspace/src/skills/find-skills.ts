@@ -16,15 +16,17 @@ import {
 import { type FilePattern, patternsInside } from '../prompt-files.ts';
 import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
 
-/** The source of a skill, the weakest first: of two with one name the later source wins (S02). */
+/**
+ * The source of a skill, the weakest first: of two with the same name, the later source wins (S02).
+ */
 export type SkillSource = 'extra' | 'bundled' | 'managed' | 'personal' | 'project' | 'workspace';
 
-/** A folder that may hold skills. */
+/** A folder that may contain skills. */
 export interface SkillFolder {
   readonly source: SkillSource;
-  /** May itself be a symbolic link; need not exist. */
+  /** It may itself be a symbolic link, and need not exist. */
   readonly root: string;
-  /** The path of the skills in it; no step may be a link. */
+  /** The path of the skills in it; no segment may be a link. */
   readonly within: readonly string[];
 }
 
@@ -56,8 +58,8 @@ export function skillFolders(places: SkillPlaces): readonly SkillFolder[] {
 }
 
 /**
- * The workspace files in which skills lie: `skills/`, the folders of other sources that are inside the
- * workspace, and SKILL.md anywhere, since a source may also be around it.
+ * The workspace files that contain skills: `skills/`, the folders of other sources that are inside
+ * the workspace, and SKILL.md anywhere, because a source may also enclose the workspace.
  */
 export function skillReads(folders: readonly SkillFolder[]): readonly FilePattern[] {
   const workspace = folders.find(({ source }) => source === 'workspace');
@@ -74,7 +76,7 @@ export interface FoundSkill {
   readonly content: ParsedSkill | RefusedSkill;
 }
 
-/** Headers that were read, by path, until their files change. */
+/** Parsed headers by path, valid until their files change. */
 export type HeaderCache = Map<
   string,
   { readonly fingerprint: string; readonly content: ParsedSkill | RefusedSkill }
@@ -87,12 +89,12 @@ interface ScanOptions {
   readonly clock: Clock;
 }
 
-/** Folders of one source that are scanned; the others are counted. */
+/** The number of folders of one source that are scanned; the others are counted. */
 const MAX_FOLDERS = 2_000;
-/** Files read at a time. */
+/** The number of files read concurrently. */
 const AT_ONCE = 16;
 
-/** The skills of one source, by folder name, refused ones included. Never throws. */
+/** The skills of one source by folder name, including refused ones. Never throws. */
 export async function scanFolder(
   folder: SkillFolder,
   options: ScanOptions,
@@ -134,7 +136,7 @@ export async function scanFolder(
   return found;
 }
 
-/** One folder, or link, of a source; null where it has no SKILL.md. */
+/** One folder, or link, of a source; null when it has no SKILL.md. */
 async function scanEntry(
   root: string,
   within: readonly string[],
@@ -222,7 +224,9 @@ export async function readSkillFile(
   }
 }
 
-/** Whether a step on the way to a folder is a symbolic link. Throws what the file system says. */
+/**
+ * Whether a segment on the way to a folder is a symbolic link. Throws errors of the file system.
+ */
 function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }

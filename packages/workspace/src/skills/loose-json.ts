@@ -1,9 +1,10 @@
-/** Deeper than this nothing is read: real metadata has four levels. */
+/** Nothing is parsed beyond this depth: real metadata has four levels. */
 const MAX_DEPTH = 20;
 
 /**
- * Reads JSON as people write it by hand, which is JSON5: keys without quotes, single quotes, commas at an end, comments.
- * Undefined: it is no such thing, or something follows it. Never throws.
+ * Parses JSON as people write it by hand, which is JSON5: keys without quotes, single quotes,
+ * trailing commas, comments. Undefined when it is not that, or when something follows it. Never
+ * throws.
  */
 export function readLooseJson(text: string): unknown {
   const reader = new LooseReader(text);
@@ -73,7 +74,7 @@ class LooseReader {
     return items;
   }
 
-  /** A comma, or the end of the block, which stays to be read. */
+  /** Consumes a comma, or stops at the end of the block. */
   #endOfItem(end: string): void {
     if (this.#takes(',')) return;
     if (this.#text[this.#at] !== end) throw new SyntaxError('a comma is missing');
@@ -125,7 +126,7 @@ class LooseReader {
     return true;
   }
 
-  /** White space and comments. */
+  /** Skips white space and comments. */
   #skipBlanks(): void {
     const blank = /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
     blank.lastIndex = this.#at;

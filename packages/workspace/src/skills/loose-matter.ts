@@ -1,22 +1,22 @@
 import { type MatterEntry, readEntries, readKey } from './matter-entries.ts';
 
-/** The front matter of a SKILL.md that is no plain YAML, as far as it can be understood. */
+/** The front matter of a SKILL.md that is not plain YAML, as far as it can be understood. */
 export interface LooseMatter {
   readonly entries: readonly MatterEntry[];
   readonly head: string;
   readonly body: string;
-  /** Guesses that were needed to read it, for people. */
+  /** Guesses that were needed to parse it, for people. */
   readonly warnings: readonly string[];
-  /** No word of it can mean that somebody may not read the skill. */
+  /** Whether no word in it can mean that somebody may not read the skill. */
   readonly foreveryone: boolean;
 }
 
-/** Longest front matter that is read, in characters; the same as for strict YAML. */
+/** The longest front matter that is parsed, in characters; the same as for strict YAML. */
 const MAX_CHARACTERS = 16_000;
 
 /**
- * Reads the front matter of a skill as its author must have meant it (S11). Null: it has none, it is of another language
- * than YAML, or it is too long. Never throws.
+ * Parses the front matter of a skill as its author must have meant it (S11). Null when it has none,
+ * when it is in another language than YAML, or when it is too long. Never throws.
  */
 export function readLooseMatter(file: string): LooseMatter | null {
   const text = file.replaceAll(/\r\n?/g, '\n').replace(/^[\s\p{Cf}]+(?=---)/u, '');
@@ -48,7 +48,9 @@ export function readLooseMatter(file: string): LooseMatter | null {
   };
 }
 
-/** More than authors write by hand; YAML that multiplies its aliases is meant to fill the memory. */
+/**
+ * More than authors write by hand; YAML that multiplies its aliases is meant to fill the memory.
+ */
 const MAX_ALIASES = 10;
 
 function aliasesIn(lines: readonly string[]): number {
@@ -57,7 +59,7 @@ function aliasesIn(lines: readonly string[]): number {
 }
 
 interface Split {
-  /** The first line that is not of the front matter, and the first of the text. */
+  /** The first line after the front matter, and the first line of the text. */
   readonly end: number;
   readonly body: number;
   readonly warning: string | null;
@@ -79,7 +81,10 @@ function findMatterEnd(lines: readonly string[]): Split {
   return { end: within, body: within, warning };
 }
 
-/** A heading or a sentence behind a blank line is the text of the skill, not a part of the front matter. */
+/**
+ * A heading or a sentence after a blank line is the text of the skill rather than a part of the
+ * front matter.
+ */
 function isBodyAt(lines: readonly string[], nth: number): boolean {
   const line = lines[nth] ?? '';
   if ((lines[nth - 1] ?? '').trim() !== '' || nth === 1) return false;
@@ -94,8 +99,8 @@ function dedentLines(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * Whether every mention of an audience says that it is everyone. Any other one may be the mark of the owner's, whatever
- * became of it while the front matter was understood (W03).
+ * Whether every mention of an audience says that it is everyone. Any other one may be the owner's
+ * mark, whatever happened to it while the front matter was parsed (W03).
  */
 function isForEveryone(text: string): boolean {
   const folded = text

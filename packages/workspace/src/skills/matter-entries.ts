@@ -5,18 +5,18 @@ import { readLooseJson } from './loose-json.ts';
 export interface MatterEntry {
   readonly key: string;
   readonly value: unknown;
-  /** The text behind the colon, with the lines below that belong to it; without blanks around it. */
+  /** The text after the colon with the lines below that belong to it, trimmed. */
   readonly raw: string;
-  /** The guess that was needed to read it; null: it is plain YAML. */
+  /** The guess that was needed to parse it; null when it is plain YAML. */
   readonly guess: string | null;
 }
 
-/** Blocks in blocks; more are text. */
+/** The depth of nested blocks; deeper ones are text. */
 const MAX_DEPTH = 5;
 
 /**
- * Reads a front matter that is no YAML as a whole, key by key: what is wrong with one costs no other. A key that comes
- * twice is there twice. Never throws.
+ * Parses a front matter that is not YAML as a whole, key by key: a mistake in one costs no other. A
+ * key that comes twice appears twice. Never throws.
  */
 export function readEntries(lines: readonly string[], depth = 0): readonly MatterEntry[] {
   return segmentsOf(lines).map((segment) => ({
@@ -35,17 +35,17 @@ export function rawTexts(head: string): ReadonlyMap<string, string> {
 /** A key with all its lines. */
 interface Segment {
   readonly key: string;
-  /** Behind the colon. */
+  /** After the colon. */
   readonly inline: string;
   readonly below: readonly string[];
 }
 
 const KEY =
   /^(?:"([^"]{1,80})"|'([^']{1,80})'|([\p{L}_][\p{L}\p{N} _.-]{0,60}?))[ \t]*[:：](?=[ \t]|$)[ \t]*(.*)$/u;
-/** A colon without a space behind it, which is a part of an address in `https://…`. */
+/** A colon without a space after it; in `https://…` it is part of an address. */
 const TIGHT_KEY = /^()()([A-Za-z][\w-]*)[:：](?!\/\/)(.*)$/u;
 
-/** The key that a line begins, and what is behind it; null: it begins none. */
+/** The key with which a line begins, and what follows it; null when there is none. */
 export function readKey(line: string): { readonly key: string; readonly inline: string } | null {
   const plain = line.replace(/^\p{Cf}+/u, '');
   const found = KEY.exec(plain) ?? TIGHT_KEY.exec(plain);
@@ -71,7 +71,10 @@ function segmentsOf(lines: readonly string[]): readonly Segment[] {
   return segments;
 }
 
-/** The number of lines below up to the end of the brackets that a value opens, also where nothing is indented. */
+/**
+ * The number of lines below up to the end of the brackets that a value opens, even if nothing is
+ * indented.
+ */
 function flowLines(inline: string, below: readonly string[]): number {
   const first = inline === '' ? (below.find((line) => line.trim() !== '') ?? '') : inline;
   if (!/^\s*[[{]/.test(first)) return 0;
@@ -93,7 +96,7 @@ function ofSegment({ key, inline, below }: Segment): Pick<MatterEntry, 'key' | '
   return { key, raw: [inline, ...below].join('\n').trim() };
 }
 
-/** Tries what the author can have meant, the most literal first. */
+/** Tries what the author may have meant, the most literal first. */
 function guessValue(segment: Segment, depth: number): Pick<MatterEntry, 'value' | 'guess'> {
   const { key, inline, below } = segment;
   const text = [`${JSON.stringify(key)}: ${inline}`, ...below.map((line) => `  ${line}`)].join(
@@ -129,7 +132,7 @@ function readLooseValue(
   return { value: plainValue(inline, below), guess: 'is not plain YAML, and was read as text' };
 }
 
-/** The value of one key, or undefined where this is no YAML. */
+/** The value of one key, or undefined when it is not YAML. */
 function valueIn(text: string, uniqueKeys: boolean): { readonly value: unknown } | undefined {
   try {
     const data: unknown = parse(text, {
@@ -155,7 +158,9 @@ function dedentText(lines: readonly string[]): readonly string[] {
   return Number.isFinite(depth) ? spaced.map((line) => line.slice(depth)) : spaced;
 }
 
-/** The text of a value that is no YAML: without the quotes around it, line breaks as spaces. */
+/**
+ * The text of a value that is not YAML: without the quotes around it, with line breaks as spaces.
+ */
 export function plainValue(inline: string, below: readonly string[] = []): string {
   const isBlock = /^[|>][+-]?\d?[+-]?$/.test(inline);
   const lines = isBlock ? below : [inline, ...below];

@@ -76,7 +76,7 @@ describe('[S08] the command of a skill', () => {
     expect(commandNameOf(name)).toBe(command);
   });
 
-  it('is what Telegram and Discord take, whatever the name', () => {
+  it('is accepted by Telegram and Discord, whatever the name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         expect(commandNameOf(name) ?? 'none').toMatch(/^[a-z0-9_]{1,32}$/);
@@ -93,7 +93,7 @@ describe('[S08] the command of a skill', () => {
   });
 
   it.each(['/etc/passwd', 'see /plan_trip', '/', '/ x', '/plan_trip@other_bot', '', '/旅行'])(
-    'is not seen in %j',
+    'is not found in %j',
     (text) => {
       expect(parseSkillCommand(text)).toBeNull();
     },

@@ -8,9 +8,9 @@ import type { ParsedSkill } from './skill-file.ts';
 import type { SkillHeader } from './skill-header.ts';
 
 /**
- * The state of a skill. `ready`: in the catalogue of those who may see it. `left-out`: the limits of the catalogue
- * have no room for it. `shadowed`: another one of its name wins. `refused`: it is broken, too large or hostile. The
- * others are choices of the operator and facts of the machine.
+ * The state of a skill. `ready`: in the catalog of those who may see it. `left-out`: the limits of
+ * the catalog leave no room for it. `shadowed`: another one with its name wins. `refused`: it is
+ * broken, too large or hostile. The others are choices of the operator and facts of the machine.
  */
 export type SkillState =
   | 'ready'
@@ -21,13 +21,13 @@ export type SkillState =
   | 'shadowed'
   | 'refused';
 
-/** The source of the value of a skill's key variable; null: it has none. */
+/** The source of the value of a skill's key variable; null when it has none. */
 export type KeySource = 'environment' | 'settings' | null;
 
-/** A skill with everything decided that does not depend on who reads. */
+/** A skill with everything decided that does not depend on the reader. */
 export interface ResolvedSkill {
   readonly found: FoundSkill;
-  /** Null where it is refused. */
+  /** Null when it is refused. */
   readonly skill: ParsedSkill | null;
   readonly state: SkillState;
   readonly reason: string | null;
@@ -45,9 +45,9 @@ export interface UsableSkill extends ResolvedSkill {
 
 /** The rules that decide about skills. */
 export interface SkillRules {
-  /** Names that alone are allowed, beside those that are `always` there; undefined: all. */
+  /** The only allowed names, besides skills that are `always` there; undefined allows all. */
   readonly allow: readonly string[] | undefined;
-  /** Never these, even if allowed. */
+  /** Never allowed, even if also listed above. */
   readonly block: readonly string[];
   /** Commands that are taken. */
   readonly reserved: readonly string[];
@@ -56,8 +56,8 @@ export interface SkillRules {
 }
 
 /**
- * Decides about all skills, found in the order of their sources, the weakest first. The result is in
- * the order of the catalogue: the strongest source first, then by name.
+ * Decides about all skills, given in the order of their sources, the weakest first. The result is
+ * in the order of the catalog: the strongest source first, then by name.
  */
 export function resolveSkills(
   found: readonly FoundSkill[],
@@ -69,7 +69,7 @@ export function resolveSkills(
     if (one.content.kind === 'refused') continue;
     const key = foldName(one.content.name);
     const before = winners.get(key);
-    // Within one folder the first of a name stays: which one was meant cannot be known.
+    // Within one folder the first one with a name stays, because it is unknown which one was meant.
     if (before === undefined || !isSameFolder(before, one)) winners.set(key, one);
   }
   const commands = new Map<string, string>();
@@ -92,7 +92,7 @@ export function resolveSkills(
   return found.toSorted(byRank(found)).map(decide);
 }
 
-/** Those that `reader` may see and that can be used, in the order of the catalogue. */
+/** The usable skills that `reader` may see, in the order of the catalog. */
 export function usableBy(
   resolved: readonly ResolvedSkill[],
   reader: Reader,
@@ -120,7 +120,7 @@ function decideState(
   }
   const isIn = (names: readonly string[]) => names.some((name) => foldName(name) === key);
   if (isIn(block)) return { state: 'blocked', reason: 'skills.block names it' };
-  // What is always there is no matter of choosing; only `block` takes it away.
+  // A skill that is always there is not a choice; only `block` removes it.
   if (allow !== undefined && !skill.always && !isIn(allow)) {
     return { state: 'not-allowed', reason: 'skills.allow does not name it' };
   }
@@ -130,7 +130,9 @@ function decideState(
     : { state: 'not-eligible', reason: lacking };
 }
 
-/** The source of a skill's key. The environment takes precedence over the settings, as in OpenClaw. */
+/**
+ * The source of a skill's key. The environment takes precedence over the settings, as in OpenClaw.
+ */
 function keySource(
   { name, primaryenv }: ParsedSkill,
   { hasKey }: SkillRules,
@@ -160,7 +162,7 @@ function takeCommand(
   return { command, commandProblem: null };
 }
 
-/** The strongest source first, then by name; a skill without a name counts by its folder. */
+/** The strongest source first, then by name; a skill without a name is sorted by its folder. */
 function byRank(found: readonly FoundSkill[]) {
   const roots = [...new Set(found.map(rootOf))];
   const rank = new Map(roots.map((root, index) => [root, index]));
@@ -177,7 +179,7 @@ function isSameFolder(a: FoundSkill, b: FoundSkill): boolean {
   return rootOf(a) === rootOf(b);
 }
 
-/** Two sources may be the same folder on disk; they count as two all the same. */
+/** Two sources may be the same folder on disk; they still count as two. */
 function rootOf({ source, root }: FoundSkill): string {
   return `${source} ${root}`;
 }
@@ -191,7 +193,7 @@ export function skillFolderName({ segments, root }: FoundSkill): string {
 export interface SkillFacts {
   /** As Node names it: `linux`, `darwin`, `win32`. */
   readonly os: string;
-  /** Programs that were found, of those that the skills ask for. */
+  /** The programs found, of those that the skills require. */
   readonly bins: ReadonlySet<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The settings, for `requires.config: agent.workspace`. */
@@ -206,7 +208,7 @@ const OS_NAMES: Readonly<Record<string, string>> = {
   windows: 'win32',
 };
 
-/** Why a skill cannot be used here (S03), or null: then it can. `always` asks for nothing. */
+/** Why a skill cannot be used here (S03); null when it can. `always` requires nothing. */
 export function ineligibleReason(
   {
     always,
@@ -249,7 +251,7 @@ function missingReasons(
   return missing.length === 0 ? [] : [`needs ${what} ${missing.map(quoteSkillName).join(', ')}`];
 }
 
-/** Text of the author of the skill, so it is quoted. */
+/** Text of the skill's author, so it is quoted. */
 function quoteSkillName(name: string): string {
   return JSON.stringify(name);
 }
@@ -271,10 +273,12 @@ function isTrue(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
-/** Most folders of a PATH that are searched. */
+/** The most folders of a PATH that are searched. */
 const MAX_FOLDERS = 100;
 
-/** Which of these programs can be started: plain names found on `path` (as in `PATH`). Never throws. */
+/**
+ * Which of these programs can be started: plain names found on `path` (as in `PATH`). Never throws.
+ */
 export async function findPrograms(
   names: Iterable<string>,
   path: string | undefined,
@@ -297,14 +301,16 @@ async function isProgram(path: string): Promise<boolean> {
     await access(path, constants.X_OK);
     return (await stat(path)).isFile();
   } catch {
-    return false; // It is not there, or may not be started; both mean that it cannot be used.
+    return false; // It does not exist or may not be started; both mean that it cannot be used.
   }
 }
 
-/** Longest command that Telegram and Discord both take. */
+/** The longest command that both Telegram and Discord accept. */
 const MAX_COMMAND_LENGTH = 32;
 
-/** The command name of a skill: `a`–`z`, `0`–`9`, `_`; null where nothing of that is in its name. */
+/**
+ * The command name of a skill: `a`–`z`, `0`–`9`, `_`; null when its name contains none of these.
+ */
 export function commandNameOf(skill: string): string | null {
   const plain = skill
     .normalize('NFKD')
@@ -322,7 +328,9 @@ export interface TypedSkillCommand {
   readonly argument: string;
 }
 
-/** Reads `/plan-trip Rome` and `/plan_trip Rome` alike; null where the text is no command at all. */
+/**
+ * Parses `/plan-trip Rome` and `/plan_trip Rome` alike; null when the text is not a command at all.
+ */
 export function parseSkillCommand(text: string): TypedSkillCommand | null {
   const [, word, argument = ''] = /^\s*\/([a-z0-9_-]{1,64})(?:\s+(.*))?$/is.exec(text) ?? [];
   const command = word === undefined ? null : commandNameOf(word);

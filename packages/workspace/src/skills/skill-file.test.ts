@@ -14,7 +14,7 @@ const read = (front: string) => {
 };
 
 describe('[S01] the front matter of a skill', () => {
-  it('needs a description; the folder can give the name', () => {
+  it('needs a description; the folder can provide the name', () => {
     expect(parse('description: Plans a trip.')).toMatchObject({
       kind: 'skill',
       name: 'plan-trip',
@@ -77,11 +77,11 @@ describe('[S01] the front matter of a skill', () => {
     expect(content.kind === 'refused' ? content.reason : 'taken').toContain(words);
   });
 
-  it('is refused where neither it nor the folder has a name', () => {
+  it('is refused when neither it nor the folder has a name', () => {
     expect(parse('description: d', '<b>')).toMatchObject({ kind: 'refused' });
   });
 
-  it('brings every description on one line, without invisible marks', () => {
+  it('puts every description on one line, without invisible characters', () => {
     const content = parse('description: "One\\n\\n  two\\u202e\\u200b\\U000e0041 three\\u0007."');
     expect(content).toMatchObject({ description: 'One two three .' });
   });

@@ -10,19 +10,19 @@ import { cleanOneLine } from './skill-text.ts';
 export interface ParsedSkill extends SkillHeader {
   readonly kind: 'skill';
   readonly name: string;
-  /** Guesses that were needed to read it, for people; empty: none. */
+  /** Guesses that were needed to parse it, for people; empty for none. */
   readonly warnings: readonly string[];
 }
 
-/** A SKILL.md that is no skill, and why; for people. */
+/** A SKILL.md that is not a skill, and why; for people. */
 export interface RefusedSkill {
   readonly kind: 'refused';
   readonly reason: string;
 }
 
 /**
- * Reads a SKILL.md (S01, S11); `folder` names the skill where it does not do so itself. The body is apart from
- * what is cached: it is read again for each use.
+ * Parses a SKILL.md (S01, S11); `folder` names the skill when it does not do so itself. The body is
+ * not part of what is cached: it is read again for each use.
  */
 export function parseSkill(
   raw: string,
@@ -60,7 +60,7 @@ type Matter =
     }
   | { readonly kind: 'refused'; readonly reason: string; readonly body: string };
 
-/** Strict YAML first; what is none is read key by key. */
+/** Tries strict YAML first; anything else is parsed key by key. */
 function readMatter(raw: string): Matter {
   const front = readFrontMatter(raw, z.record(z.string(), z.unknown()));
   const { body } = front;

@@ -3,14 +3,14 @@ import { readLooseJson } from './loose-json.ts';
 import { type MatterEntry, plainValue } from './matter-entries.ts';
 import { cleanOneLine } from './skill-text.ts';
 
-/** Longest lists and entries of what a skill asks for; real ones have a handful. */
+/** The longest lists and entries of a skill's requirements; real ones have a handful. */
 const MAX_WORDS = 32;
 const MAX_WORD_LENGTH = 128;
 
 const Word = z.string().min(1).max(MAX_WORD_LENGTH);
 const Words = z.array(Word).max(MAX_WORDS).default([]);
 
-/** A step of an installation; of what else is in it nothing is shown. */
+/** A step of an installation; nothing else in it is shown. */
 const InstallStep = z.union([
   z.string(),
   z.looseObject({
@@ -23,7 +23,7 @@ type InstallStep = z.infer<typeof InstallStep>;
 
 /** The facts of a skill that are known before its text is read. */
 const Header = z.object({
-  /** Absent: the folder's name is meant. */
+  /** The folder's name when absent. */
   name: z.string().optional(),
   description: z
     .string({ error: 'is missing; it says when to use the skill' })
@@ -41,18 +41,18 @@ const Header = z.object({
   audiencetwice: z.literal(false, {
     error: 'the audience is written twice, and which one is meant cannot be known',
   }),
-  /** False as soon as any audience but `everyone` is written anywhere. */
+  /** False as soon as any audience other than `everyone` is written anywhere. */
   foreveryone: z.boolean(),
 });
 
-/** The same of a block that is plain YAML, in any spelling of its keys. */
+/** The same facts from a block that is plain YAML, in any spelling of its keys. */
 export const SkillHeader = z.preprocess(
   (written) => tidyHeader(toMatterEntries(written)).header,
   Header,
 );
 export type SkillHeader = z.infer<typeof SkillHeader>;
 
-/** Reads the keys of a front matter. What is wrong with a key that is not needed is a warning. */
+/** Parses the keys of a front matter. A mistake in an optional key is a warning. */
 export function parseHeader(entries: readonly MatterEntry[]): {
   readonly result: z.ZodSafeParseResult<SkillHeader>;
   readonly warnings: readonly string[];
@@ -67,7 +67,7 @@ export function isForEveryone(entries: readonly MatterEntry[]): boolean {
   return foreveryone && !audiencetwice;
 }
 
-/** The entries of a block that is plain YAML; `raw`: how its values are written, where that is known. */
+/** The entries of a block that is plain YAML; `raw` is how its values are written, if known. */
 export function toMatterEntries(
   block: unknown,
   raw: ReadonlyMap<string, string> = new Map(),
@@ -87,8 +87,9 @@ const BLOCKS = ['openclaw', 'clawdbot', 'moltbot', 'parley'];
 type Note = (key: string, what: string) => void;
 
 /**
- * Brings the keys at the top, in `metadata` and in its blocks on one level, and each value into the form that it must
- * have been meant in (S11). The higher level wins, but for the audience, where the strictest does.
+ * Merges the keys at the top level, in `metadata` and in its blocks into one level, and converts
+ * each value to its intended form (S11). The higher level wins, except for the audience, where the
+ * strictest one does.
  */
 function tidyHeader(entries: readonly MatterEntry[]) {
   const warnings: string[] = [];
@@ -106,7 +107,7 @@ function tidyHeader(entries: readonly MatterEntry[]) {
     description: description === undefined ? undefined : cleanOneLine(description),
     os: splitWords(all.get('os')?.value),
     requires: requirementsOf(all.get('requires')?.value, note),
-    // What a skill needs is never guessed.
+    // A skill's requirements are never guessed.
     always: flagOf(all.get('always'), note) ?? wordIn(all.get('always')),
     emoji: emojiOf(all.get('emoji')?.value),
     install: installOf(all.get('install')?.value),
@@ -123,18 +124,24 @@ function tidyHeader(entries: readonly MatterEntry[]) {
   return { header, warnings };
 }
 
-/** JSON as people write it first, as in OpenClaw: to YAML, `{a:1}` and a comment are something else. */
+/**
+ * Parsed first as JSON as people write it, like OpenClaw does: in YAML, `{a:1}` and a comment mean
+ * something else.
+ */
 function metadataIn(entry: MatterEntry | undefined): unknown {
   const json = entry?.raw.startsWith('{') ? readLooseJson(entry.raw) : undefined;
   return json ?? objectIn(entry?.value);
 }
 
-/** Some authors write a block as a line of JSON in quotes; anything else is a word of their own. */
+/** Some authors write a block as a quoted line of JSON; anything else is their own text. */
 function objectIn(value: unknown): unknown {
   return typeof value === 'string' ? readLooseJson(value) : value;
 }
 
-/** `userInvocable`, `user-invocable` and `User_Invocable` are one key; invisible characters in a key do not count. */
+/**
+ * `userInvocable`, `user-invocable` and `User_Invocable` are one key; invisible characters in a key
+ * are ignored.
+ */
 function foldKey(key: string): string {
   return key
     .normalize('NFKC')
@@ -142,10 +149,10 @@ function foldKey(key: string): string {
     .toLowerCase();
 }
 
-/** No key of an author: foldKey leaves no space in it. */
+/** Cannot be an author's key, because foldKey leaves no space in it. */
 const AUDIENCE_TWICE = 'audience twice';
 
-/** By folded key. Of a key that comes twice the last one counts that says something. */
+/** Entries by folded key. Of a key that comes twice, the last one with a value counts. */
 function foldEntries(
   entries: readonly MatterEntry[],
   note: Note,
@@ -165,7 +172,7 @@ function isNothing({ value }: MatterEntry): boolean {
   return value === null || value === undefined || value === '';
 }
 
-/** A text as its author wrote it, also where YAML makes a number, a list or a comment of it. */
+/** A text as its author wrote it, even if YAML makes a number, a list or a comment of it. */
 function readHeaderText(entry: MatterEntry | undefined, note: Note): string | undefined {
   if (entry === undefined) return undefined;
   const { key, value, raw } = entry;
@@ -188,7 +195,7 @@ function readHeaderText(entry: MatterEntry | undefined, note: Note): string | un
   return asWritten === '' ? String(value) : asWritten;
 }
 
-/** An anchor or a tag at the start, or a word after `#`, which YAML takes away. */
+/** Whether YAML would remove an anchor or a tag at the start, or a word after `#`. */
 function losesText(value: string, raw: string): boolean {
   if (/^[&!](?!!)/.test(raw)) return true;
   return !/^["'|>]/.test(raw) && / #\S/.test(raw) && !value.includes('#');
@@ -197,7 +204,7 @@ function losesText(value: string, raw: string): boolean {
 const YES: readonly unknown[] = [true, 1, 'true', 'yes', 'y', 'on', '1', 'enabled'];
 const NO: readonly unknown[] = [false, 0, 'false', 'no', 'n', 'off', '0', 'disabled', 'never'];
 
-/** Undefined: as if it were not written. */
+/** Undefined as if it were not written. */
 function flagOf(entry: MatterEntry | undefined, note: Note): boolean | undefined {
   if (entry === undefined || isNothing(entry)) return undefined;
   const { key, value } = entry;
@@ -221,7 +228,10 @@ function readFormat(entry: MatterEntry | undefined, note: Note): string | undefi
   return undefined;
 }
 
-/** `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`. What else is written stays, and the schema refuses it. */
+/**
+ * Parses `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`. Anything else stays, and the schema
+ * refuses it.
+ */
 function splitWords(value: unknown): readonly unknown[] {
   if (value === null || value === undefined || value === false) return [];
   if (typeof value === 'number') return [String(value)];
@@ -250,7 +260,7 @@ function requirementsOf(value: unknown, note: Note) {
   };
 }
 
-/** Shown to people; whatever is wrong with it keeps no skill from working. */
+/** Shown to people; a mistake in it keeps no skill from working. */
 function emojiOf(value: unknown): string | null {
   return typeof value === 'string' ? cleanOneLine(value).slice(0, 16) || null : null;
 }

@@ -1,7 +1,7 @@
 import { cleanOneLine } from './skill-text.ts';
 
 const MAX_LENGTH = 64;
-/** Quotes, brackets of templates and a backslash: in prompts, paths and commands they mean something. */
+/** Quotes, template brackets and a backslash have a meaning in prompts, paths and commands. */
 const UNUSABLE = /[`"\\{}$]/;
 /** Letters or digits of any script, or an emoji. */
 const HAS_NAME = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;

@@ -1,8 +1,11 @@
-/** Format characters that no list needs (bidi marks, tag characters); joiners stay, emoji are made of them. */
+/**
+ * Format characters that no list needs (bidi marks, tag characters); joiners stay, because emoji
+ * are made of them.
+ */
 const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
 const BLANKS = /[\s\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** The text of an author, on one line and without invisible characters. */
+/** An author's text, on one line and without invisible characters. */
 export function cleanOneLine(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, '').replace(BLANKS, ' ').trim();
 }
@@ -26,7 +29,10 @@ export interface ShownFolder {
   readonly shown: string;
 }
 
-/** A path as people and the model see it: the home folder is written `~` (S05). The first folder that fits counts. */
+/**
+ * A path as people and the model see it: the home folder is written as `~` (S05). The first
+ * matching folder counts.
+ */
 export function locationOf(path: string, folders: readonly ShownFolder[]): string {
   const found = folders.find(({ folder }) => folder !== '/' && path.startsWith(`${folder}/`));
   return cleanOneLine(

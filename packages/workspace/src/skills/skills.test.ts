@@ -42,7 +42,7 @@ describe('the six sources', () => {
     },
   );
 
-  it('[S02] [S05] are in the catalogue with the home folder written ~, the strongest first', async () => {
+  it('[S02] [S05] are in the catalog with the home folder written as ~, the strongest first', async () => {
     await scene.write('personal', 'b', skillText('b'));
     await scene.write('workspace', 'c', skillText('c'));
     await scene.write('bundled', 'a', skillText('a'));
@@ -62,7 +62,7 @@ describe('the six sources', () => {
     expect((await scene.open().snapshot(OWNER)).catalogue).toBe('');
   });
 
-  it('[S02] count a folder once that is two of them, as the stronger', async () => {
+  it('[S02] count a folder that is two of them once, as the stronger one', async () => {
     const home = join(scene.base, 'home');
     const folders = skillFolders({
       extra: [],
@@ -79,7 +79,7 @@ describe('the six sources', () => {
 });
 
 describe('which skills are used', () => {
-  it('[S03] block wins over allow, and neither asks for the letter case', async () => {
+  it('[S03] block wins over allow, and neither is case-sensitive', async () => {
     for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, skillText(name));
     const settings = { allow: ['A', 'b'], block: ['B'] };
     const states = (await scene.open(settings).list()).map(({ name, state }) => [name, state]);
@@ -100,7 +100,7 @@ describe('which skills are used', () => {
     expect((await scene.status('a', { block: ['a'] }))?.state).toBe('blocked');
   });
 
-  it('[S03] [P07] "always" needs no place on the allow list, for the model, by command and to be read', async () => {
+  it('[S03] [P07] "always" needs no entry in the allow list, for the model, by command and for reading', async () => {
     await scene.write('bundled', 'a', skillText('a', 'always: true\nos: plan9\n'));
     await scene.write('bundled', 'b', skillText('b'));
     const settings = { allow: ['none'] };
@@ -113,7 +113,7 @@ describe('which skills are used', () => {
     expect((await scene.status('a', { ...settings, block: ['A'] }))?.state).toBe('blocked');
   });
 
-  it('[S03] [S05] the limits of the list leave "always" out last, whatever its source', async () => {
+  it('[S03] [S05] the limits of the list exclude "always" last, whatever its source', async () => {
     for (const name of ['a', 'b', 'c']) await scene.write('workspace', name, skillText(name));
     await scene.write('bundled', 'z', skillText('z', 'always: true\n'));
     const { names, left } = await scene.open({ max: 2 }).snapshot(OWNER);
@@ -128,7 +128,7 @@ describe('which skills are used', () => {
     expect((await scene.open().snapshot(OWNER)).names).toEqual(['a']);
   });
 
-  it('[S03] programs are looked for on the PATH', async () => {
+  it('[S03] programs are searched on the PATH', async () => {
     const bin = join(scene.base, 'bin');
     await mkdir(bin);
     await writeFile(join(bin, 'there'), '', { mode: 0o755 });
@@ -156,13 +156,13 @@ describe('which skills are used', () => {
     ]);
   });
 
-  it('[S05] a skill that the limits leave out says so, and is still a command', async () => {
+  it('[S05] a skill that the limits exclude says so, and is still a command', async () => {
     for (const name of ['a', 'b']) await scene.write('bundled', name, skillText(name));
     expect(await scene.status('b', { max: 1 })).toMatchObject({ state: 'left-out', command: 'b' });
     expect((await scene.open({ max: 1 }).snapshot(OWNER)).left).toBe(1);
   });
 
-  it('[S08] emoji and install are shown, and the reason why a skill does not fit', async () => {
+  it('[S08] emoji and install are shown, and the reason why a skill cannot be used', async () => {
     const more =
       'metadata: {openclaw: {emoji: 🧳, requires: {bins: [nope]}, install: [{kind: brew, label: Install nope}]}}\n';
     await scene.write('bundled', 'trip', skillText('trip', more));
@@ -181,7 +181,7 @@ describe('private skills', () => {
     await scene.write('bundled', 'open', skillText('open'));
   });
 
-  it('[W03] are the owner’s: in the catalogue, on demand and as commands', async () => {
+  it('[W03] are the owner’s: in the catalog, on demand and as commands', async () => {
     const skills = scene.open();
     const forOwner = await skills.snapshot(OWNER);
     expect([forOwner.names, forOwner.audience]).toEqual([['secret', 'open'], { kind: 'owner' }]);
@@ -212,7 +212,7 @@ describe('private skills', () => {
     expect(await scene.open().read('secret', GUEST)).toMatchObject({ kind: 'absent' });
   });
 
-  it('[W03] a file beside SKILL.md can be private by itself', async () => {
+  it('[W03] a file next to SKILL.md can be private by itself', async () => {
     await writeFile(
       join(scene.folderOf('bundled'), 'open', 'mine.md'),
       '---\naudience: owner\n---\nX',
@@ -226,7 +226,7 @@ describe('private skills', () => {
 });
 
 describe('reading on demand', () => {
-  it('[S06] [S09] gives today’s text and today’s list', async () => {
+  it('[S06] [S09] returns today’s text and today’s list', async () => {
     const skills = scene.open();
     await scene.write('workspace', 'a', skillText('a', '', 'one'));
     const before = await skills.snapshot(GUEST);
@@ -248,7 +248,7 @@ describe('reading on demand', () => {
     });
   });
 
-  it('[S06] reports where the files of a skill are, where its text asks for that', async () => {
+  it('[S06] reports where the files of a skill are, if its text asks for that', async () => {
     await scene.write('personal', 'a', skillText('a', '', 'Run {baseDir}/x.sh, not {other}.'));
     expect(await scene.open().read('a', OWNER)).toMatchObject({
       text: 'Run ~/.agents/skills/a/x.sh, not {other}.',
@@ -258,7 +258,7 @@ describe('reading on demand', () => {
     });
   });
 
-  it('[S07] makes the same snapshot as long as nothing changes', async () => {
+  it('[S07] creates the same snapshot as long as nothing changes', async () => {
     await scene.write('bundled', 'a', skillText('a', 'requires: {env: [KEY]}\nalways: true\n'));
     const skills = scene.open();
     const snapshot = await skills.snapshot(GUEST);
@@ -280,17 +280,17 @@ describe('reading on demand', () => {
     expect(await scene.open().read('a', OWNER, 'host.md')).toMatchObject({ reason: 'unreadable' });
   });
 
-  it('[S06] [P05] has a skill in full or in the catalogue, never in both', async () => {
+  it('[S06] [P05] has a skill in full or in the catalog, never in both', async () => {
     await scene.write('bundled', 'a', skillText('a', '', 'A'.repeat(20_000)));
     await scene.write('bundled', 'b', skillText('b', '', 'B'.repeat(20_000)));
     await scene.write('bundled', 'c', skillText('c', '', 'CCC'));
     const { inline, names, catalogue } = await scene.open({ show: 'inline' }).snapshot(GUEST);
     expect(names).toEqual(['a', 'b', 'c']);
     expect(inline.map(({ name }) => name)).toEqual(['a', 'c']);
-    // Where the body has no room, the line is there: nothing is lost.
+    // When the body does not fit, its line is there, so nothing is lost.
     expect(catalogue).toContain('<name>b</name>');
     expect(catalogue).not.toMatch(/<name>[ac]</);
-    // Only the catalogue would say when to use it.
+    // Only the catalog would otherwise say when to use it.
     expect(inline[1]?.body).toBe('When c is wanted.\n\nCCC');
   });
 
@@ -363,7 +363,7 @@ describe('the key of a skill', () => {
 });
 
 describe('commands', () => {
-  it('[S08] hide nothing from people that is hidden from the model, and the other way round', async () => {
+  it('[S08] hide nothing from people that is hidden from the model, and vice versa', async () => {
     await scene.write('bundled', 'a', skillText('a', 'disable-model-invocation: true\n'));
     await scene.write('bundled', 'b', skillText('b', 'user-invocable: false\n'));
     const skills = scene.open();
@@ -376,7 +376,7 @@ describe('commands', () => {
     ]);
   });
 
-  it('[S08] Parley’s own win, and of two skills the stronger; both are reported', async () => {
+  it('[S08] give precedence to Parley’s own, and then to the stronger skill; both are reported', async () => {
     await scene.write('bundled', 'help', skillText('help'));
     await scene.write('bundled', 'plan_trip', skillText('plan_trip'));
     await scene.write('workspace', 'plan-trip', skillText('plan-trip'));
@@ -392,7 +392,7 @@ describe('commands', () => {
   });
 });
 
-describe('the folder of a skill that is the owner’s', () => {
+describe('the folder of an owner’s skill', () => {
   const OWNER = { kind: 'owner', conversationId: 'direct' } as const;
   const GUEST = { kind: 'guest', conversationId: 'group' } as const;
   let base: string;

@@ -49,7 +49,7 @@ import { cleanOneLine, locationOf, type ShownFolder } from './skill-text.ts';
 
 /** A skill that people call by a command (S08). */
 export interface SkillCommand {
-  /** Without the slash: `a`–`z`, `0`–`9` and `_`, at most 32. */
+  /** Without the slash: `a`–`z`, `0`–`9` and `_`, at most 32 characters. */
   readonly command: string;
   /** The skill it belongs to. */
   readonly name: string;
@@ -57,7 +57,9 @@ export interface SkillCommand {
   readonly summary: string;
 }
 
-/** The skills of an installation. Reads the disk on demand, and only what has changed. Never throws. */
+/**
+ * The skills of an installation. Reads the disk on demand, and only what has changed. Never throws.
+ */
 export type Skills = ReturnType<typeof openSkills>;
 
 /** Opens the skills of an installation. Reads nothing yet. */
@@ -71,7 +73,10 @@ export function openSkills(options: OpenSkillsOptions) {
       maxBytes: settings.maxFileBytes,
       shownFolder: shownFolder(skill, reader, shownAs),
     });
-  /** The skills that a reader's model may choose from: those in the prompt in full, and the catalogue of the others (S06). */
+  /**
+   * The skills that a reader's model may choose from: those in the prompt in full, and the catalog
+   * of the others (S06).
+   */
   const choose = async (all: readonly ResolvedSkill[], reader: Reader) => {
     const usable = alwaysFirst(forModel(usableBy(all, reader)));
     const wanted = usable.filter((one) => showOf(one, settings) === 'inline');
@@ -87,9 +92,9 @@ export function openSkills(options: OpenSkillsOptions) {
     return { catalogue, inline, skills: usable.filter(({ skill }) => names.has(skill.name)) };
   };
   return {
-    /** The workspace files in which skills of all sources are. */
+    /** The workspace files that contain skills of any source. */
     reads: skillReads(options.folders),
-    /** Every skill found, also those that are not used, by name. */
+    /** Every skill found, including unused ones, by name. */
     async list(): Promise<readonly SkillStatus[]> {
       const all = await scan();
       const { catalogue, inline, skills } = await choose(all, OWNER);
@@ -103,7 +108,10 @@ export function openSkills(options: OpenSkillsOptions) {
       const list = all.map((one) => toSkillStatus(one, chosen.get(one.found), shownAs));
       return list.sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
-    /** The text of a skill for the owner, also of one that is not used; null: it is refused, or there is none. */
+    /**
+     * The text of a skill for the owner, even if it is not used; null when it is refused, or there
+     * is none.
+     */
     async show(name: string): Promise<SkillText | AbsentSkill | null> {
       const named = (await scan()).filter(
         ({ skill }) => skill !== null && foldName(skill.name) === foldName(name),
@@ -117,20 +125,20 @@ export function openSkills(options: OpenSkillsOptions) {
       return makeSnapshot({ ...chosen, filter: settings.allow ?? null });
     },
     /**
-     * For `load_skill`: the current text of a skill that the model may use. `file`: another file of its
-     * folder, such as `references/api.md` (S06).
+     * For `load_skill`: the current text of a skill that the model may use. `file` is another file
+     * of its folder, such as `references/api.md` (S06).
      */
     async read(name: string, reader: Reader, file?: string): Promise<SkillText | AbsentSkill> {
       const known = forModel(usableBy(await scan(), reader));
       const one = known.find(({ skill }) => foldName(skill.name) === foldName(name.trim()));
       return one === undefined ? unknownSkill(name, known) : textOf(one, reader, file);
     },
-    /** The commands this reader may use, by name. */
+    /** The commands that this reader may use, by name. */
     async userInvocable(reader: Reader): Promise<readonly SkillCommand[]> {
       const commands = usableBy(await scan(), reader).flatMap(commandOf);
       return commands.sort((a, b) => (a.command < b.command ? -1 : 1));
     },
-    /** The current text of the skill of a typed command; also of those hidden from the model. */
+    /** The current text of the skill of a typed command, even if it is hidden from the model. */
     async called(command: string, reader: Reader): Promise<SkillText | AbsentSkill> {
       const plain = parseSkillCommand(`/${command}`)?.command;
       const usable = usableBy(await scan(), reader);
@@ -140,10 +148,10 @@ export function openSkills(options: OpenSkillsOptions) {
   };
 }
 
-/** The reader of lists for people: they show everything. */
+/** The reader of lists for people, which show everything. */
 const OWNER: Reader = { kind: 'owner', conversationId: '' };
 
-/** The settings decide for one skill, then its author, then the settings for all. */
+/** The settings for the skill decide, then its author, then the settings for all. */
 function showOf({ skill }: UsableSkill, settings: SkillSettings): 'outline' | 'inline' {
   return findSkillEntry(settings, skill.name).show ?? skill.show ?? settings.show;
 }
@@ -152,7 +160,7 @@ function findSkillEntry({ entries = {} }: SkillSettings, name: string): SkillEnt
   return Object.entries(entries).find(([key]) => foldName(key) === foldName(name))?.[1] ?? {};
 }
 
-/** The folder of a skill as the model sees it: guests are not shown where on the machine it lies. */
+/** The folder of a skill as the model sees it: guests are not shown where on the machine it is. */
 function shownFolder(
   { found }: UsableSkill,
   { kind }: Reader,
@@ -167,7 +175,7 @@ function forModel(skills: readonly UsableSkill[]): readonly UsableSkill[] {
   return skills.filter(({ skill }) => !skill.disablemodelinvocation);
 }
 
-/** So that the limits of the catalogue leave them out last. */
+/** Puts them first, so that the limits of the catalog exclude them last. */
 function alwaysFirst(skills: readonly UsableSkill[]): readonly UsableSkill[] {
   const isAlways = ({ skill }: UsableSkill) => skill.always;
   return [...skills.filter(isAlways), ...skills.filter((one) => !isAlways(one))];
@@ -195,12 +203,12 @@ function foldersOf({ home, copy }: OpenSkillsOptions): readonly ShownFolder[] {
   return [{ folder: copy.folder, shown }, ...homes];
 }
 
-/** The home folder by both of its names, where one is a link. */
+/** The home folder by both of its names, if one is a link. */
 function homesOf(home: string): readonly string[] {
   try {
     return [...new Set([home, realpathSync(home)])];
   } catch {
-    return [home]; // It does not exist, so nothing lies in it.
+    return [home]; // It does not exist, so it contains nothing.
   }
 }
 
@@ -216,22 +224,22 @@ export interface SkillSettings {
   readonly show: 'outline' | 'inline';
   /** The settings of single skills, by name. */
   readonly entries?: Readonly<Record<string, SkillEntry>>;
-  /** Skills in the catalogue. */
+  /** The number of skills in the catalog. */
   readonly max: number;
-  /** The size of the catalogue and of bodies beside it. */
+  /** The size of the catalog together with the bodies. */
   readonly maxCharacters: number;
   readonly maxFileBytes: number;
 }
 
 export interface OpenSkillsOptions {
-  /** The weakest first; `skillFolders` makes the list. */
+  /** The weakest first; `skillFolders` creates the list. */
   readonly folders: readonly SkillFolder[];
   readonly settings: SkillSettings;
   /** Called for each scan; programs are searched on its `PATH`. */
   readonly facts: () => Omit<SkillFacts, 'bins'>;
   /** Commands that no skill may take. */
   readonly reserved: readonly string[];
-  /** Written `~`. */
+  /** Written as `~`. */
   readonly home: string;
   /** For a preview on a copy of a folder: the folder that was copied. */
   readonly copy?: { readonly folder: string; readonly of: string } | undefined;
@@ -246,7 +254,7 @@ interface Memory {
   readonly reported: Set<string>;
 }
 
-/** Limit of both: many more than there are skills. */
+/** The limit of both: many more than there are skills. */
 const MAX_REMEMBERED = 20_000;
 
 /** All skills with all decisions; reads only the files that have changed. */
@@ -280,7 +288,9 @@ async function scanSkills(
   return resolveSkills(found, rules, { ...now, bins });
 }
 
-/** Two sources can be one folder, as when Parley is started at home: it counts as the stronger one. */
+/**
+ * Two sources can be one folder, as when Parley is started at home: it counts as the stronger one.
+ */
 function onceEach(found: readonly FoundSkill[]): readonly FoundSkill[] {
   const byPath = new Map<string, FoundSkill>();
   for (const one of found) {
@@ -291,7 +301,7 @@ function onceEach(found: readonly FoundSkill[]): readonly FoundSkill[] {
   return [...byPath.values()];
 }
 
-/** Each once: skills are scanned with every new session. */
+/** Logs each once, because skills are scanned with every new session. */
 function logFound(found: readonly FoundSkill[], { reported }: Memory, log: Logger): void {
   for (const { content, root, segments, source } of found) {
     const isRefused = content.kind === 'refused';
@@ -308,9 +318,9 @@ function logFound(found: readonly FoundSkill[], { reported }: Memory, log: Logge
 }
 
 /**
- * The current text of a skill's file, without front matter; `shownFolder` replaces `{baseDir}` in it.
- * The audience is decided by exactly the bytes that are returned, whatever the skill said when it was
- * found. Never throws.
+ * The current text of a skill's file, without front matter; `shownFolder` replaces `{baseDir}` in
+ * it. The audience is decided by exactly the bytes that are returned, whatever the skill said when
+ * it was found. Never throws.
  */
 async function readSkillText(
   { found, skill, audience }: UsableSkill,
@@ -344,7 +354,10 @@ async function readSkillText(
   return { kind: 'skill', name: skill.name, text, source, audience: strictest };
 }
 
-/** Whether a SKILL.md further down keeps its folder for the owner, or cannot be read: as views decide it. */
+/**
+ * Whether a SKILL.md further down keeps its folder for the owner, or cannot be read: decided as
+ * views do.
+ */
 async function liesInOwnersPart(
   { root, segments }: FoundSkill,
   way: readonly string[],

@@ -6,7 +6,7 @@ import { allOperations, type Services } from '../../operations.ts';
 import type { AuditReport, AuditSeverity, GatewayStatus } from '../api.ts';
 import { createHttpApp } from '../app.ts';
 
-/** What an app of a test works with. */
+/** The dependencies of a test's app. */
 interface FullAppDeps {
   readonly token: string;
   readonly store: Store;
@@ -41,7 +41,7 @@ const AUDIT: AuditReport = {
   ],
 };
 
-/** An app with every service there is, so that every route is there. Most services answer nothing. */
+/** An app with every service, so that every route exists. Most services return nothing. */
 export function fullApp({ token, store, clock }: FullAppDeps) {
   const bus = createLocalBus(silentLogger);
   const _turns = { wake: async () => undefined };
@@ -84,7 +84,10 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
   });
 }
 
-/** The least role of every operation, by method and path: all are posted, and reads may be asked with GET. */
+/**
+ * The least role of every operation, by method and path: all accept POST, and reads also accept
+ * GET.
+ */
 export async function operationRoutes(): Promise<ReadonlyMap<string, Role>> {
   const roles = (await allOperations()).flatMap(({ name, does, role = 'owner' }) => {
     const methods = does === 'read' ? ['GET', 'POST'] : ['POST'];
@@ -93,15 +96,18 @@ export async function operationRoutes(): Promise<ReadonlyMap<string, Role>> {
   return new Map(roles);
 }
 
-/** A report of the status that has these facts alone. */
+/** A status report that has only these facts. */
 export function statusWith(facts: object): () => Promise<GatewayStatus> {
   return async () => facts as GatewayStatus;
 }
 
-/** For an app in whose test no operation needs a service. */
+/** For an app whose tests call no operation that needs a service. */
 export const NO_OPERATIONS = { scrub: (text: string) => text } as unknown as Services;
 
-/** Every route that does something itself, but operations, and the API, which has tokens of its own: `GET /api/status/report`, by method and path. */
+/**
+ * Every route except operations and the API, which has tokens of its own, by method and path: `GET
+ * /api/status/report`.
+ */
 export function routesOf({ routes }: ReturnType<typeof fullApp>): readonly string[] {
   const own = routes.filter(
     ({ path, method }) =>

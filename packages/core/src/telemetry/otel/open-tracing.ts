@@ -4,7 +4,7 @@ import type { Tracing, TracingOptions } from './start-tracing.ts';
 
 export type { Tracing, TracingOptions } from './start-tracing.ts';
 
-/** As npm knows them. */
+/** The package names on npm. */
 const LIBRARIES = [
   '@opentelemetry/api',
   '@opentelemetry/exporter-trace-otlp-http',
@@ -14,8 +14,8 @@ const LIBRARIES = [
 ];
 
 /**
- * Switches traces on. Null, with one warning, where that fails: usually the parts for it, which are
- * optional, are not installed. No answer depends on them.
+ * Turns tracing on. Returns null, with one warning, when that fails: usually its optional libraries
+ * are not installed. No answer depends on them.
  */
 export async function openTracing(
   options: TracingOptions,
@@ -26,9 +26,9 @@ export async function openTracing(
     return start(options);
   } catch (error) {
     const advice = isNotInstalled(error)
-      ? `the libraries for traces are not installed; "${installLine(LIBRARIES)}" brings them`
+      ? `the libraries for tracing are not installed; run "${installLine(LIBRARIES)}"`
       : 'telemetry.otlp may be wrong';
-    options.log.warn({ reason: reasonOf(error) }, `nothing is traced: ${advice}`);
+    options.log.warn({ reason: reasonOf(error) }, `tracing is off: ${advice}`);
     return null;
   }
 }

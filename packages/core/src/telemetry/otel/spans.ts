@@ -30,8 +30,8 @@ import { systemTime } from '../../time.ts';
 import type { Scrub } from '../scrubber.ts';
 
 /**
- * Traces a share of the messages, each wholly or not at all. What belongs to no message is left out:
- * queues look for work all the time.
+ * Traces a share of the messages, each one entirely or not at all. Work that belongs to no message
+ * is left out, because queues look for work all the time.
  */
 export function messageSampler(share: number): Sampler {
   const first = share === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(share);
@@ -50,7 +50,7 @@ export function messageSampler(share: number): Sampler {
 }
 
 /**
- * Stages whose parent is the one that was stored, not the active span: a lane continues with another
+ * Stages whose parent is the stored one and not the active span: a lane continues with another
  * person's message.
  */
 const FROM_STORE: ReadonlySet<SpanName> = new Set([
@@ -60,7 +60,7 @@ const FROM_STORE: ReadonlySet<SpanName> = new Set([
   'parley.delivery',
 ]);
 
-/** Parley's traces on OpenTelemetry. */
+/** Parley's tracer on OpenTelemetry. */
 export function openTracer(tracer: OtelTracer): Tracer {
   return {
     span(name, start, work) {
@@ -98,7 +98,7 @@ function parentContext(name: SpanName, { parent }: SpanStart): Context {
   return FROM_STORE.has(name) ? ROOT_CONTEXT : context.active();
 }
 
-/** W3C trace context; of what is not traced, too, so that it stays so. */
+/** The W3C trace context. Untraced spans have one, too, so that they remain untraced. */
 function traceOf(span: OtelSpan): string {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 1 ? '01' : '00'}`;
@@ -120,25 +120,25 @@ function attributesOf(facts: SpanFacts = {}) {
   );
 }
 
-/** A code or a kind; messages of errors may hold what people wrote. */
+/** A code or a kind, because the messages of errors may contain what people wrote. */
 function spanErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** The attributes that spans of queues may have; their keys and options name chats and people. */
+/** The attributes that queue spans may have; their keys and options name chats and people. */
 const OF_QUEUES: ReadonlySet<string> = new Set([
   'bullmq.queue.name',
   'bullmq.queue.operation',
   'bullmq.job.name',
   'bullmq.job.attempts.made',
 ]);
-/** The interval at which a collector that is down is logged, in ms. */
+/** How often an unreachable collector is logged, in ms. */
 const LOG_INTERVAL_MS = 60_000;
 
 /**
- * Exports spans with nothing but Parley's own facts, without secrets, and what is known to be harmless.
- * Logs when they cannot be sent; those are dropped.
+ * Exports spans with only Parley's own facts and attributes known to be harmless, with secrets
+ * removed. Spans that cannot be sent are dropped and logged.
  */
 export function plainExporter(exporter: SpanExporter, log: Logger, scrub: Scrub): SpanExporter {
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -151,7 +151,7 @@ export function plainExporter(exporter: SpanExporter, log: Logger, scrub: Scrub)
           if (result.error !== undefined && now - loggedAt > LOG_INTERVAL_MS) {
             loggedAt = now;
             const reason = reasonOf(result.error);
-            log.warn({ reason, spans: spans.length }, 'traces could not be sent; they are dropped');
+            log.warn({ reason, spans: spans.length }, 'traces could not be sent and were dropped');
           }
           done(result);
         },

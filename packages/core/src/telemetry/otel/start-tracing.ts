@@ -8,40 +8,40 @@ import { type Logger, reasonOf, type Tracer } from '../../index.ts';
 import type { Scrub } from '../scrubber.ts';
 import { messageSampler, openTracer, plainExporter } from './spans.ts';
 
-/** The destination of traces, and the description of this process in them. */
+/** The destination of traces, and how they describe this process. */
 export interface TracingOptions {
-  /** A collector’s address for traces, OTLP over HTTP as JSON. */
+  /** The URL of a collector that accepts OTLP traces over HTTP as JSON. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly service: string;
-  /** The share of messages that are traced: 1 is all. */
+  /** The share of messages that are traced; 1 traces all. */
   readonly share: number;
   /** Distinguishes this process from others. */
   readonly instance: string;
   readonly version: string;
   readonly log: Logger;
-  /** Keeps secrets out of what spans say. */
+  /** Removes secrets from spans. */
   readonly scrub: Scrub;
 }
 
-/** Traces that are on. */
+/** Active tracing. */
 export interface Tracing {
   readonly tracer: Tracer;
   /** For the queues: their jobs join the trace of their caller. */
   readonly queues: BullMQOtel;
-  /** Sends what is left, within two seconds; never rejects. */
+  /** Sends the remaining spans within two seconds. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Spans that wait to be sent; what is more is dropped. */
+/** The number of spans that may wait to be sent; more are dropped. */
 const MAX_WAITING = 2_048;
 /** Export interval and timeout, in ms. */
 const SEND_INTERVAL_MS = 1_000;
 const SEND_WITHIN_MS = 5_000;
-/** The time for which the end of the process waits for the collector, in ms. */
+/** How long process shutdown waits for the collector, in ms. */
 const CLOSE_WITHIN_MS = 2_000;
 
-/** Switches traces on: spans go to the collector in batches, beside all else. */
+/** Starts tracing. Spans go to the collector in batches, independently of everything else. */
 export function startTracing(options: TracingOptions): Tracing {
   const { url, headers, service, share, instance, version, log, scrub } = options;
   const sending = new OTLPTraceExporter({

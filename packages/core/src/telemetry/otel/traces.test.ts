@@ -16,13 +16,13 @@ import { messageSampler, openTracer, plainExporter } from './spans.ts';
 let provider: NodeTracerProvider | undefined;
 afterEach(async () => {
   await provider?.shutdown();
-  // Test files share a process, and the first provider that is registered stays the one that queues use.
+  // Test files share a process, and queues keep using the first provider that was registered.
   trace.disable();
   context.disable();
   propagation.disable();
 });
 
-/** A tracer whose spans go through the same hands as those for a collector. */
+/** A tracer whose spans pass through the same filters as those for a collector. */
 function traced(share = 1) {
   const kept = new InMemorySpanExporter();
   provider = new NodeTracerProvider({
@@ -41,7 +41,7 @@ function traced(share = 1) {
 const parentOf = ({ parentSpanContext }: ReadableSpan) => parentSpanContext?.spanId ?? null;
 
 describe('a trace', () => {
-  it('[D10] continues from what was stored, whatever happens to be around', async () => {
+  it('[D10] continues from the stored parent, whatever span is active', async () => {
     const { tracer, spans } = traced();
     const stored = await tracer.span('parley.ingress', {}, async ({ trace }) => trace);
     await tracer.span('parley.ingress', {}, () =>
@@ -56,20 +56,20 @@ describe('a trace', () => {
     expect(lone && parentOf(lone)).toBeNull();
   });
 
-  it('[D10] reports what was waited for', () => {
+  it('[D10] reports time spent waiting', () => {
     const { tracer, spans } = traced();
     const from = Date.now() - 5_000;
     tracer.past('parley.lane', {}, from, from + 1_500);
     expect(spans()[0]?.duration[0]).toBe(1);
   });
 
-  it('[G18] holds no secret, whatever a tool is called', async () => {
+  it('[G18] contains no secret, whatever a tool is called', async () => {
     const { tracer, spans } = traced();
     await tracer.span('parley.tool', { facts: { tool: 'at_span-key-1' } }, async () => {});
     expect(spans()[0]?.attributes).toEqual({ 'parley.tool': 'at_[secret]' });
   });
 
-  it('[D10] [W02] holds no text: of errors their code, of queues nothing that names a chat', async () => {
+  it('[D10] [W02] contains no text: only the codes of errors, and nothing from queues that names a chat', async () => {
     const { tracer, otel, spans } = traced();
     const failing = tracer.span('parley.send', { facts: { channel: 'x' } }, async () => {
       const span = otel.startSpan('add turns');
@@ -103,7 +103,7 @@ describe('a trace', () => {
     ]);
   });
 
-  it('[D10] is there for a share of the messages, whole or not at all', async () => {
+  it('[D10] exists for a share of the messages, each entirely or not at all', async () => {
     const { tracer, otel, spans } = traced(0);
     const run = (with_: Tracer) =>
       with_.span('parley.ingress', {}, async ({ trace }) => {
@@ -118,7 +118,7 @@ describe('a trace', () => {
   });
 
   it.each(['', 'x', '00-0-0-01', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`])(
-    'starts again where what was stored is none: %j',
+    'starts a new one when the stored parent is invalid: %j',
     async (parent) => {
       const { tracer, spans } = traced();
       await tracer.span('parley.turn', { parent }, async () => {});
@@ -128,7 +128,7 @@ describe('a trace', () => {
   );
 });
 
-describe('a collector that does not take them', () => {
+describe('a collector that does not accept them', () => {
   it('[D10] is logged once a minute', () => {
     const { log, lines } = recordingLogger();
     const broken: SpanExporter = {
@@ -142,12 +142,12 @@ describe('a collector that does not take them', () => {
   });
 });
 
-describe('traces that cannot be switched on', () => {
+describe('traces that cannot be turned on', () => {
   const about = { url: 'http://127.0.0.1:9', headers: {}, service: 's', share: 1 };
   it.each([
-    ['their parts are not installed', 'ERR_MODULE_NOT_FOUND', 'not installed'],
+    ['their libraries are not installed', 'ERR_MODULE_NOT_FOUND', 'not installed'],
     ['something else is wrong', 'ERR_OTHER', 'telemetry.otlp may be wrong'],
-  ])('[D10] cost one warning where %s', async (_why, code, words) => {
+  ])('[D10] cause one warning when %s', async (_why, code, words) => {
     const { log, lines } = recordingLogger();
     const options = { ...about, instance: 'i', version: 'v', log, scrub: (text: string) => text };
     const load = () => Promise.reject(Object.assign(new Error('no'), { code }));

@@ -19,7 +19,7 @@ const SETTINGS: SkillSettings = {
   maxFileBytes: 256_000,
 };
 
-/** For tests: the six sources in a folder of their own. */
+/** For tests: the six sources in a temporary folder. */
 export interface SkillsScene {
   readonly base: string;
   readonly lines: readonly string[];
@@ -28,7 +28,7 @@ export interface SkillsScene {
   /** Writes `<source>/<folder>/SKILL.md`; returns its path. */
   write(source: SkillSource, folder: string, text: string | Uint8Array): Promise<string>;
   open(settings?: Partial<SkillSettings>, change?: Partial<OpenSkillsOptions>): Skills;
-  /** The status of one skill, with every setting as it comes. */
+  /** The status of one skill, with default settings unless given. */
   status(name: string, settings?: Partial<SkillSettings>): Promise<SkillStatus | undefined>;
   remove(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export function skillText(name: string, more = '', body = `How to ${name}.`): st
   return `---\nname: ${name}\ndescription: When ${name} is wanted.\n${more}---\n${body}\n`;
 }
 
-/** Makes the six sources, all empty. */
+/** Creates the six sources, all empty. */
 export async function openSkillsScene(): Promise<SkillsScene> {
   const base = await mkdtemp(join(tmpdir(), 'parley-skills-'));
   const { log, lines } = recordingLogger();
