@@ -59,12 +59,17 @@ interface SummaryProps {
   readonly prompt: OutputOf<'prompts/show'>;
 }
 
+/** The sections of a request that consist of messages; the others are sums of layers. */
+const MESSAGE_SECTIONS: ReadonlySet<string> = new Set(['history', 'message']);
+
 /** The size of a prompt and of each of its layers. */
 function PromptSummary({ turn, prompt }: SummaryProps): VNode {
   const { tokens, characters, layout, model, parts, sections } = prompt;
   const rows = [
     ...parts.map((part) => ({ name: part.layer, tokens: part.tokens })),
-    ...sections.map((section) => ({ name: section.name, tokens: section.tokens })),
+    ...sections
+      .filter(({ name }) => MESSAGE_SECTIONS.has(name))
+      .map(({ name, tokens: own }) => ({ name, tokens: own })),
   ];
   return (
     <>
