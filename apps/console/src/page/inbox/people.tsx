@@ -29,7 +29,7 @@ export function People({ id }: { readonly id: string }): VNode {
       </Show>
       <p>
         <a href={hrefOf('channels')}>Channels and requests</a> ·{' '}
-        <a href={hrefOf('people')}>People of this page</a>
+        <a href={hrefOf('people')}>Sign-ins</a>
       </p>
     </div>
   );
