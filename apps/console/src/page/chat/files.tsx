@@ -56,7 +56,7 @@ function Picture({ path, name }: { readonly path: string; readonly name: string 
       if (url !== null) URL.revokeObjectURL(url);
     };
   }, [path]);
-  return address === null ? null : <img class="picture" src={address} alt={`Picture ${name}`} />;
+  return address === null ? null : <img class="picture" src={address} alt={`Preview of ${name}`} />;
 }
 
 /** Files that go with the next message, and why others do not. */
