@@ -6,6 +6,7 @@ import { DataScope, useOperation, useWork } from '../ui/data.tsx';
 import { amount, counted, momentOf, timeOfDay } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
+import { moneyText } from '../usage/figures.ts';
 import { ModeChoice, ModelChoice } from './answering.tsx';
 import type { InboxState } from './inbox-state.ts';
 import { LastMessage } from './last-message.tsx';
@@ -73,7 +74,6 @@ type ConversationReport = OutputOf<'conversations/show'>;
 
 function Details({ report }: { readonly report: ConversationReport }): VNode {
   const { title, failure, runningSince, agent, answeredBy, spent } = report;
-  const cost = spent.costUsd > 0 ? `$${spent.costUsd.toFixed(spent.costUsd < 1 ? 4 : 2)}` : null;
   return (
     <div class="panel-body">
       <p>
@@ -96,8 +96,12 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
           <dd>{counted(spent.turns, 'turn')}</dd>
         </div>
         <div>
-          <dt>{cost === null ? 'Tokens' : `Tokens · ${cost}`}</dt>
+          <dt>Tokens</dt>
           <dd>{amount(spent.tokens)}</dd>
+        </div>
+        <div>
+          <dt>Money</dt>
+          <dd>{moneyText(spent)}</dd>
         </div>
       </dl>
       <Controls report={report} />
