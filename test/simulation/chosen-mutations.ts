@@ -2,6 +2,7 @@ import { AGENT_MUTATIONS } from './agent-mutations.ts';
 import type { Mutation } from './mutations.ts';
 
 const LANES = 'packages/store/src/lanes.ts';
+const LANE_LEASES = 'packages/store/src/lane-leases.ts';
 const TURNS = 'packages/store/src/turns.ts';
 const CLAIM = 'packages/store/src/claim-turn.ts';
 const INBOX = 'packages/store/src/inbox.ts';
@@ -64,7 +65,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a lease that was lost is given back all the same',
     breaks: 'D02',
-    file: LANES,
+    file: LANE_LEASES,
     text: 'const LEAVE = statement(`\n  update conversation set lease_owner = null, lease_until = null\n  where id = :conversationId and epoch = :epoch`);',
     by: 'const LEAVE = statement(`\n  update conversation set lease_owner = null, lease_until = null\n  where id = :conversationId and (epoch = :epoch or 1 = 1)`);',
     scenes: ['late-workers'],
@@ -167,7 +168,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'leases are a hundred times as long',
     breaks: 'D13',
-    file: 'packages/queue/src/lane.ts',
+    file: 'packages/queue/src/keep-leases.ts',
     text: 'export const LEASE_MS = 8_000;',
     by: 'export const LEASE_MS = 800_000;',
     scenes: ['shared'],

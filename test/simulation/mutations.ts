@@ -18,13 +18,13 @@ export interface Mutation {
 }
 
 const LANES = 'packages/store/src/lanes.ts';
+const LANE_LEASES = 'packages/store/src/lane-leases.ts';
 const TURNS = 'packages/store/src/turns.ts';
 const CLAIM = 'packages/store/src/claim-turn.ts';
 const INBOX = 'packages/store/src/inbox.ts';
 const OUTBOX = 'packages/store/src/outbox.ts';
 const DELIVER = 'packages/channels/src/delivery/deliver-chat.ts';
 const AFTER_FAILURE = 'packages/channels/src/delivery/after-failure.ts';
-const LANE = 'packages/queue/src/lane.ts';
 const LANE_WORKER = 'packages/queue/src/lane-worker.ts';
 
 /** Planted faults. `npm run simulation:mutations` looks for each of them. */
@@ -42,7 +42,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a lease that runs is taken',
     breaks: 'D02',
-    file: LANES,
+    file: LANE_LEASES,
     text: 'and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)',
     by: 'and (lease_until is null or lease_until <= ${SHARED_NOW} + 60000 or lease_owner = :owner)',
     scenes: ['shared'],
@@ -51,7 +51,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'taking a lane does not raise its epoch',
     breaks: 'D02',
-    file: LANES,
+    file: LANE_LEASES,
     text: 'update conversation set epoch = epoch + 1, lease_owner = :owner,\n    lease_until',
     by: 'update conversation set epoch = epoch, lease_owner = :owner,\n    lease_until',
     scenes: ['shared'],
@@ -60,7 +60,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'leases are not renewed',
     breaks: 'D02',
-    file: LANE,
+    file: 'packages/queue/src/keep-leases.ts',
     text: 'looks = 0;\n    void renew();',
     by: 'looks = 0;',
     scenes: ['shared'],
@@ -69,7 +69,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the lane is left although a message has arrived meanwhile',
     breaks: 'D01',
-    file: LANES,
+    file: LANE_LEASES,
     text: "  where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox\n    where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);",
     by: '  where id = :conversationId and epoch = :epoch`);',
     scenes: ['embedded', 'shared'],
@@ -279,7 +279,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a lease from before the clock was set back is not shortened',
     breaks: 'D13',
-    file: LANES,
+    file: LANE_LEASES,
     text: 'if (leftMs > leaseMs) sql.send(SHORTEN, { conversationId, moment, leaseMs });',
     by: '',
     scenes: ['database-clock'],

@@ -19,6 +19,7 @@ export type {
   KeptFile,
   StoredAttachment,
 } from './attachments.ts';
+export type { BeforePart } from './before-part.ts';
 export { isSameDestination } from './claim-turn.ts';
 export type { CommandTransaction, Pairing } from './commands.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
@@ -61,7 +62,6 @@ export { openStore } from './open-store.ts';
 export type { OutboxRepository } from './outbox.ts';
 export type {
   AccountWork,
-  BeforePart,
   DuePart,
   Post,
   PostResult,
