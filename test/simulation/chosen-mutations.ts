@@ -2,7 +2,6 @@ import { AGENT_MUTATIONS } from './agent-mutations.ts';
 import type { Mutation } from './mutations.ts';
 
 const LANES = 'packages/store/src/lanes.ts';
-const LANE_LEASES = 'packages/store/src/lane-leases.ts';
 const TURNS = 'packages/store/src/turns.ts';
 const CLAIM = 'packages/store/src/claim-turn.ts';
 const INBOX = 'packages/store/src/inbox.ts';
@@ -65,7 +64,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a lease that was lost is given back all the same',
     breaks: 'D02',
-    file: LANE_LEASES,
+    file: LANES,
     text: 'const LEAVE = statement(`\n  update conversation set lease_owner = null, lease_until = null\n  where id = :conversationId and epoch = :epoch`);',
     by: 'const LEAVE = statement(`\n  update conversation set lease_owner = null, lease_until = null\n  where id = :conversationId and (epoch = :epoch or 1 = 1)`);',
     scenes: ['late-workers'],

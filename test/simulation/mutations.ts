@@ -1,4 +1,5 @@
 import { CHOSEN_MUTATIONS } from './chosen-mutations.ts';
+import { TAKEOVER_MUTATIONS } from './takeover-mutations.ts';
 
 /** A fault that is planted in the product, to see that the simulation notices it. */
 export interface Mutation {
@@ -18,7 +19,6 @@ export interface Mutation {
 }
 
 const LANES = 'packages/store/src/lanes.ts';
-const LANE_LEASES = 'packages/store/src/lane-leases.ts';
 const TURNS = 'packages/store/src/turns.ts';
 const CLAIM = 'packages/store/src/claim-turn.ts';
 const INBOX = 'packages/store/src/inbox.ts';
@@ -42,7 +42,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a lease that runs is taken',
     breaks: 'D02',
-    file: LANE_LEASES,
+    file: LANES,
     text: 'and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)',
     by: 'and (lease_until is null or lease_until <= ${SHARED_NOW} + 60000 or lease_owner = :owner)',
     scenes: ['shared'],
@@ -51,7 +51,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'taking a lane does not raise its epoch',
     breaks: 'D02',
-    file: LANE_LEASES,
+    file: LANES,
     text: 'update conversation set epoch = epoch + 1, lease_owner = :owner,\n    lease_until',
     by: 'update conversation set epoch = epoch, lease_owner = :owner,\n    lease_until',
     scenes: ['shared'],
@@ -69,7 +69,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the lane is left although a message has arrived meanwhile',
     breaks: 'D01',
-    file: LANE_LEASES,
+    file: LANES,
     text: "  where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox\n    where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);",
     by: '  where id = :conversationId and epoch = :epoch`);',
     scenes: ['embedded', 'shared'],
@@ -279,7 +279,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a lease from before the clock was set back is not shortened',
     breaks: 'D13',
-    file: LANE_LEASES,
+    file: LANES,
     text: 'if (leftMs > leaseMs) sql.send(SHORTEN, { conversationId, moment, leaseMs });',
     by: '',
     scenes: ['database-clock'],
@@ -337,4 +337,5 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   ...CHOSEN_MUTATIONS,
+  ...TAKEOVER_MUTATIONS,
 ];

@@ -49,6 +49,7 @@ export const WhatsAppSettings = z
       .describe('Version of WhatsApp Web to speak, where the built-in one is refused with 405.')
       .meta({ title: 'WhatsApp Web version' }),
   })
+  .describe('A linked device of a WhatsApp account, in chats and groups.')
   .meta({ title: 'WhatsApp' });
 export type WhatsAppSettings = z.infer<typeof WhatsAppSettings>;
 

@@ -22,7 +22,12 @@ import {
   type JsonSchema,
 } from './json-schema.ts';
 import { chooseProfile } from './profiles.ts';
-import { collectSecrets, type Environment, resolveReferences } from './secrets.ts';
+import {
+  collectSecrets,
+  type Environment,
+  type MissingSecret,
+  resolveReferences,
+} from './secrets.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './settings-file.ts';
 import { newestVersion, SETTINGS_STEPS } from './settings-steps.ts';
 import {
@@ -43,6 +48,8 @@ export interface LoadSettingsOptions<Model>
     Pick<ForeignSchemas, 'channelSchemas'>,
     ModelForms<Model> {
   readonly env: Environment;
+  /** For readers of other settings than secrets: what stands for one that is not there. */
+  readonly missingSecret?: MissingSecret | undefined;
   /** Profiles that come along; those in `profiles/` of the data folder precede them. */
   readonly houseProfiles?: string;
   /** The channels there are with the forms of their ids; without it ids are taken as they are written. */
@@ -212,14 +219,20 @@ function profilePlace({
   dataFolder,
   houseProfiles,
   env,
+  missingSecret,
   modelSchema,
 }: LoadSettingsOptions<unknown>) {
   const folders = [join(resolve(dataFolder), 'profiles'), houseProfiles ?? HOUSE_PROFILES];
-  return { folders, env, modelSchema };
+  return { folders, env, modelSchema, missingSecret };
 }
 
 function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknown>) {
-  const resolved = resolveReferences(document.value, options.env, options.file);
+  const resolved = resolveReferences(
+    document.value,
+    options.env,
+    options.file,
+    options.missingSecret,
+  );
   const { channelIds: forms } = options;
   const normalized =
     forms === undefined

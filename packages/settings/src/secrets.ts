@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
@@ -21,6 +22,9 @@ const DEEPEST = 32;
 
 /** The values of a process's environment. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The content of a file that a reference names and that is not there; undefined: it is a problem. */
+export type MissingSecret = (file: string) => string | undefined;
 
 /** A reference that leads nowhere. */
 export interface ReferenceProblem {
@@ -54,7 +58,12 @@ export interface Resolved {
  * text; `$${` is a literal `${`. A key with nothing behind it, as remains of a section whose
  * lines are commented out, is left out; a channel or agent with nothing behind it means its defaults.
  */
-export function resolveReferences(root: Block, env: Environment, settingsFile: string): Resolved {
+export function resolveReferences(
+  root: Block,
+  env: Environment,
+  settingsFile: string,
+  missing: MissingSecret = () => undefined,
+): Resolved {
   const outside = new Map<string, string>();
   const pieces: OutsidePiece[] = [];
   const problems: ReferenceProblem[] = [];
@@ -94,6 +103,8 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
         }
         return found.text;
       }
+      const standIn = file === undefined || existsSync(file) ? undefined : missing(file);
+      if (standIn !== undefined) return standIn;
       problems.push({ path, raw, ...found.problem });
       return match;
     });

@@ -1,24 +1,16 @@
 import type { BusyPolicy, FreshParts, NewId, ReplyRoute } from '@parley/core';
-import type { Claim, ClaimResult } from './claim-turn.ts';
+import type { Claim, ClaimResult, LockedLane } from './claim-turn.ts';
 import { claimTurn, claimTurnInLane } from './claim-turn.ts';
-import { lockLeased } from './conversations.ts';
+import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
 import type { Dropping } from './drop-waiting.ts';
-import {
-  acquireLane,
-  type LaneRequest,
-  type LaneWork,
-  LEAVE,
-  LEAVE_IF_DONE,
-  RELEASE_ALL,
-  renewLeases,
-} from './lane-leases.ts';
 import type { Joining } from './later-messages.ts';
 import type { PromptWriter } from './prompts.ts';
 import { isPutOffAt, type PutOff, putOffTurn } from './put-off.ts';
+import { renewLeases } from './renew-leases.ts';
 import type { ClaimedTurn, CommitResult, Lease, TurnCommit } from './rows.ts';
-import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
-import { isTakenOverAt } from './taken-over.ts';
+import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
+import { isTakenOver, isTakenOverAt, readMoment } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
 /**
@@ -39,9 +31,9 @@ export function laneRepository(
 ) {
   return {
     /**
-     * Takes the lane unless another live worker holds it, and raises the epoch. `busy` returns how
-     * many ms the other lease still runs: never longer than `leaseMs`, even if the clock was set
-     * back.
+     * Takes the lane unless another live worker holds it or a person leads the conversation, and
+     * raises the epoch. `busy` returns how many ms the other lease still runs: never longer than
+     * `leaseMs`, even if the clock was set back.
      */
     acquire: (
       conversationId: string,
@@ -57,7 +49,8 @@ export function laneRepository(
           leaseMs,
           moment: sharedClock(),
         });
-        return taken.kind === 'busy' ? taken : { kind: 'held', lease: taken.lease };
+        if (taken.kind === 'held') return { kind: 'held', lease: taken.lease };
+        return { kind: 'busy', retryInMs: taken.kind === 'busy' ? taken.retryInMs : leaseMs };
       }, 'process'),
 
     /**
@@ -112,9 +105,7 @@ export function laneRepository(
      * lease was lost.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
-      database.write((sql) => {
-        return claimOrLeave(sql, { lease, busy, newTurnId, now, moment: sharedClock() });
-      }, 'process'),
+      database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
 
     /**
      * Syncs the number of attempts to disk, because a turn that ended its process may bring down
@@ -177,6 +168,13 @@ export function laneRepository(
   };
 }
 
+/** The requested lane, the worker, and the length of the lease in ms. */
+interface LaneRequest {
+  readonly conversationId: string;
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
 type Begun =
   | { kind: 'busy'; retryInMs: number }
   | { kind: 'none' }
@@ -186,14 +184,16 @@ type Begun =
 async function beginWork(
   database: Database,
   work: LaneRequest,
-  { busy, newTurnId, now, moment }: Omit<Claim, 'lease'>,
+  { moment, ...claim }: Omit<Claim, 'lease'> & Pick<LaneWork, 'moment'>,
 ): Promise<Begun> {
   return database.write(async (sql) => {
-    const taken = await acquireLane(sql, { ...work, now, moment });
+    const taken = await acquireLane(sql, { ...work, now: claim.now, moment });
     if (taken.kind === 'busy') return taken;
+    // What waits, waits on, and an unfinished turn is resumed once the agent leads the conversation again (U12).
+    if (taken.kind === 'taken-over') return { kind: 'none' };
     const { lease, lane } = taken;
     // This transaction has just raised the epoch, so no other worker can have fenced it.
-    const claimed = await claimTurnInLane(sql, { lease, busy, newTurnId, now, moment }, lane);
+    const claimed = await claimTurnInLane(sql, { lease, ...claim }, lane);
     if (claimed.kind === 'turn') return { ...claimed, lease };
     sql.send(LEAVE, lease);
     return claimed.kind === 'settling' ? claimed : { kind: 'none' };
@@ -208,7 +208,7 @@ async function dropLane(
   const { dropWaiting } = await import('./drop-waiting.ts');
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: dropped.now, moment });
-    if (taken.kind === 'busy') return null;
+    if (taken.kind !== 'held') return null;
     const { lease, lane } = taken;
     const route = await dropWaiting(sql, { ...dropped, lease, session: lane.session });
     sql.send(LEAVE, lease);
@@ -244,6 +244,63 @@ async function commitLane(
   return done.left ? 'left' : 'committed';
 }
 
+interface LaneWork extends LaneRequest {
+  readonly now: number;
+  readonly moment: number | null;
+}
+
+async function acquireLane(
+  sql: Sql,
+  { conversationId, owner, now, ...length }: LaneWork,
+): Promise<
+  | { readonly kind: 'held'; readonly lease: Lease; readonly lane: LockedLane }
+  | { readonly kind: 'busy'; readonly retryInMs: number }
+  | { readonly kind: 'taken-over' }
+> {
+  const take = () => sql.get(ACQUIRE_LEASE, { conversationId, owner, ...length });
+  let taken = await take();
+  if (taken === undefined) {
+    // Either another worker holds the lane or, rarely, the conversation does not exist yet.
+    ensureConversation(sql, conversationId, now);
+    taken = await take();
+  }
+  // Another worker started a turn while this one waited for the lock, so `unfinished` is outdated.
+  if (taken !== undefined && taken.seen < taken.epoch - 1) taken = await take();
+  if (taken !== undefined) {
+    const { epoch, unfinished, seen: _, ...lane } = taken;
+    const isUnfinished = unfinished !== null;
+    return { kind: 'held', lease: { conversationId, epoch }, lane: { ...lane, isUnfinished } };
+  }
+  const { moment } = length;
+  const locked = await lockConversation(sql, conversationId);
+  const until = locked?.taken_over_until ?? null;
+  if (until !== null && isTakenOver(until, await readMoment(sql, moment)))
+    return { kind: 'taken-over' };
+  return { kind: 'busy', retryInMs: await waitForLease(sql, conversationId, length) };
+}
+
+/**
+ * How long to wait for another worker's lease, in ms. A lease from before the clock was set back is
+ * shortened.
+ */
+async function waitForLease(
+  sql: Sql,
+  conversationId: string,
+  { leaseMs, moment }: Pick<LaneWork, 'leaseMs' | 'moment'>,
+): Promise<number> {
+  const leftMs = (await sql.get(LEFT, { conversationId, moment }))?.leftMs ?? 0;
+  if (leftMs > leaseMs) sql.send(SHORTEN, { conversationId, moment, leaseMs });
+  return Math.max(1, Math.min(leftMs, leaseMs));
+}
+
+const LEFT = statement(`
+  select lease_until - ${STATEMENT_NOW} as "leftMs" from conversation where id = :conversationId`).rows<{
+  readonly leftMs: number | null;
+}>();
+
+const SHORTEN = statement(`
+  update conversation set lease_until = ${STATEMENT_NOW} + :leaseMs where id = :conversationId`);
+
 /** The last check and the release are one step, so no message can arrive unseen in between. */
 async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const claimed = await claimTurn(sql, claim);
@@ -253,6 +310,47 @@ async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
 
 const UNCOUNT = statement(`
   update turn set attempts = attempts - 1 where id = :turnId and state = 'running' and attempts > 0`);
+
+const LEAVE = statement(`
+  update conversation set lease_owner = null, lease_until = null
+  where id = :conversationId and epoch = :epoch`);
+
+// The caller has locked the conversation, and storing a message locks it too: messages stored
+// before are seen here, and later ones bring their own wake-up.
+const LEAVE_IF_DONE = statement(`
+  update conversation set lease_owner = null, lease_until = null
+  where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox
+    where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);
+
+/**
+ * Returns the lane with its new epoch, or nothing if another worker holds it with a live lease or a
+ * person leads the conversation. A takeover fences the holder, so claims need not check again. On
+ * PostgreSQL, `unfinished` may name a turn that ended while this waited for the lock, so it is only
+ * a hint; it misses a turn that was started meanwhile, which `seen` reveals.
+ */
+const ACQUIRE_LEASE = statement(`
+  update conversation set epoch = epoch + 1, lease_owner = :owner,
+    lease_until = ${SHARED_NOW} + :leaseMs
+  where id = :conversationId
+    and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)
+    and (taken_over_until is null or not (${isTakenOverAt(SHARED_NOW, 'conversation')}))
+  returning epoch, session, lease_owner, mode, plan, plan_run, model, (select turn.id from turn
+    where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
+  (select before.epoch from conversation before where before.id = :conversationId) as seen`).rows<
+  Omit<LockedLane, 'isUnfinished'> & {
+    readonly epoch: number;
+    readonly unfinished: string | null;
+    /**
+     * The previous epoch; on PostgreSQL, its value when the statement started, even if it then
+     * waited for the lock.
+     */
+    readonly seen: number;
+  }
+>();
+
+const RELEASE_ALL = statement(`
+  update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null
+  where lease_owner is not null`);
 
 const NEWEST_WAITING = statement(`
   select max(received_at) as newest from inbox

@@ -7,7 +7,9 @@ import { DataScope, useOperation, useWork } from '../ui/data.tsx';
 import { amount, counted, momentOf, spanOf } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
+import { moneyText } from '../usage/figures.ts';
 import { WhySheet } from '../why.tsx';
+import { ModeChoice, ModelChoice } from './answering.tsx';
 import type { InboxState } from './inbox-state.ts';
 import { conversationLabel } from './rows.ts';
 
@@ -70,7 +72,6 @@ type ConversationReport = OutputOf<'conversations/show'>;
 
 function Details({ report }: { readonly report: ConversationReport }): VNode {
   const { title, failure, runningSince, now, agent, answeredBy, spent } = report;
-  const cost = spent.costUsd > 0 ? `$${spent.costUsd.toFixed(spent.costUsd < 1 ? 4 : 2)}` : null;
   return (
     <div class="panel-body">
       <p>
@@ -93,8 +94,12 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
           <dd>{counted(spent.turns, 'turn')}</dd>
         </div>
         <div>
-          <dt>{cost === null ? 'Tokens' : `Tokens · ${cost}`}</dt>
+          <dt>Tokens</dt>
           <dd>{amount(spent.tokens)}</dd>
+        </div>
+        <div>
+          <dt>Money</dt>
+          <dd>{moneyText(spent)}</dd>
         </div>
       </dl>
       <Controls report={report} />
@@ -102,48 +107,23 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
   );
 }
 
-const MODES = ['agent', 'ask', 'plan'] as const;
-
 /** Does what the commands of a chat do. */
 function Controls({ report }: { readonly report: ConversationReport }): VNode {
-  const { id, mode, model, models, usualModel, state } = report;
+  const { id, state } = report;
   const { outcome, run } = useWork();
   const change = <Name extends OperationName>(name: Name, input: InputOf<Name>): void =>
     run(() => order(name, input));
-  const others = model === null || models.includes(model) ? models : [...models, model];
   return (
     <>
       <div class="actions conversation-controls">
-        <label>
-          Mode
-          <select
-            class="field"
-            value={mode}
-            onChange={({ currentTarget: { value } }) => {
-              const to = MODES.find((one) => one === value);
-              if (to !== undefined) change('conversations/set-mode', { id, mode: to });
-            }}
-          >
-            {MODES.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Model
-          <select
-            class="field"
-            value={model ?? ''}
-            onChange={({ currentTarget: { value } }) =>
-              change('conversations/set-model', { id, model: value === '' ? null : value })
-            }
-          >
-            <option value="">{usualModel} (settings)</option>
-            {others.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <ModeChoice
+          mode={report.mode}
+          onChoose={(mode) => change('conversations/set-mode', { id, mode })}
+        />
+        <ModelChoice
+          of={report}
+          onChoose={(model) => change('conversations/set-model', { id, model })}
+        />
         {state !== 'idle' && (
           <ConfirmButton
             label="Stop"

@@ -33,7 +33,7 @@ export function HoursSection(): VNode | null {
             parts={['answered or silent', 'failed']}
             days={days}
             valuesOf={(hour) => [hour.turns - hour.failed, hour.failed]}
-            text={String}
+            text={(value) => String(value)}
             alarm
           />
           <DayChart
