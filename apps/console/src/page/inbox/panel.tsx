@@ -73,7 +73,7 @@ type ConversationReport = OutputOf<'conversations/show'>;
 function Details({ report }: { readonly report: ConversationReport }): VNode {
   const { title, failure, runningSince, now, agent, answeredBy, spent } = report;
   return (
-    <div class="panel-body">
+    <div class="stack panel-body">
       <p>
         <b>{title}</b> <span class="hint">{conversationLabel(report)}</span>
       </p>
@@ -115,7 +115,7 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
     run(() => order(name, input));
   return (
     <>
-      <div class="actions conversation-controls">
+      <div class="fields">
         <ModeChoice
           mode={report.mode}
           onChoose={(mode) => change('conversations/set-mode', { id, mode })}
@@ -150,7 +150,7 @@ function Files({ report: { id, files } }: { readonly report: ConversationReport 
   const folder = `/api/conversations/${encodeURIComponent(id)}/files`;
   if (files.length === 0) return <p class="nothing">No files.</p>;
   return (
-    <div class="panel-body">
+    <div class="stack panel-body">
       <List look="rows" of={files}>
         {({ kind, name, size, at, messageSeq, index, isKept }) => (
           <span key={`${messageSeq} ${index}`}>
@@ -185,7 +185,7 @@ function LastWhy({ id }: { readonly id: string }): VNode {
   const message = newest.value?.messages.findLast(({ why }) => why !== null)?.why ?? null;
   const why = useOperation('why/message', message === null ? null : { message });
   return (
-    <div class="panel-body">
+    <div class="stack panel-body">
       <Show data={newest}>
         {() =>
           message === null ? (

@@ -9,7 +9,7 @@ import { latencyText, moneyText } from './figures.ts';
  */
 export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNode {
   return (
-    <div class="usage-charts" aria-hidden="true">
+    <div class="charts" aria-hidden="true">
       <DayChart
         title="Tokens"
         parts={['in', 'out']}
@@ -35,7 +35,7 @@ export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNo
       />
       <DayChart
         title="Latency"
-        parts={['half of the answers', '95 % of them']}
+        parts={['median', '95th percentile']}
         days={days}
         valuesOf={({ latency }) => [latency?.p50 ?? 0, (latency?.p95 ?? 0) - (latency?.p50 ?? 0)]}
         text={latencyText}
@@ -77,7 +77,7 @@ export function DayChart({
   const looks = alarm ? ['bar-one', 'bar-alarm'] : LOOKS;
   return (
     <figure>
-      <figcaption>
+      <figcaption class="row legend">
         <b>{title}</b>
         {parts.map((part, nth) => (
           <span key={part} class="hint">
@@ -113,7 +113,7 @@ export function DayChart({
           );
         })}
       </svg>
-      <p class="hint">
+      <p class="hint row apart">
         <span>{days[0]?.day}</span>
         <span>highest: {highest ?? (top && text(most, top))}</span>
         <span>{days.at(-1)?.day}</span>
