@@ -19,6 +19,7 @@ export type {
   KeptFile,
   StoredAttachment,
 } from './attachments.ts';
+export type { BeforePart } from './before-part.ts';
 export { isSameDestination } from './claim-turn.ts';
 export type { CommandTransaction, Pairing } from './commands.ts';
 export type { BrowserMarks, ConversationMark, MarkChange } from './conversation-marks.ts';
@@ -62,7 +63,6 @@ export { openStore } from './open-store.ts';
 export type { OutboxRepository } from './outbox.ts';
 export type {
   AccountWork,
-  BeforePart,
   DuePart,
   Post,
   PostResult,

@@ -1,4 +1,5 @@
 import type { NewId } from '@parley/core';
+import { readBeforePart } from './before-part.ts';
 import type { ChatKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, StoreError, statement } from './database.ts';
@@ -17,7 +18,6 @@ import {
   type Post,
   type PostResult,
   postParts,
-  readBeforePart,
   readPart,
 } from './outbox-parts.ts';
 import { type AnsweredChat, type OwnAnswer, ownAnswers } from './own-answers.ts';
