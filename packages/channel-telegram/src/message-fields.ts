@@ -1,12 +1,15 @@
 /** The handling of a field of the Bot API (F16). */
 type FieldDecision =
-  /** The agent reads it, or it decides who wrote, where and to whom. `namedOnly` stands for content of an unexpected form. */
+  /**
+   * Read: the agent reads the field, or the field determines who wrote, where and to whom.
+   * `namedOnly` stands for content of an unexpected form.
+   */
   | { readonly decision: 'read'; readonly named?: string }
-  /** Content that a person sent and Parley cannot read, with its article. */
+  /** Named: content that a person sent and Parley cannot read, with its article. */
   | { readonly decision: 'named'; readonly named: string }
-  /** Bookkeeping of the platform. */
+  /** Ignored: bookkeeping of the platform. */
   | { readonly decision: 'ignored'; readonly why: string }
-  /** The platform wrote the whole message: it starts no turn, and `why` is told the reason. */
+  /** Event: the platform wrote the whole message. It starts no turn, and `why` shows the reason. */
   | { readonly decision: 'event'; readonly why: string };
 
 const READ: FieldDecision = { decision: 'read' };
@@ -21,7 +24,10 @@ const CREATED = eventField('it reports that the chat was created');
 const PAYMENT = eventField('it reports a payment');
 const POST = eventField('it reports the state of a suggested post');
 
-/** Every field of `Message`. A test compares it with the newest published types. */
+/**
+ * The decision about every field of `Message`. A test compares the keys with the newest published
+ * types.
+ */
 export const MESSAGE_FIELDS = {
   // Who, where and when.
   message_id: READ,
@@ -43,7 +49,7 @@ export const MESSAGE_FIELDS = {
   migrate_to_chat_id: eventField('it reports that the group became a supergroup'),
   migrate_from_chat_id: eventField('it reports that the group became a supergroup'),
 
-  // What is answered or passed on.
+  // The message that is answered or forwarded.
   forward_origin: READ,
   reply_to_message: READ,
   reply_to_checklist_task_id: READ,
@@ -89,7 +95,7 @@ export const MESSAGE_FIELDS = {
   unique_gift: namedOnly('a gift'),
   passport_data: namedOnly('documents of Telegram Passport'),
 
-  // Beside content, of no use to a reader.
+  // Fields beside the content that no reader needs.
   sender_tag: ignored('administrators gave it to the sender'),
   sender_boost_count: ignored('it counts boosts of the chat'),
   receiver_user: ignored('only this bot receives such a message'),
@@ -153,7 +159,7 @@ export const MESSAGE_FIELDS = {
   video_chat_ended: CALL,
   video_chat_participants_invited: CALL,
 
-  // Of servers from before 2023.
+  // Fields of servers from before 2023.
   forward_date: READ,
   forward_from: READ,
   forward_from_chat: READ,
@@ -168,7 +174,9 @@ function decisionOn(field: string): FieldDecision | undefined {
   return all[field];
 }
 
-/** The name of content that was not understood: its name, or `something` new. */
+/**
+ * A name for content that was not understood: the name of its kind, or `something` for a new kind.
+ */
 export function unknownContent(message: object): string {
   const names = Object.keys(message).flatMap((field) => {
     const decision = decisionOn(field);
@@ -177,7 +185,7 @@ export function unknownContent(message: object): string {
   return names[0] ?? 'something';
 }
 
-/** Whether a message has a field that brings content, or one that is not known. */
+/** Whether a message has a field that carries content, or an unknown field. */
 export function hasContent(message: object): boolean {
   return Object.keys(message).some((field) => {
     const decision = decisionOn(field);
@@ -185,9 +193,9 @@ export function hasContent(message: object): boolean {
   });
 }
 
-/** Why the platform alone wrote a message; undefined where a person did. */
+/** Why the platform itself wrote a message; undefined when a person did. */
 export function eventReason(message: object): string | undefined {
-  // Who has won a giveaway can be passed on, and then a person sends it.
+  // The winners of a giveaway can be forwarded, and then a person is the sender.
   if ('forward_origin' in message || 'forward_date' in message) return undefined;
   for (const field of Object.keys(message)) {
     const decision = decisionOn(field);
@@ -199,7 +207,10 @@ export function eventReason(message: object): string | undefined {
 const NOT_OFFERED = ignored('Parley offers nothing of that kind');
 const OF_MEMBERS = ignored('who else is in a chat decides nothing');
 
-/** Every kind of update. A test compares it with the newest published types. */
+/**
+ * The decision about every kind of update. A test compares the keys with the newest published
+ * types.
+ */
 export const UPDATE_DECISIONS = {
   message: READ,
   edited_message: READ,
@@ -212,7 +223,7 @@ export const UPDATE_DECISIONS = {
   guest_message: READ,
   callback_query: READ,
   my_chat_member: READ,
-  // In groups only where the bot is an administrator.
+  // Telegram sends these for groups only where the bot is an administrator.
   message_reaction: READ,
   stopped_message_generation: READ,
   message_reaction_count: ignored('it says of anonymous reactions how many there are'),
@@ -231,7 +242,7 @@ export const UPDATE_DECISIONS = {
   removed_chat_boost: OF_MEMBERS,
 } satisfies Readonly<Record<string, FieldDecision>>;
 
-/** Why an update without a reader says nothing to the agent. */
+/** Why an update without a reader tells the agent nothing. */
 export function unreadUpdateReason(kind: string): string {
   const all: Readonly<Record<string, FieldDecision>> = UPDATE_DECISIONS;
   const decision = all[kind];

@@ -3,10 +3,13 @@ import type { MenuItem, MenuLimits } from '@parley/channels';
 import { z } from 'zod';
 
 const TELEGRAM = 'api.telegram.org';
-/** Longest text Telegram takes, in UTF-16 units; it counts code points, which are never more. */
+/**
+ * The longest text that Telegram accepts, in UTF-16 units. Telegram counts code points, of which
+ * there are never more.
+ */
 export const MAX_TEXT = 4096;
 
-/** One Telegram bot account, as written below `channels.telegram`. */
+/** The settings of one Telegram bot account, below `channels.telegram`. */
 export const TelegramSettings = z
   .strictObject({
     token: z
@@ -83,17 +86,20 @@ export type TelegramSettings = z.infer<typeof TelegramSettings>;
 interface MenuEntry {
   readonly command: string;
   readonly description: string;
-  /** Sent as an ephemeral message, so that its answer is seen by the person who asks alone. */
+  /**
+   * The command is sent as an ephemeral message, so that only the person who asks sees its answer.
+   */
   readonly is_ephemeral?: true;
 }
 
 /**
- * Most bytes of the list as JSON. Telegram documents 100 commands with 256 characters each, and refuses lists far below
- * that with BOT_COMMANDS_TOO_MUCH; users have measured about 7,800 bytes. This leaves room for what they did not see.
+ * The largest menu as JSON, in bytes. Telegram documents 100 commands with 256 characters each, but
+ * refuses far shorter lists with BOT_COMMANDS_TOO_MUCH; users have measured a limit of about 7,800
+ * bytes. The rest is a safety margin.
  */
 const MAX_BYTES = 7_000;
 
-/** Telegram's limits of a menu (https://core.telegram.org/bots/api#botcommand). */
+/** Telegram's limits for a menu (https://core.telegram.org/bots/api#botcommand). */
 export const TELEGRAM_MENU = {
   commands: 100,
   description: { max: 256, unit: 'utf16' },
@@ -102,12 +108,15 @@ export const TELEGRAM_MENU = {
   nameOf: menuName,
 } satisfies MenuLimits;
 
-/** The items as Telegram names their parts. */
+/** Converts menu items to the form of the Bot API. */
 export function toMenuEntries(items: readonly MenuItem[]): readonly MenuEntry[] {
   return items.map(({ name, description }) => ({ command: name, description }));
 }
 
-/** The same for groups, where private commands and their answers are between a person and the bot. */
+/**
+ * The same for groups, where private commands and their answers are visible only to one person and
+ * the bot.
+ */
 export function groupEntriesOf(items: readonly MenuItem[]): readonly MenuEntry[] {
   return items.map(({ name, description, private: isPrivate }) => ({
     ...{ command: name, description },
@@ -115,7 +124,10 @@ export function groupEntriesOf(items: readonly MenuItem[]): readonly MenuEntry[]
   }));
 }
 
-/** The name of a command in Telegram's menu: a hyphen becomes `_`, and is read back when the command comes in. */
+/**
+ * The name of a command in Telegram's menu. A hyphen becomes `_`, which is reversed when the
+ * command is received.
+ */
 export function menuName(name: string): string {
   return name.replaceAll('-', '_');
 }

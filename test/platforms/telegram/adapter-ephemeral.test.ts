@@ -159,7 +159,7 @@ describe('an ephemeral message in a group', () => {
     now += 16_000;
     const failed = answer('secret');
     expect(await failureOf(failed)).toEqual({ kind: 'refused' });
-    await expect(failed).rejects.toThrow('A private answer is not sent');
+    await expect(failed).rejects.toThrow('A private answer was not sent');
     expect(double.conversation(GROUP).filter(({ from }) => from === 'bot')).toEqual([]);
     const shown = double.calls().filter(({ outcome }) => outcome === 200);
     expect(JSON.stringify(shown)).not.toContain('secret');
