@@ -1,10 +1,10 @@
 import type { MenuLimits } from '@parley/channels';
 import { z } from 'zod';
 
-/** Discord's limit for the text of a message. */
+/** Discord's limit for the text of a message, in characters. */
 export const MAX_TEXT = 2_000;
 
-/** One Discord bot account, as written below `channels.discord`. */
+/** The settings of one Discord bot account, below `channels.discord`. */
 export const DiscordSettings = z
   .strictObject({
     token: z
