@@ -19,7 +19,7 @@ describe('settings of a WhatsApp account', () => {
   );
 
   it.each(['+49 1512 345-6789', '0049 (1512) 3456789', 4_915_123_456_789])(
-    '[U02] take the number %s as digits with the country code',
+    '[U02] read the number %s as digits with the country code',
     (phone) => {
       expect(WhatsAppSettings.parse({ phone }).phone).toBe('4915123456789');
     },

@@ -1,7 +1,7 @@
 import type { Capabilities } from '@parley/core';
 import { z } from 'zod';
 
-/** One WhatsApp account, as written below `channels.whatsapp`. */
+/** The settings of one WhatsApp account, below `channels.whatsapp`. */
 export const WhatsAppSettings = z
   .strictObject({
     url: z
@@ -52,7 +52,9 @@ export const WhatsAppSettings = z
   .meta({ title: 'WhatsApp' });
 export type WhatsAppSettings = z.infer<typeof WhatsAppSettings>;
 
-/** Only TLS authenticates the server: Baileys accepts any certificate inside. */
+/**
+ * Only TLS authenticates the server, because Baileys accepts any certificate inside the connection.
+ */
 function isSafe(address: string): boolean {
   if (!URL.canParse(address)) return true;
   return new URL(address).protocol !== 'ws:' || isLoopbackUrl(address);
@@ -65,9 +67,9 @@ export function isLoopbackUrl(url: string): boolean {
   return URL.canParse(url) && LOOPBACK.has(new URL(url).hostname);
 }
 
-/** Capabilities of a WhatsApp account; known without the library. */
+/** The capabilities of a WhatsApp account, which are known without loading the library. */
 export const CAPABILITIES: Capabilities = {
-  // Real clients allow 65,536; more than this is hard to read in one bubble.
+  // Real clients allow 65,536; longer texts than this are hard to read in one bubble.
   target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
   idempotentSend: true,
   typing: true,
@@ -84,7 +86,9 @@ export const CAPABILITIES: Capabilities = {
   maxFileBytes: 64 * 1024 * 1024,
 };
 
-/** Three messages a second have led to 429s and blocked numbers: a person does not write as fast. */
+/**
+ * Three messages a second have led to 429s and blocked numbers, because no person writes that fast.
+ */
 export const RATES: Capabilities['rates'] = {
   account: { burst: 5, everyMs: 1_000 },
   direct: { burst: 3, everyMs: 2_000 },
