@@ -184,7 +184,10 @@ const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new
   [4010, ['Discord refuses the shard', 'Set channels.discord.shards to auto.']],
   [
     4011,
-    ['The bot is in too many servers for this number of shards', 'Set channels.discord.shards to auto.'],
+    [
+      'The bot is in too many servers for this number of shards',
+      'Set channels.discord.shards to auto.',
+    ],
   ],
   [4012, ['Discord no longer supports this API version', 'Update Parley.']],
   [4013, ['Discord does not know a requested intent', 'Update Parley.']],

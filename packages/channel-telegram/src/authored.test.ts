@@ -40,7 +40,12 @@ describe('what the sender of a Telegram message typed or spoke', () => {
     ['a forwarded caption', { caption: 'hi', photo: [FILE], ...FORWARD }, {}, true],
     ['a forwarded voice message', { voice: FILE, ...FORWARD }, {}, true],
     ['a text sent through an inline bot', { text: 'hi', via_bot: GIF }, {}, true],
-    ['a caption sent through an inline bot', { caption: 'hi', photo: [FILE], via_bot: GIF }, {}, true],
+    [
+      'a caption sent through an inline bot',
+      { caption: 'hi', photo: [FILE], via_bot: GIF },
+      {},
+      true,
+    ],
     ['a text sent by a business bot', { text: 'hi', sender_business_bot: GIF }, {}, true],
     ['a reply to themselves', reply(ANN), { text: true, quote: true }, false],
     ['a reply to what they forwarded', reply(ANN, FORWARD), { text: true }, true],

@@ -87,12 +87,15 @@ describe('a call with a file', () => {
     ],
     ['a folder', '../../etc/passwd', '.._.._etc_passwd'],
     ['other writing', 'résumé 图 😀.txt', 'résumé 图 😀.txt'],
-  ])('[F10] escapes the file name so that it stays inside its field: %s', async (_what, name, expected) => {
-    const { forms, call } = await callsWithForms();
-    await call('sendDocument', { chat_id: 1, document: await fileOf(name, 'x') }, never());
-    expect([...(forms[0]?.keys() ?? [])]).toEqual(['chat_id', 'document']);
-    expect(forms[0]?.get('document')).toMatchObject({ name: expected });
-  });
+  ])(
+    '[F10] escapes the file name so that it stays inside its field: %s',
+    async (_what, name, expected) => {
+      const { forms, call } = await callsWithForms();
+      await call('sendDocument', { chat_id: 1, document: await fileOf(name, 'x') }, never());
+      expect([...(forms[0]?.keys() ?? [])]).toEqual(['chat_id', 'document']);
+      expect(forms[0]?.get('document')).toMatchObject({ name: expected });
+    },
+  );
 
   it('[F10] reads the file from its beginning when it is sent again', async () => {
     const { forms, call } = await callsWithForms();
@@ -174,14 +177,17 @@ describe('a call', () => {
       '{"ok":false,"error_code":400,"description":"chat not found","parameters":null}',
       { kind: 'refused', code: 400, reason: 'chat not found' },
     ],
-  ])('[D04] reports what was not done when it is answered by %s', async (_what, status, body, expected) => {
-    const call = await callsTo(
-      (request, response) =>
-        void request.resume().on('end', () => response.writeHead(status).end(body)),
-    );
-    const failure = await call('sendDocument', {}, never()).catch(callFailureOf);
-    expect(failure).toMatchObject(expected);
-  });
+  ])(
+    '[D04] reports what was not done when it is answered by %s',
+    async (_what, status, body, expected) => {
+      const call = await callsTo(
+        (request, response) =>
+          void request.resume().on('end', () => response.writeHead(status).end(body)),
+      );
+      const failure = await call('sendDocument', {}, never()).catch(callFailureOf);
+      expect(failure).toMatchObject(expected);
+    },
+  );
 
   it('[D13] stops reading an endless answer', async () => {
     const piece = Buffer.alloc(1024 * 1024, 'x');

@@ -314,7 +314,10 @@ export class GrowingMessages {
         const place = { chat_id: chatId, message_id: grown.number };
         await api.call('deleteMessage', place, stopping);
       } catch (thrown) {
-        log.warn({ turn: turnId, reason: reasonOf(thrown) }, 'a growing answer could not be deleted');
+        log.warn(
+          { turn: turnId, reason: reasonOf(thrown) },
+          'a growing answer could not be deleted',
+        );
       }
       await this.forget(turnId);
     });

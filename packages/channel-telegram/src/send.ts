@@ -295,7 +295,10 @@ async function removeSentFileNote(
   try {
     await values.set([{ kind: FILE_SENT, id: part.id, value: null }]);
   } catch (error) {
-    note({ part: part.id, reason: reasonOf(error) }, 'the record of a sent file could not be deleted');
+    note(
+      { part: part.id, reason: reasonOf(error) },
+      'the record of a sent file could not be deleted',
+    );
   }
 }
 

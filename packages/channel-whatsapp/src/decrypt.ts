@@ -54,7 +54,7 @@ const REMEMBERED = 500;
  * because Baileys would answer with an error, and WhatsApp drops what was answered.
  *
  * A message delivered again over a new connection is decrypted from memory; after a restart Baileys asks
- * the sender for it again, and the core recognises the duplicate by its id.
+ * the sender for it again, and the core recognizes the duplicate by its id.
  */
 export class EncryptedMessages {
   readonly #envelopes = new WeakMap<Uint8Array, Envelope>();

@@ -52,7 +52,8 @@ async function requestReupload(
 ): Promise<string> {
   const socket = open();
   if (socket === undefined) {
-    const text = 'WhatsApp is not connected, and the phone has to be asked for this file; Parley will try again.';
+    const text =
+      'WhatsApp is not connected, and the phone has to be asked for this file; Parley will try again.';
     throw new ChannelError({ kind: 'transient' }, text);
   }
   const message = reuploadMessage(ref);

@@ -164,7 +164,7 @@ describe('[F09] slash commands on Discord', () => {
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
     });
     const id = here.double.slash({ channel: here.double.channelId, from: ANN, name: 'new' });
-    expect(await answered(here, id)).toEqual(['I may not do that here: a stranger.']);
+    expect(await answered(here, id)).toEqual(["I'm not allowed to do that here: a stranger."]);
   });
 
   it('that could not be stored say so, since Discord brings them once only', async () => {
@@ -182,7 +182,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(shownIn(here, double.channelId)).toEqual(['']);
     store({ kind: 'refused', reason: 'a stranger' });
     await double.waitFor(() => double.interaction(id).ephemeral.length > 0);
-    expect(await answered(here, id)).toEqual(['I may not do that here: a stranger.']);
+    expect(await answered(here, id)).toEqual(["I'm not allowed to do that here: a stranger."]);
     expect(shownIn(here, double.channelId)).toEqual([]);
   });
 
@@ -247,6 +247,6 @@ describe('buttons on Discord', () => {
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
     });
     const id = press('0:/approve 1');
-    expect(await answered(here, id)).toEqual(['I may not do that here: a stranger.']);
+    expect(await answered(here, id)).toEqual(["I'm not allowed to do that here: a stranger."]);
   });
 });

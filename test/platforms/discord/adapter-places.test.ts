@@ -177,7 +177,7 @@ describe('an interaction that starts nothing', () => {
   });
 
   it.each([
-    ['a button of nobody', {}, 'the pressed button is none that does anything'],
+    ['a button of nobody', {}, 'the pressed button no longer does anything'],
     ['one without a token', { token: null }, 'an interaction in a form that is not known'],
     ['a completion', { type: 4 }, 'an interaction of type 4, which is not handled'],
   ])('[D08] [F16] is known to why: %s', async (_name, more, reason) => {

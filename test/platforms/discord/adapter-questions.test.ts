@@ -107,7 +107,7 @@ describe('[F18] a question with many choices on Discord', () => {
     double.event('INTERACTION_CREATE', event, double.guildId);
     const call = () => double.calls(`POST /interactions/${event.id}`)[0];
     await double.waitFor(() => call() !== undefined);
-    expect(call()?.body).toMatchObject({ data: { content: 'That button does nothing any more.' } });
+    expect(call()?.body).toMatchObject({ data: { content: 'That button no longer works.' } });
     expect(here.received).toEqual([]);
   });
 });
@@ -153,7 +153,11 @@ describe('[F18] words in answer to a question on Discord', () => {
   });
 
   it.each([
-    ['refused', { kind: 'refused', reason: 'a stranger' }, 'I may not do that here: a stranger.'],
+    [
+      'refused',
+      { kind: 'refused', reason: 'a stranger' },
+      "I'm not allowed to do that here: a stranger.",
+    ],
     ['not stored', null, 'Please try again'],
   ] as const)(
     'are answered to that person alone where they are %s',

@@ -111,7 +111,7 @@ describe('a command of an app that a person has on their account', () => {
     const id = double.slash({ channel, from: ANN, name: 'new' });
     await double.waitFor(() => double.interaction(id).answered);
     expect(double.interaction(id).ephemeral).toMatchObject([
-      { visible: `I may not do that here: ${reason}.` },
+      { visible: `I'm not allowed to do that here: ${reason}.` },
     ]);
   });
 
@@ -128,7 +128,7 @@ describe('a command of an app that a person has on their account', () => {
     await double.waitFor(() => [open, alone].every((id) => double.interaction(id).answered));
     now += 15 * 60_000 + 1;
     const late = here.answers(open, 'Hello');
-    await expect(late).rejects.toThrow('the 15 minutes are over');
+    await expect(late).rejects.toThrow('limit of 15 minutes for answers there has passed');
     expect(await failureOf(late)).toEqual({ kind: 'refused' });
     await here.answers(alone, 'I am well', { idempotencyKey: 'other' });
     expect(shownIn(here, double.dmWith(ANN))).toEqual(['I am well']);
