@@ -28,7 +28,7 @@ describe('the search for a plugin', () => {
     write('good/index.js', GOOD);
     const { outcomes, lines } = await load(['./good', path('good')]);
     expect(loaded(outcomes[0]).parts.hooks).toEqual([{ id: 'nod' }]);
-    expect(pluginFailureReason(outcomes[1])).toContain('loaded from ./good already');
+    expect(pluginFailureReason(outcomes[1])).toContain('already loaded from ./good');
     expect(lines).toHaveLength(1);
   });
 
