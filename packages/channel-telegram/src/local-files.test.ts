@@ -59,7 +59,7 @@ describe('a file of such a server', () => {
   it('[F10] is reported missing with a reason that does not contain the token', async () => {
     await expect(open('documents')).rejects.toThrow('it is not a file');
     await expect(open('documents', 'gone')).rejects.toThrow(
-      'it is not to be found in localFiles (ENOENT)',
+      'it was not found in localFiles (ENOENT)',
     );
   });
 });

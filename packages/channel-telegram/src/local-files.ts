@@ -46,5 +46,5 @@ export async function openLocal(directory: string, place: LocalFile): Promise<Fi
 /** The error leaves out the path, which contains the token. */
 function throwNotFound(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : reasonOf(error);
-  throw new Error(`it is not to be found in localFiles (${code})`);
+  throw new Error(`it was not found in localFiles (${code})`);
 }

@@ -103,7 +103,7 @@ export const MESSAGE_FIELDS = {
   guest_bot_caller_user: ignored('a bot wrote the message'),
   guest_bot_caller_chat: ignored('a bot wrote the message'),
   edit_date: ignored('the kind of update says that it was edited'),
-  has_protected_content: ignored('it forbids passing on, which Parley does not do'),
+  has_protected_content: ignored('it forbids forwarding, which Parley does not do'),
   has_media_spoiler: ignored('it says how a picture is shown'),
   show_caption_above_media: ignored('it says how a picture is shown'),
   is_from_offline: ignored('an automatic message is one of its account'),
@@ -118,7 +118,7 @@ export const MESSAGE_FIELDS = {
   community_chat_removed: eventField('it reports a change of a community'),
   new_chat_title: eventField('it reports a new title'),
   new_chat_photo: eventField('it reports a new picture of the chat'),
-  delete_chat_photo: eventField('it reports that the chat has no picture any more'),
+  delete_chat_photo: eventField('it reports that the picture of the chat was removed'),
   chat_background_set: eventField('it reports a new background'),
   chat_owner_left: eventField('it reports a change of the owner of the chat'),
   chat_owner_changed: eventField('it reports a change of the owner of the chat'),
@@ -126,7 +126,7 @@ export const MESSAGE_FIELDS = {
   supergroup_chat_created: CREATED,
   channel_chat_created: CREATED,
   managed_bot_created: eventField('it reports that a bot was created'),
-  message_auto_delete_timer_changed: eventField('it reports a new time after which messages go'),
+  message_auto_delete_timer_changed: eventField('it reports a new timer for disappearing messages'),
   pinned_message: eventField('it reports that a message was pinned'),
   poll_option_added: eventField('it reports a change of a poll'),
   poll_option_deleted: eventField('it reports a change of a poll'),
@@ -138,7 +138,7 @@ export const MESSAGE_FIELDS = {
   direct_message_price_changed: eventField('it reports a price of messages'),
   connected_website: eventField('it reports that a person signed in to a website'),
   write_access_allowed: eventField('it reports that the bot may write'),
-  proximity_alert_triggered: eventField('it reports that two people are close'),
+  proximity_alert_triggered: eventField('it reports that two people are near each other'),
   boost_added: eventField('it reports a boost'),
   forum_topic_created: TOPIC,
   forum_topic_edited: TOPIC,
@@ -205,7 +205,7 @@ export function eventReason(message: object): string | undefined {
 }
 
 const NOT_OFFERED = ignored('Parley offers nothing of that kind');
-const OF_MEMBERS = ignored('who else is in a chat decides nothing');
+const OF_MEMBERS = ignored('Parley does not need to know the other members of a chat');
 
 /**
  * The decision about every kind of update. A test compares the keys with the newest published
@@ -226,7 +226,7 @@ export const UPDATE_DECISIONS = {
   // Telegram sends these for groups only where the bot is an administrator.
   message_reaction: READ,
   stopped_message_generation: READ,
-  message_reaction_count: ignored('it says of anonymous reactions how many there are'),
+  message_reaction_count: ignored('it counts anonymous reactions'),
   inline_query: NOT_OFFERED,
   chosen_inline_result: NOT_OFFERED,
   shipping_query: NOT_OFFERED,

@@ -55,7 +55,7 @@ export function changeText(text: string, changes: readonly SettingsChange[]): Ch
   for (const change of changes) {
     let document = parseForWriting(now);
     if (document.errors.length > 0)
-      return refuseChange(change.path, 'a file of valid YAML around it');
+      return refuseChange(change.path, 'a settings file that is valid YAML');
     const upgrade = upgradeDocument(document, SETTINGS_STEPS);
     if (upgrade.kind === 'newer') {
       return refuseChange(['version'], 'a version that this Parley knows');

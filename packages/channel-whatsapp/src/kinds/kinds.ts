@@ -138,7 +138,7 @@ export const KINDS: Kinds = {
 
   // Bookkeeping
   encReactionMessage: ignored('an encrypted reaction; reactions start no turn'),
-  keepInChatMessage: ignored('a message was kept from disappearing, or let go again'),
+  keepInChatMessage: ignored('a message was kept in a disappearing chat, or released again'),
   pinInChatMessage: ignored('a message was pinned or unpinned'),
   limitSharingMessage: ignored('sharing from the chat was limited or allowed'),
   albumMessage: ignored('the start of an album, whose files follow as messages of their own'),
@@ -147,7 +147,7 @@ export const KINDS: Kinds = {
   messageHistoryBundle: ignored('earlier messages were shared with a new member of the group'),
   messageHistoryNotice: ignored('earlier messages were shared with a new member of the group'),
   statusNotificationMessage: ignored('a status was shared or answered'),
-  deviceSentMessage: ignored('a copy of what somebody wrote on another device of theirs'),
+  deviceSentMessage: ignored('a copy of a message that somebody wrote on another of their devices'),
   senderKeyDistributionMessage: silent('keys of a group, which come with a message'),
   fastRatchetKeySenderKeyDistributionMessage: silent('keys of a group, which come with a message'),
   messageContextInfo: silent('facts about the message beside it'),
