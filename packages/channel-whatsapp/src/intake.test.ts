@@ -90,7 +90,7 @@ describe('a message of WhatsApp on its way to the core', () => {
     expect(received).toMatchObject([{ text: 'hi', sentAt }]);
   });
 
-  it('[F06] is cut when it is a reaction longer than any emoji', async () => {
+  it('[F06] is cut when it is a reaction that is too long for an emoji', async () => {
     const { arrive, told } = intake();
     await arrive({ reactionMessage: { key: { id: 'X' }, text: 'x'.repeat(100) } });
     expect(told).toMatchObject([{ messageId: 'X', emojis: ['x'.repeat(64)] }]);
@@ -112,7 +112,7 @@ describe('a message of WhatsApp on its way to the core', () => {
     await arrive({ conversation: 'hi' });
     await arrive(edit('A1', ''), { id: 'A2' });
     expect(told).toEqual([]);
-    expect(reasons).toEqual(['a change after which nothing is left to read']);
+    expect(reasons).toEqual(['an edit that leaves nothing to read']);
   });
 });
 

@@ -240,7 +240,7 @@ async function admitChange(
   const here = { me: deps.me(), people, commands: context.commands, ...nameLookups(deps) };
   const message = withEdit(old.message, change.content, here);
   if (message === undefined) {
-    return noteIgnored(deps, { raw, sender }, 'a change after which nothing is left to read');
+    return noteIgnored(deps, { raw, sender }, 'an edit that leaves nothing to read');
   }
   await context.revise({ kind: 'edited', message });
   recent.remember(message, old.from);

@@ -13,7 +13,7 @@ const { load, path, write } = pluginFolder();
 
 const GOOD = pluginSource('good', "return { hooks: [{ id: 'nod' }] }");
 
-/** A layer as a plugin without TypeScript writes it. */
+/** The source of a layer in a plain JavaScript plugin. */
 const layer = (id: string) =>
   `{ id: '${id}', volatility: 'static', placement: 'system', render: () => ({ absent: 'x' }) }`;
 const tool = (name: string, input = 'z.object({})') =>
