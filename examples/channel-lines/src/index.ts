@@ -1,7 +1,9 @@
 import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/channels';
 import { LinesSettings } from './settings.ts';
 
-/** A chat server that speaks lines of JSON. The code for it is loaded only where it is configured. */
+/**
+ * A chat server that exchanges lines of JSON. Its code is loaded only if the channel is configured.
+ */
 export const lines = {
   id: 'lines',
   settings: LinesSettings,

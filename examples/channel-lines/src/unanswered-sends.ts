@@ -37,7 +37,7 @@ export class LinesSends {
     send?.reject(new ChannelError(failure, 'the server asks to wait'));
   }
 
-  /** What was written may have arrived; the key makes sending it again harmless. */
+  /** The part may have arrived; the key makes sending it again harmless. */
   lost(reason: string): void {
     for (const { reject } of this.#waiting.values()) {
       reject(new ChannelError({ kind: 'unknown-outcome' }, reason));

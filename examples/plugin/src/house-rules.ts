@@ -2,12 +2,12 @@ import type { ContextSource } from '@parley/plugins';
 
 const FILE = 'house-rules.md';
 
-/** Fills in a field that a layer of Parley shows. */
+/** Provides the content of a field in one of Parley's layers. */
 export const houseRules: ContextSource = {
   id: 'house-rules',
   reads: [FILE],
   async gather({ view }) {
-    // Files come through the view: what this reader may not see looks as if it were not there.
+    // Files are read through the view, in which a file that this reader may not see looks absent.
     const rules = await view.read(FILE);
     if (rules.kind === 'absent') return {};
     const description = 'What counts at this table.';

@@ -8,10 +8,10 @@ import { rollDice } from './roll-dice.ts';
 import { tableManners } from './table-manners.ts';
 
 const Options = z.strictObject({
-  sides: z.int().min(2).max(1_000).default(6).describe('Of each die.'),
+  sides: z.int().min(2).max(1_000).default(6).describe('Sides of each die.'),
 });
 
-/** A games table: one of everything that a plugin can bring. */
+/** A games table with one of everything that a plugin can add. */
 export const plugin = definePlugin({
   name: 'games-table',
   version: '0.1.0',

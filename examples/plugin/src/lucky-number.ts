@@ -1,6 +1,6 @@
 import type { PluginHost, TurnHook } from '@parley/plugins';
 
-/** Tells the model the lucky number of the day, and the log how each turn went. */
+/** Tells the model the lucky number of the day, and logs how each turn ended. */
 export function luckyNumber(sides: number, log: PluginHost['log']): TurnHook {
   return {
     id: 'lucky-number',

@@ -2,10 +2,10 @@ import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/
 import { z } from 'zod';
 
 const Settings = z.strictObject({
-  title: z.string().min(1).default('Notices').describe('What stands above the board.'),
+  title: z.string().min(1).default('Notices').describe('Title above the board.'),
 });
 
-/** A board on the web server of Parley. What makes it work is loaded where it is configured. */
+/** A board on Parley's web server. Its code is loaded only if the channel is configured. */
 export const noticeBoard: ChannelDefinition = {
   id: 'board',
   settings: Settings,

@@ -1,6 +1,9 @@
 import type { PluginLayer } from '@parley/plugins';
 
-/** Always the same, so it stands among what changes least; `after` would name another place. */
+/**
+ * The text never changes, so it is placed with the most stable parts; `after` would name another
+ * place.
+ */
 export const tableManners: PluginLayer = {
   id: 'table-manners',
   volatility: 'static',

@@ -1,16 +1,14 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { Fragment, type VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
+import { AskedCall, askerOf, placeText, type WaitingApproval, Whole } from './asked-call.tsx';
 import { order } from './gateway.ts';
-import { conversationLabel } from './inbox/rows.ts';
-import { hrefOf } from './route.ts';
 import { useOperation, usePages, useWork, type Work } from './ui/data.tsx';
-import { momentOf, timeOfDay } from './ui/format.ts';
+import { momentOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import {
   ActionButton,
   ConfirmButton,
-  Diff,
   List,
   OutcomeNote,
   Said,
@@ -20,7 +18,6 @@ import {
 
 type ApprovalList = OutputOf<'approvals/list'>;
 type ShownApproval = ApprovalList['approvals'][number];
-type WaitingApproval = OutputOf<'approvals/waiting'>['approvals'][number];
 type ShownAgentFile = OutputOf<'approvals/files'>['files'][number];
 
 /** Questions come by themselves: it is asked for this often, in ms. */
@@ -69,33 +66,15 @@ interface Run {
 
 const answerText = ({ text }: { readonly text: string }) => text;
 
-/** A call that waits, whole. Its texts were written by people and models, and are shown as text. */
+/** A call that waits for a decision, with its buttons. */
 function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
-  const { code, tool, shown, text, rule, diff, expiresAt, chat } = asked;
-  const agent = useRowAgents().titleOf(asked.conversationId);
+  const { code, tool, rule } = asked;
   const decide = (decision: 'once' | 'always' | 'refuse') => () =>
     run(() => order('approvals/decide', { code, decision }, answerText));
   const name = `${tool} for ${askerOf(asked)}`;
   return (
     <article class="card" aria-label={name}>
-      <header>
-        <h4>{tool}</h4>
-        <span class="hint">until {timeOfDay(expiresAt)}</span>
-      </header>
-      <p class="facts">
-        {askerOf(asked)}
-        {placeText(asked)}
-        {chat !== null && ` (${conversationLabel(chat)})`}, {momentOf(asked.askedAt)}{' '}
-        {agent !== null && `· ${agent} `}
-        <a href={hrefOf('conversations', asked.conversationId)}>Conversation</a>
-      </p>
-      {text !== '' && (
-        <Said as="blockquote" look="said">
-          {text}
-        </Said>
-      )}
-      {diff !== null && <Diff lines={diff} />}
-      <Whole title="The whole call" text={shown} />
+      <AskedCall asked={asked} />
       <div class="actions">
         <ActionButton
           label="Allow once"
@@ -116,32 +95,6 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
       </div>
     </article>
   );
-}
-
-/** The whole text of a decision, to its last character. */
-function Whole({ title, text }: { readonly title: string; readonly text: string }): VNode {
-  return (
-    <details class="whole" open>
-      <summary>{title}</summary>
-      <Said as="pre" look="layer-text">
-        {text}
-      </Said>
-      {text.includes('\\u{') && (
-        <p class="facts">
-          {'\\u{…}'} is a character that cannot be seen, or looks like another one.
-        </p>
-      )}
-    </details>
-  );
-}
-
-function askerOf({ asker, askedBy, chat }: ShownApproval): string {
-  return asker ?? (chat === null ? askedBy : 'The agent itself');
-}
-
-/** The chat, where it is called otherwise than the person. */
-function placeText({ asker, chat }: ShownApproval): string {
-  return chat === null || chat.title === asker ? '' : ` in ${chat.title}`;
 }
 
 /** Files that only the owner can read until they are opened; all of their text is new for others. */

@@ -114,7 +114,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
             {/* Hidden, not removed: a draft stays. */}
             {hasChat && (
               <div class="view" hidden={isOut || view !== undefined}>
-                <ChatView key={client.chat.value} client={client} agent={chatting} />
+                <ShownChat key={client.chat.value} agent={chatting} {...{ client, inbox }} />
               </div>
             )}
             {!isOut && view && me && (
@@ -239,6 +239,19 @@ function goBy(shortcut: 'new-chat' | 'search'): void {
   if (shortcut === 'new-chat') location.hash = hrefOf('chat', randomId());
   else if (field === null) location.hash = hrefOf('conversations');
   else field.focus();
+}
+
+interface ShownChatProps {
+  readonly client: ChatClient;
+  readonly agent: AgentInfo;
+  readonly inbox: InboxState;
+}
+
+/** The chat that is open, with its conversation once the list knows it. */
+function ShownChat({ client, agent, inbox }: ShownChatProps): VNode {
+  const row = inbox.row.value;
+  const isKnown = row !== null && !row.isOnlyChat && row.chat === client.chat.value;
+  return <ChatView client={client} agent={agent} conversation={isKnown ? row.id : null} />;
 }
 
 /** The shared state of the inbox, for as long as the page is open. */

@@ -52,7 +52,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
         </p>
       </div>
       {choice}
-      {inbox !== null && row !== null && (
+      {isOther && (
         <>
           <span class="pill wide">{row.mode} mode</span>
           {row.model !== null && <span class="pill wide">{row.model}</span>}

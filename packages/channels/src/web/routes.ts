@@ -211,7 +211,7 @@ const MB = 1_024 * 1_024;
 async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<Form> {
   if (chats === undefined) return { error: 'Files cannot be sent here.', status: 400 };
   const { fileBytes, messageBytes } = chats.media;
-  const all = `The files of one message may have ${megabytes(messageBytes)} together.`;
+  const all = `The files of one message can have up to ${megabytes(messageBytes)} in total.`;
   const limit = messageBytes + LARGEST_BODY + FRAME;
   const isTooLarge = Number(request.headers.get('content-length') ?? 0) > limit;
   const body = isTooLarge ? undefined : await readUpTo(request.body ?? new ReadableStream(), limit);
@@ -228,7 +228,7 @@ async function readForm(chats: ChatsCapability | undefined, request: Request): P
   const large = files.find(({ size }) => size > fileBytes);
   const size = files.reduce((sum, file) => sum + file.size, 0);
   if (large !== undefined) {
-    const error = `"${large.name}" is larger than ${megabytes(fileBytes)}, the most that one file may have.`;
+    const error = `"${large.name}" is larger than ${megabytes(fileBytes)}, the limit for one file.`;
     return { error, status: 413 };
   }
   if (size > messageBytes) return { error: all, status: 413 };

@@ -1,6 +1,6 @@
 import { type ContentLine, contentLines, plainValue } from './content-lines.ts';
 
-/** A component of a calendar, such as an event, with the components in it. */
+/** A component of a calendar, such as an event, with its nested components. */
 interface Component {
   readonly kind: string;
   readonly lines: ContentLine[];
@@ -19,7 +19,7 @@ export function isCalendar(text: string): boolean {
   return /^\s*BEGIN:VCALENDAR\s*$/im.test(text.slice(0, 1_024));
 }
 
-/** The entries of a calendar as people read them, with the times and zones as they are written. */
+/** The entries of a calendar in readable form, with times and zones as written. */
 export function calendarText(text: string): string {
   const entries = componentsOf(contentLines(text)).flatMap((calendar) => [
     ...headOf(calendar),
@@ -108,7 +108,10 @@ function calendarValueText(line: ContentLine): string {
 
 const TIME = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)?(Z?))?$/;
 
-/** `2026-11-27 10:00 (Europe/Berlin)`; a day alone is an all-day entry, and `floating` has no zone at all. */
+/**
+ * `2026-11-27 10:00 (Europe/Berlin)`; a bare date is an all-day entry, and `floating` has no zone
+ * at all.
+ */
 function timeText({ value, parameters }: ContentLine): string {
   return value
     .split(',')

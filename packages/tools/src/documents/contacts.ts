@@ -5,7 +5,7 @@ export function isContacts(text: string): boolean {
   return /^\s*BEGIN:VCARD\s*$/im.test(text.slice(0, 1_024));
 }
 
-/** The contacts as people read them; pictures and keys are named only. */
+/** The contacts in readable form; pictures and keys are only mentioned. */
 export function contactsText(text: string): string {
   const cards: ContentLine[][] = [];
   for (const line of contentLines(text)) {

@@ -6,19 +6,22 @@ export interface ContentLine {
   readonly name: string;
   /** By names in capitals. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** As it is written, but for quoted-printable, which is decoded. */
+  /** As written, except that quoted-printable is decoded. */
   readonly value: string;
 }
 
 /**
- * Reads the lines of iCalendar and vCard (RFC 5545, RFC 6350, and vCard 2.1 of phones). What is no such line is left
- * out.
+ * Parses the lines of iCalendar and vCard (RFC 5545, RFC 6350, and vCard 2.1 of phones). Other
+ * lines are skipped.
  */
 export function contentLines(text: string): readonly ContentLine[] {
   return unfold(text).flatMap((line) => parseContentLine(line) ?? []);
 }
 
-/** Joins what was folded: a line that goes on begins with a blank; in quoted-printable, the one before ends with `=`. */
+/**
+ * Unfolds lines: a continuation begins with a blank; in quoted-printable, the line before it ends
+ * with `=`.
+ */
 function unfold(text: string): readonly string[] {
   const lines: string[] = [];
   for (const line of text.split(/\r\n|\r|\n/)) {
@@ -57,7 +60,7 @@ function parametersOf(tail: string): Readonly<Record<string, string>> {
   return parameters;
 }
 
-/** vCard 2.1 also writes the encoding without its name. */
+/** vCard 2.1 may write the encoding without its parameter name. */
 function isQuotedPrintable(parameters: Readonly<Record<string, string>>): boolean {
   return /^q/i.test(parameters.ENCODING ?? '') || 'QUOTED-PRINTABLE' in parameters;
 }
@@ -66,12 +69,12 @@ function decodeQuotedPrintable(value: string, charset: string | undefined): stri
   const text = value.replace(/=([0-9A-F]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
-  // A character beyond a byte was not quoted at all.
+  // The text has a character beyond a byte, so it was not quoted at all.
   if (/[^\0-\xff]/.test(text)) return text;
   return decodeBytes(Buffer.from(text, 'latin1'), { declared: charset }).text;
 }
 
-/** The text of a value, whose line ends and separators are escaped. */
+/** The text of a value, whose line breaks and separators are escaped. */
 export function plainValue(value: string): string {
   return value
     .replace(/\\([nN,;:\\])/g, (_, sign: string) => (/n/i.test(sign) ? '\n' : sign))

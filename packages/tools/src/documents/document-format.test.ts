@@ -4,7 +4,7 @@ import { audioTypeOf } from './sound-format.ts';
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
 
-describe('what a file is', () => {
+describe('the format of a file', () => {
   it.each([
     ['OggS', 'ogg'],
     ['ID3\u0004', 'mp3'],
@@ -15,7 +15,7 @@ describe('what a file is', () => {
     ['\u001aE\u00df\u00a3', 'webm'],
     ['\u00ff\u00d8\u00ff', undefined],
     ['hello', undefined],
-  ])('[F10] as a recording: %j ends in %s', (beginning, extension) => {
+  ])('[F10] as a recording: %j has the extension %s', (beginning, extension) => {
     expect(audioTypeOf(bytes(beginning))?.extension).toBe(extension);
   });
 

@@ -4,14 +4,17 @@ import { hasMark, latin1 } from './sound-format.ts';
 /** The format of a file by its first bytes; a declared name or type proves nothing. */
 type FileFormat = 'pdf' | 'zip' | 'old-office' | 'rtf' | 'text' | 'binary';
 
-/** The part of a file that tells whether it is text, in bytes. */
+/** How much of a file is examined to tell whether it is text, in bytes. */
 const LOOKED_AT = 64 * 1_024;
-/** PDF readers accept their mark this far from the beginning. */
+/** PDF readers accept the signature up to this offset, in bytes. */
 const PDF_MARK_WITHIN = 1_024;
-/** The compound files of Office before 2007, and of encrypted ones since. */
+/** The compound files of Office before 2007, and of encrypted documents since. */
 const COMPOUND = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
-/** The beginnings of programs, archives and databases, some of which have hardly a byte that text has not. */
+/**
+ * The signatures of programs, archives and databases, some of which contain hardly a byte that text
+ * does not.
+ */
 const PROGRAMS = [
   '\u007fELF',
   'MZ\u0090\0',
@@ -33,8 +36,8 @@ export function detectFormat(bytes: Uint8Array): FileFormat {
 }
 
 /**
- * Whether a file is text in some encoding. NULs alone do not make it binary: a log that was open when the power went
- * has a block of them.
+ * Whether a file is text in some encoding. NULs alone do not make it binary: a log that was open
+ * during a power cut has a block of them.
  */
 function looksLikeText(bytes: Uint8Array): boolean {
   const isCut = bytes.length > LOOKED_AT;

@@ -13,7 +13,10 @@ const WORD =
 
 const BOOK = { 'META-INF/container.xml': '<container/>', 'book.opf': '<package/>' };
 
-/** Generous limits: on a busy machine the usual ones would restart or refuse a document that is fine. */
+/**
+ * Generous limits, because on a busy machine the usual ones would restart or refuse a document that
+ * is fine.
+ */
 const PATIENT = { quickMs: 100_000, slowMs: 100_000 };
 
 /** A reader, and how its processes ended. */
@@ -29,13 +32,13 @@ function openReader(options: DocumentReaderOptions = {}) {
 }
 
 describe('the reader of documents', () => {
-  it('[F10] reads in a process of its own', async () => {
+  it('[F10] reads each document in a separate process', async () => {
     const { read, processes } = openReader();
     expect(await read('ada', aPdf(['hello']))).toMatchObject({ kind: 'text', text: 'hello' });
     expect(processes).toMatchObject([{ kind: 'read', peakBytes: expect.any(Number) }]);
   });
 
-  it('[G19] counts what the process takes, and not what Parley itself has', async () => {
+  it('[G19] counts the memory of that process, and not that of Parley itself', async () => {
     const large = Buffer.alloc(300_000_000, 1);
     const { read, processes } = openReader();
     expect(await read('ada', aPdf(['hello']))).toMatchObject({ kind: 'text', text: 'hello' });
@@ -86,9 +89,9 @@ describe('the reader of documents', () => {
     ],
     ['an archive of very many parts', () => crowdedZip(10_001), 'it has more than 10000 parts'],
   ];
-  // On a change a third of them, each of which takes a process a second.
+  // A change runs a third of them, each of which takes a second of processor time.
   it.each(bombs.filter((_, nth) => isOfDay(nth, 3)))(
-    '[G19] refuses %s, for less than 200 MB of all processes together',
+    '[G19] refuses %s, using less than 200 MB in all processes together',
     async (_what, make, reason) => {
       const bomb = make();
       const before = process.memoryUsage.rss();
@@ -104,7 +107,7 @@ describe('the reader of documents', () => {
     },
   );
 
-  it('[G19] reads a file of somebody before the second bombs of several others', async () => {
+  it("[G19] reads a person's file before the second bombs of several others", async () => {
     const read = createDocumentReader(PATIENT);
     const order: string[] = [];
     const send = async (sender: string, what: string, bytes: Uint8Array) => {
@@ -133,7 +136,7 @@ describe('the reader of documents', () => {
     expect(results[1]).toMatchObject({ reason: expect.stringContaining('send it again then') });
   });
 
-  it('[G19] has the sender of a bomb rest, longer each time, and nobody else', async () => {
+  it('[G19] pauses the sender of a bomb, longer each time, and nobody else', async () => {
     let now = 0;
     const { read, processes } = openReader({ memoryBytes: 50_000_000, monotonic: () => now });
     const tries = async () => (await read('eve', aPdf(['hello']))).kind === 'refused';
@@ -156,7 +159,7 @@ describe('the reader of documents', () => {
     expect(processes).toHaveLength(4);
   });
 
-  it('[G19] begins a document again that takes longer than a first short try', async () => {
+  it('[G19] restarts a document that takes longer than a short first attempt', async () => {
     const { read, processes } = openReader({ quickMs: 1 });
     expect(await read('ada', strToU8('long'))).toMatchObject({ kind: 'text', text: 'long' });
     expect(processes).toMatchObject([{ kind: 'failed', why: 'time' }, { kind: 'read' }]);
@@ -170,7 +173,7 @@ describe('the reader of documents', () => {
     });
   });
 
-  it('[F10] ends when the turn is stopped, and is no reason to rest', async () => {
+  it('[F10] stops when the turn is stopped, without pausing the sender', async () => {
     const { read } = openReader();
     const stop = new AbortController();
     const reading = read('ada', aPdf(['hello']), stop.signal);
@@ -179,7 +182,7 @@ describe('the reader of documents', () => {
     expect(await read('ada', strToU8('x'))).toMatchObject({ kind: 'text', text: 'x' });
   });
 
-  it('[G19] fetches no document before its turn has come', async () => {
+  it('[G19] fetches no document before its turn', async () => {
     const read = createDocumentReader({ ...PATIENT, atOnce: 1 });
     const order: string[] = [];
     const send = async (name: string) => {

@@ -7,10 +7,16 @@ import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
 export interface DocumentRequest {
   /** Its sender, in any form: documents are read fairly among senders. */
   readonly sender: string;
-  /** Which part of its text is wanted, in characters (UTF-16 units): from where (0 when absent), and how much. */
+  /**
+   * The wanted part of its text, in characters (UTF-16 units): the first one (0 when absent), and
+   * how many.
+   */
   readonly from?: number;
   readonly characters: number;
-  /** Fetches it when its turn has come, so that a document that waits takes no memory; null: it is gone. */
+  /**
+   * Fetches it when its turn comes, so that a waiting document takes no memory; null when it is
+   * gone.
+   */
   load(): Promise<Uint8Array | null>;
 }
 
@@ -19,18 +25,21 @@ export type ReadDocument = (request: DocumentRequest, signal: AbortSignal) => Pr
 
 /** The options of reading documents. */
 export interface DocumentReaderOptions {
-  /** The number that are read at the same time; the others wait. */
+  /** The number of documents read concurrently; the others wait. */
   readonly atOnce?: number;
-  /** Shared with others that read files in processes; one of its own when absent. */
+  /** Shared with other readers that use processes; a separate one when absent. */
   readonly queue?: FairQueue;
-  /** Most resident memory of the process that reads one, in bytes. */
+  /** The most resident memory of the process that reads one, in bytes. */
   readonly memoryBytes?: number;
-  /** Longest time of the first try, and of the second one for those that need longer, in ms. */
+  /**
+   * The longest time of the first attempt, and of the second one for documents that need longer, in
+   * ms.
+   */
   readonly quickMs?: number;
   readonly slowMs?: number;
-  /** In ms, for rests. */
+  /** In ms, for pauses. */
   readonly monotonic?: Monotonic;
-  /** Called for each process, when it has ended. */
+  /** Called for each process when it has ended. */
   readonly onProcess?: (outcome: ProcessOutcome<DocumentText>) => void;
 }
 
@@ -38,15 +47,15 @@ const AT_ONCE = 2;
 const DEFAULTS = { memoryBytes: 150_000_000, quickMs: 3_000, slowMs: 15_000 };
 const WAITING = { mostWaiting: 100, waitMs: 60_000 };
 
-/** The places of a process for all that reads files of senders outside of it (G19). */
+/** The slots for processes that read files of senders (G19). */
 export function openPlaces(atOnce = AT_ONCE): FairQueue {
   return createFairQueue({ atOnce, ...WAITING });
 }
 
 /**
- * Makes a reader that gives each document a process of its own, with bounds on memory and time, and each
- * sender their turn (G19). A document that takes longer than the first try is started again among the slow
- * ones. Who sends one that breaks a limit rests for a while.
+ * Creates a reader that gives each document a process of its own, with limits on memory and time,
+ * and each sender their turn (G19). A document that takes longer than the first attempt is
+ * restarted among the slow ones. The sender of one that breaks a limit is paused for a while.
  */
 export function createDocumentReader(options: DocumentReaderOptions = {}): ReadDocument {
   const { monotonic = systemTime.monotonic, onProcess, atOnce, ...bounds } = options;
@@ -62,12 +71,12 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
     const entry = await queue.enter(sender, lane, signal);
     if (entry.kind === 'refused') return refuseDocument(entry.reason);
     try {
-      // Another one of theirs may have broken a limit while this one waited.
+      // Another document of theirs may have broken a limit while this one waited.
       if (rests.left(sender) > 0) return refuseDocument(restText(rests.left(sender)));
       const bytes = await request.load();
       if (bytes === null) return refuseDocument('it is no longer kept');
       const { from = 0, characters } = request;
-      // Loaded here: most installations run for days without a document.
+      // Loaded here, because most installations run for days without a document.
       const { DOCUMENTS, maxOutputBytes, readInProcess } = await import('./read-in-process.ts');
       const order = { bytes, numbers: [from, characters], mostBytes: maxOutputBytes(characters) };
       const outcome = await readInProcess(DOCUMENTS, { ...order, limits: limits[lane], signal });

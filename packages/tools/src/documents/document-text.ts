@@ -1,20 +1,23 @@
-/** The result of reading a file: a part of its text, or why not, as a text for people that follows "because". */
+/**
+ * The result of reading a file: a part of its text, or why not, as a text for people that follows
+ * "because".
+ */
 export type DocumentText =
   | {
       readonly kind: 'text';
       readonly text: string;
-      /** The beginning of the next part, in characters; null: this was the last. */
+      /** The beginning of the next part, in characters; null when this was the last one. */
       readonly next: number | null;
       /** The length of the text up to the last page that was read, in characters. */
       readonly length: number;
-      /** Pages, chapters or messages after that one; 0: it was read to its end. */
+      /** The number of pages, chapters or messages that follow; 0 when the end was reached. */
       readonly pagesLeft: number;
-      /** A doubt about its decoding, as a sentence (W10); null: none. */
+      /** A doubt about its decoding, as a sentence (W10); null when there is none. */
       readonly warning: string | null;
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Which part of a document is wanted, in characters (UTF-16 units). */
+/** The wanted part of a document, in characters (UTF-16 units). */
 export interface DocumentLimits {
   /** Its beginning, in characters; 0 when absent. */
   readonly from?: number;
@@ -46,7 +49,7 @@ export function documentText(
   return { kind: 'text', text: part, next, length: text.length, pagesLeft, warning };
 }
 
-/** The same place, or the one before it where it would cut a character in two. */
+/** The same offset, or the one before it if it would split a character. */
 export function wholeCharacter(text: string, end: number): number {
   return end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff ? end - 1 : end;
 }

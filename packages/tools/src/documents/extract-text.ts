@@ -13,8 +13,9 @@ const ONES_I_CAN_READ =
   'PDF, docx, xlsx, pptx, OpenDocument, EPUB, RTF, mail, calendars, contacts, HTML and plain text';
 
 /**
- * The text of a document, by what its bytes are. Takes as long as it takes and trusts the file with
- * this very thread: use `createDocumentReader`. Each library is loaded when the first such file comes.
+ * The text of a document, according to its bytes. It may take any amount of time and runs in this
+ * very thread, so use `createDocumentReader` for untrusted files. Each library is loaded with the
+ * first file that needs it.
  */
 export async function extractText(
   bytes: Uint8Array,
@@ -36,14 +37,14 @@ export async function extractText(
         return refuseDocument(`it is none of those that I can read: ${ONES_I_CAN_READ}`);
     }
   } catch {
-    // The libraries throw hundreds of different things, which say no more to people than this.
+    // The libraries throw hundreds of different errors, which tell people no more than this.
     return refuseDocument(DAMAGED);
   }
 }
 
 const OLD_OFFICE = `it is in an old Office format; I can read ${ONES_I_CAN_READ}`;
 
-/** The bytes are ASCII and say themselves what the others are. */
+/** The bytes are ASCII and declare the encoding of the others. */
 async function rtfOf(bytes: Uint8Array): Promise<string> {
   const { rtfText } = await import('./rtf.ts');
   return rtfText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'));
@@ -56,10 +57,10 @@ function isEncryptedPackage(bytes: Uint8Array): boolean {
   );
 }
 
-/** Most pages that are read of one document; before that, time is up for most. */
+/** The most pages that are read of one document; for most documents, time is up before that. */
 const MAX_PAGES = 1_000;
 
-/** The text of a PDF page by page, no further than is wanted. Throws for a damaged one. */
+/** The text of a PDF page by page, no further than requested. Throws for a damaged one. */
 async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
   const { getDocumentProxy } = await import('unpdf');
   let pdf: Awaited<ReturnType<typeof getDocumentProxy>>;

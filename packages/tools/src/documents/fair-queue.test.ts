@@ -3,7 +3,7 @@ import { createFairQueue, createRests, type Lane, type QueueLimits } from './fai
 
 const never = new AbortController().signal;
 
-/** A queue, and who has come to a place in it in which order. */
+/** A queue, and the order in which senders got a slot. */
 function openQueue(limits: Partial<QueueLimits> = {}) {
   const queue = createFairQueue({ atOnce: 2, mostWaiting: 100, waitMs: 60_000, ...limits });
   const admitted: string[] = [];
@@ -29,7 +29,7 @@ function openQueue(limits: Partial<QueueLimits> = {}) {
 }
 
 describe('the queue of documents', () => {
-  it('[G19] has senders take turns, one document of each at a time', async () => {
+  it('[G19] lets senders take turns, one document of each at a time', async () => {
     const { enter, leave, admitted } = openQueue();
     for (const name of ['eve 1', 'eve 2', 'eve 3']) await enter('eve', name);
     expect(admitted).toEqual(['eve 1']);
@@ -46,7 +46,7 @@ describe('the queue of documents', () => {
     expect(admitted.slice(5)).toEqual(['eve 3']);
   });
 
-  it('[G19] keeps a place for short documents while others wait with slow ones', async () => {
+  it('[G19] reserves a slot for short documents while others wait with slow ones', async () => {
     const { enter, leave, admitted } = openQueue();
     for (const sender of ['eve', 'mallory', 'trudy']) await enter(sender, sender, 'slow');
     await enter('ada');
@@ -57,7 +57,7 @@ describe('the queue of documents', () => {
     expect(admitted).toEqual(['eve', 'ada', 'mallory']);
   });
 
-  it('[D07] refuses what would wait too long or with too many, and forgets what is stopped', async () => {
+  it('[D07] refuses what would wait too long or with too many others, and forgets what is stopped', async () => {
     const { enter, leave, admitted } = openQueue({ atOnce: 1, mostWaiting: 2, waitMs: 30 });
     const stop = new AbortController();
     await enter('eve');
@@ -75,7 +75,7 @@ describe('the queue of documents', () => {
   });
 });
 
-describe('the rest after a document that broke a limit', () => {
+describe('the pause after a document that broke a limit', () => {
   it('[G19] doubles up to ten minutes, and is forgotten after an hour', () => {
     let now = 0;
     const rests = createRests(() => now);

@@ -1,24 +1,26 @@
 import type { Monotonic } from '@parley/core';
 
-/** The queue of a document: `slow` is for those that need more than the first short try. */
+/** The queue of a document; `slow` is for those that need more than the short first attempt. */
 export type Lane = 'quick' | 'slow';
 
-/** A place among the documents that are read, to be left when it has been; or why there is none. */
+/** A slot for reading a document, to be released afterwards; or why there is none. */
 type Entry =
   | { readonly kind: 'go'; leave(): void }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Bounds of a queue. */
+/** The limits of a queue. */
 export interface QueueLimits {
-  /** Documents at a time; all but one of these places may be slow ones. */
+  /** The number of concurrent documents; all but one of these slots may be slow ones. */
   readonly atOnce: number;
-  /** Documents that wait, of all senders together. */
+  /** The number of waiting documents, of all senders together. */
   readonly mostWaiting: number;
-  /** Longest that a document waits, in ms. */
+  /** The longest time that a document waits, in ms. */
   readonly waitMs: number;
 }
 
-/** A queue of documents in which no sender waits for more than one document of each other. */
+/**
+ * A queue of documents in which no sender waits for more than one document of each other sender.
+ */
 export interface FairQueue {
   enter(sender: string, lane: Lane, signal: AbortSignal): Promise<Entry>;
 }
@@ -32,13 +34,13 @@ const BUSY = 'too many documents are being read at the moment; send it again in 
 export const STOPPED = 'reading it was stopped';
 
 /**
- * Senders take turns and have one document read at a time. Slow documents never take the last place, so
- * that a short one waits for short ones alone (G19).
+ * Senders take turns and have one document read at a time. Slow documents never take the last slot,
+ * so that a short one waits only for short ones (G19).
  */
 export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): FairQueue {
   const waiting = new Map<string, Waiting[]>();
   const running = new Map<string, Lane>();
-  // When those who wait or have a document read came last to their turn; others count as never.
+  // When those who wait or have a document being read had their last turn; others count as never.
   const served = new Map<string, number>();
   let turns = 0;
   let size = 0;
@@ -102,25 +104,25 @@ export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): F
   };
 }
 
-/** Senders whose documents broke a limit, and how long they rest. */
+/** Senders whose documents broke a limit, and how long they are paused. */
 export interface Rests {
-  /** The remaining rest of a sender, in ms; 0 when their documents are read. */
+  /** How long a sender is still paused, in ms; 0 when their documents are read. */
   left(sender: string): number;
-  /** Whether a document of theirs broke a limit lately. */
+  /** Whether a document of theirs broke a limit recently. */
   isSuspect(sender: string): boolean;
-  /** Counts a document that broke a limit: the rest doubles with each. */
+  /** Counts a document that broke a limit: the pause doubles with each. */
   begin(sender: string): void;
 }
 
-/** The first rest, and the longest, in ms. */
+/** The first and the longest pause, in ms. */
 const FIRST_REST_MS = 10_000;
 const MAX_REST_MS = 10 * 60_000;
-/** A sender without another such document for so long starts again, in ms. */
+/** After this time without another such document, a sender starts over, in ms. */
 const FORGET_MS = 60 * 60_000;
-/** Senders that are remembered at a time; the oldest are forgotten first. */
+/** The number of senders that are remembered at a time; the oldest are forgotten first. */
 const MAX_SENDERS = 1_000;
 
-/** Keeps the rests of senders. */
+/** Keeps the pauses of senders. */
 export function createRests(monotonic: Monotonic): Rests {
   const senders = new Map<string, { readonly strikes: number; readonly since: number }>();
   const of = (sender: string) => {

@@ -2,8 +2,8 @@ import { openSync } from 'node:fs';
 import { readProcNumber } from '../processes.ts';
 
 /**
- * The work of a process that reads one file: it writes a line when it is ready, takes the file from its input, writes
- * the result to its output and ends.
+ * The work of a process that reads one file: it writes a line when it is ready, reads the file from
+ * its input, writes the result to its output and exits.
  */
 export async function answerOnce(
   size: number,
@@ -19,14 +19,14 @@ export async function answerOnce(
   }
   const result = await read(bytes);
   const report = JSON.stringify({ result, peakBytes: peakBytes() });
-  // A library may have left a timer or a promise behind; nothing of it is waited for.
+  // A library may have left a timer or a promise behind, which is not awaited.
   process.stdout.write(report, () => process.exit(0));
 }
 
 /**
- * The most resident memory of this process. `maxRSS` counts what its parent had before `exec`, so that
- * under a large Parley every file would seem too large; it serves where there is no `/proc`. Opened
- * before the kernel lets this process open nothing.
+ * The peak resident memory of this process. `maxRSS` includes what its parent had before `exec`, so
+ * that under a large Parley every file would seem too large; it is used where there is no `/proc`.
+ * Opened before the kernel forbids this process to open anything.
  */
 function openPeak(): () => number {
   const maxRss = (): number => process.resourceUsage().maxRSS * 1_024;

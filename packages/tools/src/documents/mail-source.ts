@@ -1,9 +1,9 @@
 import { decodeBytes } from '@parley/core/encoding';
 
 /**
- * The source of a message as the parser can read it, which follows the standards alone: names in headers that are
- * written as bytes or in words of any charset become words in UTF-8, and a message in parts whose boundary is missing
- * gets the one that its parts have.
+ * Converts the source of a message to a form that the parser can read, which accepts only standard
+ * messages: header texts written as raw bytes, or as words in any charset, become words in UTF-8,
+ * and a multipart message whose boundary is missing gets the one that its parts have.
  */
 export function readableSource(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -13,7 +13,10 @@ export function readableSource(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(withBoundary(head, body)), body]);
 }
 
-/** Encoded words in a row (RFC 2047): the blanks between them do not count, and a character may be cut between two. */
+/**
+ * Consecutive encoded words (RFC 2047): the spaces between them do not count, and a character may
+ * be split between two.
+ */
 const ENCODED_WORDS = /=\?[^?\s]+\?[BQ]\?[^?\r\n]*\?=(?:\s+=\?[^?\s]+\?[BQ]\?[^?\r\n]*\?=)*/gi;
 
 function inUtf8(words: string): string {
@@ -42,7 +45,7 @@ function quotedBytes(content: string): Uint8Array {
 const TYPE = /^content-type:[^\n]*(?:\n[ \t][^\n]*)*/im;
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;]+))/i;
 
-/** The header with a boundary that the body has; a body without any is one text. */
+/** The header with the boundary that the body has; a body without any is one text. */
 function withBoundary(head: string, body: Uint8Array): string {
   const type = TYPE.exec(head)?.[0];
   if (type === undefined || !/:\s*multipart\//i.test(type)) return head;

@@ -3,7 +3,7 @@ import type { Address, Attachment, Email } from 'postal-mime';
 import { type DocumentLimits, type DocumentText, documentText } from './document-text.ts';
 import { readableSource } from './mail-source.ts';
 
-/** Headers that a stored message begins with; two of them are no accident. */
+/** Headers with which a stored message begins; two of them are no coincidence. */
 const HEADERS =
   /^(?:from|to|cc|subject|date|received|return-path|delivered-to|message-id|mime-version|content-type|reply-to|x-[\w-]+|dkim-signature|authentication-results|arc-[\w-]+|list-[\w-]+|references|in-reply-to|sender|user-agent|thread-\w+|status|importance)$/i;
 /** The line before each message of a mailbox. */
@@ -28,7 +28,10 @@ export function isMail(text: string): boolean {
   return named.size >= 3 && isAddressed && isDated;
 }
 
-/** Reads a message, or the messages of a mailbox until there is enough text. Throws what the library throws. */
+/**
+ * Reads a message, or the messages of a mailbox until there is enough text. Throws errors of the
+ * library.
+ */
 export async function readMail(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
   const messages = messagesOf(bytes);
   const wanted = (limits.from ?? 0) + limits.characters;
@@ -43,10 +46,11 @@ export async function readMail(bytes: Uint8Array, limits: DocumentLimits): Promi
   return documentText(parts.join('\n\n'), limits, { pagesLeft: messages.length - parts.length });
 }
 
-/** Cuts a mailbox at its `From ` lines. */
+/** Splits a mailbox at its `From ` lines. */
 function messagesOf(bytes: Uint8Array): readonly Uint8Array[] {
   const { text, encoding } = decodeBytes(bytes);
-  // A message is ASCII with parts in encodings of their own; a program may still have saved it in UTF-16.
+  // A message is ASCII with parts in encodings of their own, but a program may have saved it in
+  // UTF-16.
   const all = encoding.startsWith('utf-16') ? Buffer.from(text) : Buffer.from(bytes);
   const raw = all.toString('latin1');
   if (!BETWEEN.test(raw.slice(0, raw.indexOf('\n')).trimEnd())) return [all];
@@ -81,7 +85,7 @@ async function readMailBody(mail: Email, raw: Uint8Array): Promise<string> {
   return isText ? body : htmlText(body);
 }
 
-/** The charset of all parts of text; undefined: none is stated, null: there are several. */
+/** The charset of all text parts; undefined when none is declared, null when there are several. */
 function charsetOf(raw: Uint8Array): string | undefined | null {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('latin1');
   const headers = text.match(/^content-type:\s*text\/[^\n]*(?:\n[ \t][^\n]*)*/gim) ?? [];
@@ -90,7 +94,7 @@ function charsetOf(raw: Uint8Array): string | undefined | null {
   return all.size > 1 ? null : [...all][0];
 }
 
-/** The text that is stated in no charset, or in one that is not its own: read as bytes, and then as what they are. */
+/** Decodes a text without a declared charset, or with a wrong one, from its bytes. */
 async function bodyByItsBytes(
   shown: string,
   raw: Uint8Array,
@@ -107,7 +111,7 @@ function countReplaced(text: string): number {
   return text.split('\uFFFD').length - 1;
 }
 
-/** The message with each part declared as an encoding in which every byte is a character. */
+/** The message with each part declared in an encoding in which every byte is a character. */
 function withByteCharsets(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const declared = raw
@@ -122,7 +126,9 @@ function withByteCharsets(bytes: Uint8Array): Uint8Array {
   return Buffer.from(whole, 'latin1');
 }
 
-/** An encoding of single bytes in which each has a character of its own, so that the way back is known. */
+/**
+ * A single-byte encoding in which each byte has its own character, so that decoding is reversible.
+ */
 const BYTE_CHARSET = 'macintosh';
 
 /** The bytes of a text that was decoded as `BYTE_CHARSET`. */
@@ -138,7 +144,7 @@ async function htmlText(html: string): Promise<string> {
   return webPageText(html);
 }
 
-/** The headers that people read, with the date in the zone of its sender. */
+/** The headers that people read, with the date in the sender's zone. */
 function headOf(mail: Email): string {
   const date = mail.headers.find(({ key }) => key === 'date')?.value ?? mail.date ?? '';
   const lines: readonly (readonly [label: string, value: string])[] = [
@@ -162,7 +168,7 @@ function addressText(address: Address): string {
   return name === '' ? mailbox : `${name} <${mailbox}>`;
 }
 
-/** An invitation is a part of the message, not a file that came with it. */
+/** An invitation is a part of the message rather than an attached file. */
 async function calendarsIn({ attachments }: Email): Promise<readonly string[]> {
   const calendars = attachments.filter(isInvitation);
   if (calendars.length === 0) return [];

@@ -1,8 +1,9 @@
 import { Parser } from 'htmlparser2';
 
 /**
- * The text of HTML or XHTML as lines with a little Markdown, in one pass and without a tree: for chapters of a book, and
- * for pages that are too large to be read as pages. Scripts, styles and what an element hides itself are left out.
+ * The text of HTML or XHTML as lines with a little Markdown, in one pass and without a tree: for
+ * chapters of a book, and for pages that are too large to be parsed. Scripts, styles and hidden
+ * elements are omitted.
  */
 export function markupText(markup: string): string {
   const pieces: string[] = [];

@@ -63,7 +63,10 @@ export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Pro
   return kind.read(members, limits);
 }
 
-/** The library unpacks without a limit; what was unpacked within it is packed again for it, unpressed. */
+/**
+ * The library unpacks without a limit, so the members that were unpacked within it are packed again
+ * for it, uncompressed.
+ */
 function repack(members: Members): Buffer {
   return Buffer.from(zipSync(Object.fromEntries(members), { level: 0 }));
 }
@@ -83,12 +86,14 @@ function cellText(cell: unknown): string {
   return cell.toISOString().replace('T00:00:00.000Z', '');
 }
 
-/** Most that is unpacked of one archive. A thick book is 5 MB of XML; zip bombs are gigabytes. */
+/**
+ * The most that is unpacked from one archive. A thick book is 5 MB of XML; zip bombs are gigabytes.
+ */
 const LARGEST_UNPACKED_MB = 32;
 /** A workbook or a slide show has a few hundred members. */
 const MAX_MEMBERS = 10_000;
 
-/** The names of an archive's members, as far as they are looked at; nothing is unpacked. */
+/** The names of an archive's members, as far as they are examined; nothing is unpacked. */
 function zipNames(bytes: Uint8Array): readonly string[] {
   const names: string[] = [];
   unzipSync(bytes, {
@@ -101,9 +106,9 @@ function zipNames(bytes: Uint8Array): readonly string[] {
 }
 
 /**
- * Unpacks the members that are wanted; null when that would be too much. A member gets no more room
- * than the archive says it needs, and all that are wanted together no more than the limit, so that a
- * small file cannot fill the memory, whatever it says. Throws what fflate throws for a damaged archive.
+ * Unpacks the requested members; null when that would be too much. A member gets no more room than
+ * the archive says it needs, and all of them together no more than the limit, so that a small file
+ * cannot fill the memory, whatever it declares. Throws fflate's error for a damaged archive.
  */
 function unzip(bytes: Uint8Array, wanted: RegExp): Members | null {
   let unpacked = 0;
@@ -118,19 +123,19 @@ function unzip(bytes: Uint8Array, wanted: RegExp): Members | null {
   return unpacked > limit ? null : new Map(Object.entries(files));
 }
 
-/** The text that a tag adds: `closing` for `</a:p>`, and for an empty element as well. */
+/** The text that a tag adds; `closing` for `</a:p>`, and for an empty element as well. */
 type Mark = (tag: string, closing: boolean) => string;
 
-/** Which text of a document is wanted, by the names of elements. */
+/** The wanted text of a document, by the names of elements. */
 interface WantedText {
   readonly inside: ReadonlySet<string>;
-  /** Content within these is left out, both text and marks. */
+  /** Content within these is omitted, both text and marks. */
   readonly except?: ReadonlySet<string>;
 }
 
 /**
- * The text inside some elements of an XML document, in its order. Entities that a document defines itself
- * are left as they are written.
+ * The text inside some elements of an XML document, in order. Entities that a document defines
+ * itself stay as written.
  */
 function xmlText(xml: string, { inside, except }: WantedText, mark: Mark): string {
   const pieces: string[] = [];
@@ -158,10 +163,10 @@ function xmlText(xml: string, { inside, except }: WantedText, mark: Mark): strin
 
 /** Its main part; Word itself sometimes numbers it. */
 const MAIN = /^word\/document\d*\.xml$/;
-/** The namespace of Word, as it is usually written and in the strict form of the standard. */
+/** Word's namespace, in its usual form and in the strict form of the standard. */
 const NAMESPACE =
   /xmlns:([\w.-]+)="http:\/\/(?:schemas\.openxmlformats\.org\/wordprocessingml\/2006|purl\.oclc\.org\/ooxml\/wordprocessingml)\/main"/;
-/** The namespaces are in the first element. */
+/** The namespaces are declared in the first element. */
 const DECLARED_WITHIN = 16_384;
 
 /** Whether an archive is a Word document. */
@@ -169,7 +174,10 @@ function isWordArchive(names: readonly string[]): boolean {
   return names.some((name) => MAIN.test(name));
 }
 
-/** The text of a Word document, a paragraph a line; null when it is none. Without notes and what was deleted. */
+/**
+ * The text of a Word document, one paragraph per line; null when it is not one. Without notes and
+ * deleted text.
+ */
 function wordText(members: Members): string | null {
   const [, bytes] = [...members].find(([name]) => MAIN.test(name)) ?? [];
   const xml = decodeBytes(bytes ?? new Uint8Array()).text;
@@ -181,7 +189,7 @@ function wordText(members: Members): string | null {
     ...named('tab').map((tag) => [tag, '\t'] as const),
     ...named('noBreakHyphen').map((tag) => [tag, '-'] as const),
   ]);
-  // A text box is there twice; the properties of a paragraph name its tab stops like tabs.
+  // A text box is there twice, and the properties of a paragraph name its tab stops like tabs.
   const except = new Set(['mc:Fallback', ...named('pPr', 'rPr', 'del', 'moveFrom')]);
   const wanted = { inside: new Set(named('t')), except };
   return xmlText(xml, wanted, (tag, closing) => (closing && marks.get(tag)) || '');
@@ -190,7 +198,7 @@ function wordText(members: Members): string | null {
 const SLIDE = /^ppt\/slides\/slide(\d+)\.xml$/;
 const TEXT = new Set(['a:t']);
 
-/** The text of a slide show, slide by slide in the order of their numbers. */
+/** The text of a slide show, slide by slide in numerical order. */
 function slidesText(members: Members): string {
   return [...members]
     .map(([name, bytes]) => ({ number: Number(SLIDE.exec(name)?.[1]), bytes }))
@@ -210,7 +218,10 @@ function slideText(xml: string): string {
 
 const PARAGRAPHS = new Set(['text:p', 'text:h']);
 
-/** The text of an OpenDocument file (odt, ods, odp): paragraphs as lines, table rows as lines with tabs. */
+/**
+ * The text of an OpenDocument file (odt, ods, odp): paragraphs as lines, table rows as lines with
+ * tabs.
+ */
 function readOpenDocument(members: Members, limits: DocumentLimits): DocumentText {
   const read = (name: string): string => decodeBytes(members.get(name) ?? new Uint8Array()).text;
   if (!read('mimetype').startsWith('application/vnd.oasis.opendocument.'))

@@ -3,7 +3,7 @@ import { pictureFormat } from './picture-format.ts';
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
 
-describe('what a picture is', () => {
+describe('the format of a picture', () => {
   it.each([
     ['\u00ff\u00d8\u00ff\u00e0', 'image/jpeg'],
     ['\u0089PNG\r\n\u001a\n', 'image/png'],
@@ -46,7 +46,7 @@ describe('what a picture is', () => {
     ['half a PNG', '\u0089PNG\r\n\u001a\n\0\0\0\rIHDR', null],
     ['half a JPEG', '\u00ff\u00d8\u00ff\u00e0\0\u0004ab', null],
     ['no picture', 'hello', undefined],
-  ])('[G19] %s states its size without being decoded', (_what, beginning, size) => {
+  ])('[G19] the size of %s is known without decoding it', (_what, beginning, size) => {
     expect(pictureFormat(bytes(beginning))?.size).toEqual(size);
   });
 });

@@ -1,13 +1,13 @@
 import { hasMark, latin1 } from './sound-format.ts';
 
-/** Pictures that language models take. */
+/** Picture formats that language models accept. */
 export type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
 
-/** A picture as its bytes describe it, without decoding it; null where they do not say it. */
+/** A picture as its bytes describe it, without decoding it; null for what they do not say. */
 export interface PictureFormat {
   readonly type: ImageType | 'image/avif' | 'image/heic';
   readonly size: PictureSize | null;
-  /** It has notes of a camera: which side is up, and where it was taken. */
+  /** Whether it has camera metadata: its orientation, and where it was taken. */
   readonly hasExif: boolean;
 }
 
@@ -16,7 +16,7 @@ interface PictureSize {
   readonly height: number;
 }
 
-/** The format of a picture; null for what is none, such as a drawing in SVG. */
+/** The format of a picture; null for anything else, such as an SVG drawing. */
 export function pictureFormat(bytes: Uint8Array): PictureFormat | null {
   const type = imageTypeOf(bytes) ?? heifTypeOf(bytes);
   if (type === null) return null;
@@ -24,11 +24,11 @@ export function pictureFormat(bytes: Uint8Array): PictureFormat | null {
   try {
     return { type, ...described(type, bytes, view) };
   } catch {
-    return { type, size: null, hasExif: false }; // It ends before it says so.
+    return { type, size: null, hasExif: false }; // The file ends before it says so.
   }
 }
 
-/** The number of pixels that a picture states; null when it states none. */
+/** The number of pixels that a picture declares; null when it declares none. */
 export function pixelsOf(bytes: Uint8Array): number | null {
   const size = pictureFormat(bytes)?.size;
   return size ? size.width * size.height : null;
@@ -42,10 +42,10 @@ function imageTypeOf(bytes: Uint8Array): ImageType | null {
   return null;
 }
 
-/** The brands that the first box of such a file can name are within so many bytes. */
+/** The brands that the first box of such a file can name are within this many bytes. */
 const BRANDS_WITHIN = 64;
 
-/** Pictures in a container of MPEG: AVIF, and what telephones of Apple take, which is HEIC. */
+/** Pictures in an MPEG container: AVIF, and HEIC, the format of Apple's phones. */
 function heifTypeOf(bytes: Uint8Array): 'image/avif' | 'image/heic' | null {
   if (!hasMark(bytes, 4, 'ftyp')) return null;
   const [, , , length = 0] = bytes;
@@ -93,7 +93,7 @@ function webpSize(bytes: Uint8Array, view: DataView): PictureSize {
   return { width: low14(view.getUint16(26, true)), height: low14(view.getUint16(28, true)) };
 }
 
-/** Goes from segment to segment up to the one that starts a frame. */
+/** Walks from segment to segment up to the one that starts a frame. */
 function jpegFormat(bytes: Uint8Array, view: DataView): Omit<PictureFormat, 'type'> {
   let hasExif = false;
   for (let at = 2; ; ) {

@@ -1,16 +1,17 @@
 import sharp from 'sharp';
 import { answerOnce } from './in-process.ts';
 
-/** A picture that says that it is larger is not decoded, in pixels. */
+/** A picture that declares more pixels than this is not decoded. */
 const MAX_PIXELS = 50_000_000;
 /** Letters in it stay legible. */
 const QUALITY = { quality: 90, chromaSubsampling: '4:4:4' } as const;
-/** The only formats as which a checked picture may be read: no SVG, no PDF. */
+/** The only formats in which a checked picture may be read: no SVG, no PDF. */
 const FORMATS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'];
 
 /**
- * The entry of the process that makes one picture smaller: `readInProcess` starts it with the size of the
- * file and the longest side in pixels. What is written is upright, opaque and without notes of the camera.
+ * The entry point of the process that shrinks one picture. `readInProcess` starts it with the size
+ * of the file and the longest side in pixels. The result is upright, opaque and without camera
+ * metadata.
  */
 const [size, side] = process.argv.slice(2).map(Number);
 if (size === undefined || side === undefined) throw new Error('Started without its order.');
@@ -19,7 +20,7 @@ sharp.concurrency(1);
 sharp.cache(false);
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({ operation: FORMATS.map((name) => `VipsForeignLoad${name}Buffer`) });
-// The library opens what it needs before the kernel lets it open nothing.
+// The library opens what it needs before the kernel forbids it to open anything.
 const white = { width: 1, height: 1, channels: 3, background: '#fff' } as const;
 await sharp({ create: white }).jpeg(QUALITY).toBuffer();
 
@@ -34,7 +35,7 @@ await answerOnce(size, async (bytes) => {
       .toBuffer();
     return jpeg.toString('base64');
   } catch {
-    // It is damaged, or of a kind that the library cannot decode, which comes to the same.
+    // It is damaged, or of a kind that the library cannot decode, which has the same result.
     return null;
   }
 });

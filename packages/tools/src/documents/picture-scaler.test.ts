@@ -15,7 +15,7 @@ const photo = (width: number, height: number) =>
 function scale(bytes: Uint8Array | null, { scaler = openScaler(), sender = 'ada' } = {}) {
   return scaler({ sender, side: 1_568, load: async () => bytes }, never);
 }
-/** As in production, and so patient that a busy machine makes no difference. */
+/** As in production, but patient enough for a busy machine. */
 const LIMITS = { memoryBytes: 190_000_000, timeoutMs: 100_000 };
 
 function openScaler(more: Partial<Parameters<typeof createPictureScaler>[0]> = {}) {
@@ -24,7 +24,7 @@ function openScaler(more: Partial<Parameters<typeof createPictureScaler>[0]> = {
 const madeOf = (picture: ScaledPicture) => sharp(picture.kind === 'scaled' ? picture.bytes : []);
 
 describe('a picture that is made smaller', () => {
-  it('[F10] of 12 million pixels is upright, small and without notes of its camera', async () => {
+  it('[F10] of 12 million pixels is upright, small and without camera metadata', async () => {
     const original = await photo(4_032, 3_024).jpeg().toBuffer();
     const made = await scale(original);
     const { width, height, exif, orientation, format } = await madeOf(made).metadata();
@@ -36,17 +36,17 @@ describe('a picture that is made smaller', () => {
 
   const formats = ['png', 'gif', 'webp', 'avif'] as const;
   it.each(formats.filter((_, nth) => isOfDay(nth, 2)))('[F10] may be a %s', async (format) => {
-    // The effort makes a file smaller, and is for AVIF most of the work.
+    // The effort makes a file smaller, and is most of the work for AVIF.
     const picture = await plain(2_000, 500).toFormat(format, { effort: 1 }).toBuffer();
     const pixels = await madeOf(await scale(picture))
       .raw()
       .toBuffer({ resolveWithObject: true });
     expect(pixels.info).toMatchObject({ width: 1_568, height: 392 });
-    // What nobody would see is white.
+    // Transparent pixels are white.
     expect(pixels.data[0]).toBeGreaterThan(250);
   });
 
-  it('[F10] stays as large as it is if it is small', async () => {
+  it('[F10] keeps its size if it is small', async () => {
     const made = await scale(await photo(300, 200).jpeg().toBuffer());
     expect(await madeOf(made).metadata()).toMatchObject({ width: 200, height: 300 });
   });
@@ -61,7 +61,7 @@ describe('a picture that is made smaller', () => {
     expect(await scale(bytes)).toEqual({ kind: 'failed', why: 'it is damaged' });
   });
 
-  it('[G19] takes no more memory than it may, and its sender’s next ones are left alone for a while', async () => {
+  it('[G19] takes no more memory than allowed, and its sender’s next ones stay unscaled for a while', async () => {
     let now = 0;
     const scaler = openScaler({ monotonic: () => now });
     const crowded = { width: 6_900, height: 6_900, channels: 3, background: '#123' } as const;
@@ -75,20 +75,20 @@ describe('a picture that is made smaller', () => {
     expect((await scale(small, { scaler })).kind).toBe('scaled');
   });
 
-  it('[G19] counts what the process takes, and not what Parley itself has', async () => {
+  it('[G19] counts the memory of its process, and not that of Parley itself', async () => {
     const large = Buffer.alloc(300_000_000, 1);
     expect((await scale(await plain(9, 9).png().toBuffer())).kind).toBe('scaled');
     expect(large.length).toBeGreaterThan(190_000_000);
   });
 
-  it('[G19] has its sender rest when it takes too long', async () => {
+  it('[G19] pauses its sender when it takes too long', async () => {
     const scaler = openScaler({ limits: { ...LIMITS, timeoutMs: 1 } });
     const small = await plain(9, 9).png().toBuffer();
     expect(await scale(small, { scaler })).toEqual({ kind: 'failed', why: 'time' });
     expect(await scale(small, { scaler })).toMatchObject({ kind: 'not-tried' });
   });
 
-  it('[F10] is left as it is where the library is not installed, or its file is gone', async () => {
+  it('[F10] stays unscaled when the library is not installed, or its file is gone', async () => {
     const scaler = openScaler({ kind: { ...PICTURES, libraries: ['@parley/no-such-library'] } });
     expect(await scale(Buffer.of(1), { scaler })).toEqual({
       kind: 'not-tried',

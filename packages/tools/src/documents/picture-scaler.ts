@@ -9,43 +9,52 @@ export interface PictureRequest {
   readonly sender: string;
   /** Its longest side afterwards, in pixels. */
   readonly side: number;
-  /** Fetches it when its turn has come; null: it is gone. */
+  /** Fetches it when its turn comes; null when it is gone. */
   load(): Promise<Uint8Array | null>;
 }
 
-/** A JPEG; or why there is none: nothing was tried, or the picture could not be decoded within limits. */
+/**
+ * A JPEG, or why there is none: nothing was tried, or the picture could not be decoded within the
+ * limits.
+ */
 export type ScaledPicture =
   | { readonly kind: 'scaled'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'not-tried' | 'failed'; readonly why: string };
 
-/** Makes a picture smaller, upright, and free of the notes of its camera. Rejects only when `load` does. */
+/**
+ * Makes a picture smaller and upright, and removes its camera metadata. Rejects only when `load`
+ * does.
+ */
 export type ScalePicture = (request: PictureRequest, signal: AbortSignal) => Promise<ScaledPicture>;
 
 interface PictureScalerOptions {
   /** Shared with documents, so that all files together take no more processes. */
   readonly queue: FairQueue;
   readonly limits?: ProcessLimits;
-  /** In ms, for rests. */
+  /** In ms, for pauses. */
   readonly monotonic?: Monotonic;
-  /** Tests have others. */
+  /** Replaced in tests. */
   readonly kind?: ProcessKind<string | null>;
 }
 
-/** Enough for a photo of 12 million pixels in any form but AVIF, and of 48 million as cameras store it. */
+/**
+ * Enough for a photo of 12 million pixels in any format but AVIF, and of 48 million as cameras
+ * store it.
+ */
 const LIMITS: ProcessLimits = { memoryBytes: 190_000_000, timeoutMs: 8_000 };
-/** No JPEG in Base64 is longer, in bytes for each pixel of a square. */
+/** No JPEG in Base64 is longer, in bytes per pixel of a square. */
 const MAX_BYTES_A_PIXEL = 4;
 
 /**
- * Makes a scaler that gives each picture a process of its own, as documents have (G19). The pictures of a
- * sender whose last one broke a limit are left as they are for a while.
+ * Creates a scaler that gives each picture a process of its own, like documents (G19). The pictures
+ * of a sender whose last one broke a limit stay unscaled for a while.
  */
 export function createPictureScaler(options: PictureScalerOptions): ScalePicture {
   const { queue, limits = LIMITS, monotonic = systemTime.monotonic } = options;
   const rests = createRests(monotonic);
   return async ({ sender, side, load }, signal) => {
     if (rests.left(sender) > 0) return notScaled('the one before it broke a limit');
-    // Loaded here: most installations run for days without a picture.
+    // Loaded here, because most installations run for days without a picture.
     const { isInstalled, PICTURES, readInProcess } = await import('./read-in-process.ts');
     const { kind = PICTURES } = options;
     if (!isInstalled(kind))
@@ -75,10 +84,10 @@ function notScaled(why: string): ScaledPicture {
   return { kind: 'not-tried', why };
 }
 
-/** A larger file costs more time on its way than it shows more, in bytes. */
+/** Beyond this size, the transfer of a file costs more than its details are worth, in bytes. */
 const WORTH_SCALING = 1_500_000;
 
-/** Whether a picture should be made smaller or turned before a model gets it. */
+/** Whether a picture should be shrunk or rotated before a model gets it. */
 export function isWorthScaling(
   { type, size, hasExif }: PictureFormat,
   bytes: number,

@@ -9,12 +9,15 @@ import {
 } from './document-text.ts';
 import { isMail, readMail } from './mail.ts';
 
-/** In a longer file only the wanted part is kept, whatever it says: a text takes several times its bytes. */
+/**
+ * Only the requested part of a longer file is kept, whatever it contains, because a text takes
+ * several times its bytes.
+ */
 const LONG_BYTES = 3_000_000;
 
 /**
- * A file of text by what it says: a message, a calendar, contacts, a page, or lines such as Markdown, CSV, subtitles
- * and program source, which are shown as they are.
+ * A text file according to its content: a message, a calendar, contacts, a page, or lines such as
+ * Markdown, CSV, subtitles and source code, which are shown as they are.
  */
 export async function readTextDocument(
   bytes: Uint8Array,
@@ -44,9 +47,9 @@ function readLong(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
   for (const piece of decodeInPieces(encoding, content)) {
     nuls += countNuls(piece);
     replaced += piece.split('\uFFFD').length - 1;
-    // A line end that is cut in two by the border of a piece stays as it is.
+    // A line break that is split between two pieces stays as it is.
     const text = piece.replace(/\r\n|\0+/g, (found) => (found === '\r\n' ? '\n' : ''));
-    // One more than is wanted tells whether a character would be cut in two.
+    // One more character than requested, to tell whether a character would be split.
     const end = from + characters + 1 - length;
     if (end > 0) kept.push(text.slice(Math.max(0, from - length), end));
     length += text.length;
@@ -60,8 +63,8 @@ function readLong(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
 }
 
 /**
- * Calendars and contacts with their long lines put together: these are cut after so many bytes, also within a
- * character, which then is no character of any encoding.
+ * Unfolds the long lines of calendars and contacts: these are folded after a number of bytes, even
+ * within a character, which then is not a character in any encoding.
  */
 function unfolded(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -28,13 +28,13 @@ function readersOf(parent: number | undefined): number[] {
           readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('-process.ts')
         );
       } catch {
-        return false; // Ended meanwhile.
+        return false; // It ended in the meantime.
       }
     })
     .map(Number);
 }
 
-/** Processor time of a process, in hundredths of a second. */
+/** The processor time of a process, in hundredths of a second. */
 function ticksOf(id: number): number {
   return Number(readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[11]);
 }
@@ -74,7 +74,7 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
     expect(readersOf(process.pid)).toEqual([]);
   });
 
-  it('[G19] cannot be started: that is no error of the caller', async () => {
+  it('[G19] that cannot be started is not an error of the caller', async () => {
     const entry = new URL('../../../media/src/testing/missing-process.ts', import.meta.url);
     const outcome = await readInProcess({ ...DOCUMENTS, entry }, order('x'));
     expect(outcome).toMatchObject({ kind: 'failed', why: 'crash' });
@@ -85,7 +85,8 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
     expect(outcome).toMatchObject({ kind: 'read', result: { text: 'reached: ' } });
   });
 
-  // The kernel keeps it from opening anything: the permissions of Node do not hold for native code.
+  // The kernel keeps it from opening anything, because Node's permissions do not apply to native
+  // code.
   it.runIf(inject('prlimitPath')).each([
     [false, 'its own source, a socket'],
     [true, ''],
@@ -95,7 +96,7 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
   });
 
   it.runIf(inject('prlimitPath'))(
-    '[G19] is bounded by the kernel as well, should the watch come late or Parley be killed',
+    '[G19] is limited by the kernel as well, in case the watch comes late or Parley is killed',
     async () => {
       const stop = new AbortController();
       const running = readInProcess(BROKEN, order('busy', 20_000, stop.signal));
@@ -121,7 +122,8 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
         limits: { memoryBytes: 100_000_000, timeoutMs: 20_000 },
       });`;
     const parley = spawn(process.execPath, ['--input-type=module', '-e', program]);
-    // In its endless loop, not starting any more: by then it has used half a second of the processor.
+    // In its endless loop and no longer starting: by then it has used half a second of the
+    // processor.
     const reader = await until(() => readersOf(parley.pid).find((id) => ticksOf(id) > 50));
     parley.kill('SIGTERM');
     await once(parley, 'exit');

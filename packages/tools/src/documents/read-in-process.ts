@@ -14,8 +14,8 @@ export interface ProcessKind<Result> {
   /** Its imports besides Node and this package. */
   readonly libraries: readonly string[];
   /**
-   * A library is native code, which Node's own permissions do not bind. Once it is loaded, the kernel lets
-   * the process open no file and no connection any more.
+   * Whether a library is native code, to which Node's own permissions do not apply. Once it is
+   * loaded, the kernel lets the process open no further file or connection.
    */
   readonly isNative?: boolean;
   readonly result: z.ZodType<Result>;
@@ -29,39 +29,44 @@ export interface ProcessLimits {
   readonly timeoutMs: number;
 }
 
-/** The end of a process; `failed` tells only that the file could not be read within limits. */
+/** How a process ended; `failed` says only that the file could not be read within the limits. */
 export type ProcessOutcome<Result> =
   | { readonly kind: 'read'; readonly result: Result; readonly peakBytes: number }
   | {
       readonly kind: 'failed';
       readonly why: 'memory' | 'time' | 'crash' | 'stopped';
-      /** The most resident memory that was seen, in bytes. */
+      /** The highest resident memory that was seen, in bytes. */
       readonly peakBytes: number;
     };
 
-/** One file and what its process may take. */
+/** One file and what its process may use. */
 interface ProcessOrder {
   readonly bytes: Uint8Array;
   /** Its arguments besides the size of the file. */
   readonly numbers: readonly number[];
-  /** Longest output. */
+  /** The longest output. */
   readonly mostBytes: number;
   readonly limits: ProcessLimits;
   readonly signal: AbortSignal;
 }
 
-/** The interval at which the memory of a process is checked, in ms. */
+/** How often the memory of a process is checked, in ms. */
 const WATCH_MS = 20;
-/** A character takes no more bytes in JSON (`\u0000`), and a reason or a note comes on top. */
+/**
+ * A character takes at most this many bytes in JSON (`\u0000`); a reason or a note is added to
+ * that.
+ */
 const BYTES_A_CHARACTER = 6;
 const BYTES_ON_TOP = 4_096;
 
-/** The longest output of the process that reads so much of a document, in bytes. */
+/** The longest output of the process that reads this many characters of a document, in bytes. */
 export function maxOutputBytes(characters: number): number {
   return characters * BYTES_A_CHARACTER + BYTES_ON_TOP;
 }
 
-/** Documents of which the text is extracted; started with from where, and how many characters. */
+/**
+ * Documents whose text is extracted; started with the first character and the number of characters.
+ */
 export const DOCUMENTS: ProcessKind<DocumentText> = {
   entry: moduleUrl('document-process', new URL('./document-process.ts', import.meta.url)),
   libraries: [
@@ -89,7 +94,10 @@ export const DOCUMENTS: ProcessKind<DocumentText> = {
   ]),
 };
 
-/** Pictures that are made smaller; started with the longest side in pixels. The result is a JPEG, null for a broken one. */
+/**
+ * Pictures to shrink; started with the longest side in pixels. The result is a JPEG, or null for a
+ * broken picture.
+ */
 export const PICTURES: ProcessKind<string | null> = {
   entry: moduleUrl('picture-process', new URL('./picture-process.ts', import.meta.url)),
   libraries: ['sharp'],
@@ -97,20 +105,20 @@ export const PICTURES: ProcessKind<string | null> = {
   result: z.base64().nullable(),
 };
 
-/** Small generations: garbage is collected before it counts as memory in use. */
+/** Small generations, so that garbage is collected before it counts as memory in use. */
 const HEAP = ['--max-old-space-size=96', '--max-semi-space-size=2'];
-/** The bytes that V8 reserves for each byte that it uses; more of it is refused by the kernel. */
+/** How many bytes V8 reserves for each byte that it uses; the kernel refuses more. */
 const RESERVED_SHARE = 1.5;
-/** V8 ends itself with one of these when its heap is full. */
+/** V8 exits with one of these signals when its heap is full. */
 const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];
 
-/** `peakBytes` as the process saw it: the watch may have come too late to kill it. */
+/** `peakBytes` as the process saw it, because the watch may have come too late to kill it. */
 const Report = z.strictObject({ result: z.unknown(), peakBytes: z.number() });
 
 /**
- * Reads a file in a process of its own (G19), which ends with it. The process has no environment, may open
- * no file but programs and libraries, and is killed from outside when it takes more memory or time than it
- * may. Never rejects.
+ * Reads a file in a process of its own (G19), which ends afterwards. The process has no
+ * environment, may open no file but programs and libraries, and is killed from outside when it
+ * exceeds its memory or time. Never rejects.
  */
 export async function readInProcess<Result>(
   kind: ProcessKind<Result>,
@@ -135,7 +143,7 @@ export async function readInProcess<Result>(
   const timer = setTimeout(() => fail('time'), limits.timeoutMs);
   signal.addEventListener('abort', stop, { once: true });
   process.once('exit', kill);
-  // A pipe that breaks is the end of the process, which is waited for anyway.
+  // A broken pipe means the end of the process, which is awaited anyway.
   if (child.stdin !== null) finished(child.stdin, () => {});
   const output = collectOutput(child, order.mostBytes, {
     ready: () => void bound(child, kind, limits).then(() => child.stdin?.end(order.bytes)),
@@ -160,7 +168,7 @@ export async function readInProcess<Result>(
   });
 }
 
-/** Whether the libraries of a process are there: those that are optional may not be. */
+/** Whether the libraries of a process are installed; optional ones may not be. */
 export function isInstalled<Result>({ libraries }: ProcessKind<Result>): boolean {
   try {
     return libraries.every((name) => import.meta.resolve(name) !== '');
@@ -177,7 +185,8 @@ function startReader<Result>(
   const access = [...folders, '/proc/self/status'].map((path) => `--allow-fs-read=${path}`);
   const addons = kind.isNative === true ? ['--allow-addons'] : [];
   const bans = ['--permission', '--disallow-code-generation-from-strings', ...addons];
-  // Output of the libraries is dropped. A session of its own: Ctrl-C is for Parley.
+  // Output of the libraries is dropped. The process gets its own session, because Ctrl-C is meant
+  // for Parley.
   const order = [bytes.length, ...numbers].map(String);
   const flags = [...HEAP, ...bans, ...access];
   const child = spawn(process.execPath, [...flags, fileURLToPath(kind.entry), ...order], {
@@ -190,19 +199,20 @@ function startReader<Result>(
     try {
       setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     } catch {
-      // It ended already, or the machine does not allow it: it is only politeness.
+      // It has ended already, or the machine does not allow it; a lower priority is only a
+      // courtesy.
     }
   }
   return child;
 }
 
-/** This package, and the folders in which its libraries and theirs are installed. */
+/** This package, and the folders in which its libraries and their dependencies are installed. */
 function readableFolders<Result>({
   entry,
   libraries,
   isNative = false,
 }: ProcessKind<Result>): string[] {
-  // Others are part of the bundle.
+  // The others are part of the bundle.
   const installed = (isBundle && !isNative ? [] : libraries).map((name) => {
     const path = fileURLToPath(import.meta.resolve(name));
     return path.slice(0, path.lastIndexOf(`${sep}node_modules${sep}`) + 13);
@@ -216,10 +226,10 @@ function readableFolders<Result>({
 }
 
 /**
- * The kernel's own bound, as the watch may come late when this process is busy: on the memory that can
- * still be written to, and on the processor time, which also ends a process whose parent was killed.
- * Set once Node is up, because what Node reserves and never uses counts as well. Without `prlimit`
- * (util-linux) the watch has to do.
+ * The kernel's own limits, because the watch may come late when this process is busy: on writable
+ * memory, and on processor time, which also ends a process whose parent was killed. Set once Node
+ * is running, because memory that Node reserves and never uses counts as well. Without `prlimit`
+ * (util-linux) the watch has to suffice.
  */
 function bound<Result>(
   { pid }: ChildProcess,
@@ -238,12 +248,15 @@ function bound<Result>(
   return promise;
 }
 
-/** A line of `/proc/PID/status`, in bytes; 0 once the process has ended, and where there is no `/proc`. */
+/**
+ * A line of `/proc/PID/status`, in bytes; 0 once the process has ended, and where there is no
+ * `/proc`.
+ */
 function memoryOf(pid: number | undefined, line: 'VmHWM' | 'VmData' | 'VmRSS'): number {
   return readProcNumber(`/proc/${pid}/status`, new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm')) * 1_024;
 }
 
-/** Reports when the first byte has come, and keeps what follows up to a limit. */
+/** Reports the first byte, and keeps what follows up to a limit. */
 function collectOutput(
   { stdout }: ChildProcess,
   limit: number,
@@ -265,6 +278,6 @@ function parseReport<Result>(output: string, schema: z.ZodType<Result>) {
     const { result, peakBytes } = Report.parse(JSON.parse(output));
     return { result: schema.parse(result), peakBytes };
   } catch {
-    return null; // No such JSON: the process was cut off, or something else wrote there.
+    return null; // Not the expected JSON: the process was interrupted, or something else wrote there.
   }
 }

@@ -1,6 +1,9 @@
 import { decodeBytes } from '@parley/core/encoding';
 
-/** Groups whose text is no text of the document: tables of fonts and styles, pictures, notes of programs. */
+/**
+ * Groups whose text does not belong to the document: tables of fonts and styles, pictures, notes of
+ * programs.
+ */
 const NO_TEXT: ReadonlySet<string> = new Set(
   'fonttbl colortbl stylesheet listtable listoverridetable info pict object themedata colorschememapping datastore latentstyles rsidtbl generator xmlnstbl header headerl headerr headerf footer footerl footerr footerf ftnsep fldinst nonshppict bkmkstart bkmkend filetbl revtbl mmathPr'.split(
     ' ',
@@ -54,17 +57,17 @@ const PAGES: Readonly<Record<string, string>> = {
   10000: 'macintosh',
 };
 
-/** A group of the document; what it sets ends with it. */
+/** A group of the document; its settings end with it. */
 interface Group {
   readonly isText: boolean;
   readonly font: string;
-  /** The number of characters behind `\u` for programs that do not know it. */
+  /** The number of characters after `\u` for programs that do not know it. */
   readonly fallback: number;
 }
 
 const TOKEN = /\\(?:'([0-9a-f]{2})|([a-z]+)(-?\d+)? ?|([^a-z]))|([{}])|([^\\{}\r\n]+)|[\r\n]+/gi;
 
-/** The text of an RTF document. What is damaged in it is left out. */
+/** The text of an RTF document. Damaged parts are omitted. */
 export function rtfText(source: string): string {
   const page = /\\ansicpg(\d+)/.exec(source.slice(0, 1_024))?.[1] ?? '1252';
   const fonts = fontCharsets(source);

@@ -1,10 +1,12 @@
-/** Recordings that transcription services take, with the ending by which they distinguish them. */
+/**
+ * Recordings that transcription services accept, with the extension by which they distinguish them.
+ */
 interface AudioType {
   readonly mimeType: string;
   readonly extension: string;
 }
 
-/** The type of a recording that transcription services take, else null. */
+/** The type of a recording that transcription services accept, otherwise null. */
 export function audioTypeOf(bytes: Uint8Array): AudioType | null {
   if (hasMark(bytes, 0, 'OggS')) return { mimeType: 'audio/ogg', extension: 'ogg' };
   if (hasMark(bytes, 0, 'ID3') || isMpegFrame(bytes)) {
@@ -20,20 +22,20 @@ export function audioTypeOf(bytes: Uint8Array): AudioType | null {
   return null;
 }
 
-/** Whether a file is a video, or sound in a container of one that says nothing else. */
+/** Whether a file is a video, or sound in a video container that declares nothing else. */
 export function isVideo(bytes: Uint8Array): boolean {
   const isMpeg4 =
     hasMark(bytes, 4, 'ftyp') && !hasMark(bytes, 8, 'M4A ') && !hasMark(bytes, 8, 'M4B ');
   return isMpeg4 || hasMark(bytes, 0, '\u001a\u0045\u00df\u00a3') || hasMark(bytes, 8, 'AVI ');
 }
 
-/** Eleven set bits, and a layer: layer 0 would be the AAC of radio, which chats do not use. */
+/** Eleven set bits, and a layer: layer 0 would be the AAC of broadcasts, which chats do not use. */
 function isMpegFrame(bytes: Uint8Array): boolean {
   const [first = 0, second = 0] = bytes;
   return first === 0xff && (second & 0xe0) === 0xe0 && (second & 0x06) !== 0;
 }
 
-/** Whether bytes have this mark, in Latin-1, at a place. */
+/** Whether bytes have this signature, in Latin-1, at an offset. */
 export function hasMark(bytes: Uint8Array, at: number, mark: string): boolean {
   return latin1(bytes, at, at + mark.length) === mark;
 }

@@ -7,7 +7,9 @@ const SETTINGS: SpeechSettings = {
   ...{ voice: 'alloy', format: 'opus' },
 };
 
-/** Says a text to a service that answers so, one for each try, and tells what it was asked. */
+/**
+ * Speaks a text with a service that gives these answers, one per attempt, and returns the requests.
+ */
 async function say(...answers: readonly (Response | Error)[]) {
   const asked: { readonly url: string; readonly init: RequestInit | undefined }[] = [];
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
@@ -21,7 +23,7 @@ async function say(...answers: readonly (Response | Error)[]) {
 }
 
 describe('speaking a text', () => {
-  it('[F10] asks as OpenAI’s protocol wants it, and names the recording by what it is', async () => {
+  it('[F10] asks as OpenAI’s protocol requires, and names the recording by its format', async () => {
     const { asked, said } = await say(new Response(OGG));
     const sound = { kind: 'spoken', bytes: OGG, mimeType: 'audio/ogg', name: 'voice.ogg' };
     expect(said).toEqual(sound);
@@ -32,7 +34,7 @@ describe('speaking a text', () => {
     });
   });
 
-  it('[F10] tries an overloaded service once more', async () => {
+  it('[F10] asks an overloaded service once more', async () => {
     const { asked, said } = await say(new Response('busy', { status: 503 }), new Response(OGG));
     expect([asked.length, said.kind]).toEqual([2, 'spoken']);
   });

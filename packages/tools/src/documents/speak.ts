@@ -13,7 +13,7 @@ export interface SpeechSettings extends SpeechService {
   readonly format: 'opus' | 'mp3' | 'flac' | 'wav';
 }
 
-/** A recording; or why there is none, for the owner and the log. */
+/** A recording, or why there is none, for the owner and the log. */
 export type SpokenText =
   | {
       readonly kind: 'spoken';
@@ -23,12 +23,12 @@ export type SpokenText =
     }
   | { readonly kind: 'failed'; readonly detail: string };
 
-/** A person waits for what is said; a longer time is the service's own fault. */
+/** A person waits for the result; a longer time is the service's own fault. */
 const TIMEOUT_MS = 30_000;
 /** An hour of speech in Opus. */
 const MAX_BYTES = 20_000_000;
 
-/** Asks the configured service to say a text. Never rejects. */
+/** Asks the configured service to speak a text. Never rejects. */
 export async function speak(
   text: string,
   settings: SpeechSettings,

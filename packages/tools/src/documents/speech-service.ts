@@ -1,6 +1,6 @@
 import { fetchFailureReason } from '@parley/core';
 
-/** A service that speaks OpenAI's protocol for sound: a part of the settings section `media`. */
+/** A service that implements OpenAI's audio protocol: a part of the settings section `media`. */
 export interface SpeechService {
   /** Usually ends in `/v1`. */
   readonly baseUrl: string;
@@ -8,23 +8,25 @@ export interface SpeechService {
   readonly model: string;
 }
 
-/** The means of reaching a speech service. */
+/** How a speech service is reached. */
 export interface SpeechDeps {
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
-  /** Longest time for one try, in ms. */
+  /** The longest time for one attempt, in ms. */
   readonly timeoutMs: number;
 }
 
-/** One question to a service. */
+/** One request to a service. */
 export interface SpeechRequest<Result> {
-  /** The path below the base address. */
+  /** The path below the base URL. */
   readonly path: string;
   /** The settings that name the service, for people. */
   readonly setting: string;
   readonly body: ArrayBuffer | string;
   readonly contentType: string;
-  /** The result in a good answer; null: it is none, which `wanted` was. */
+  /**
+   * Reads the result from a successful response; null when it does not contain what `wanted` names.
+   */
   readonly read: (response: Response) => Promise<Result | null>;
   readonly wanted: string;
 }
@@ -34,7 +36,7 @@ export type SpeechAnswer<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'failed'; readonly detail: string };
 
-/** A lost connection or an overload is worth a second try; the first answer that says no is final. */
+/** A lost connection or an overload is worth a second attempt; the first refusal is final. */
 const TRIES = 2;
 const MAX_DETAIL = 200;
 
@@ -52,7 +54,7 @@ export async function askSpeechService<Result>(
   return answer.kind === 'done' ? answer : { kind: 'failed', detail: answer.detail };
 }
 
-/** The outcome of one try: the result, or the fault and whether another try may help. */
+/** The outcome of one attempt: the result, or the fault and whether another attempt may help. */
 type Try<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'again' | 'failed'; readonly detail: string };
@@ -101,13 +103,13 @@ function explainStatus(where: string, setting: string, status: number, body: str
 /** An hour of speech as text takes a tenth of this; in bytes. */
 const MAX_TEXT_BYTES = 1_000_000;
 
-/** The body as text; null where it is longer than any transcript. */
+/** The body as text; null when it is longer than any transcript. */
 export async function readResponseText(response: Response): Promise<string | null> {
   const bytes = await readResponseBytes(response, MAX_TEXT_BYTES);
   return bytes === null ? null : new TextDecoder().decode(bytes);
 }
 
-/** The body, read no further than it may be long; null beyond that. */
+/** The body, read only up to the limit; null beyond that. */
 export async function readResponseBytes(
   { body }: Response,
   most: number,

@@ -43,7 +43,7 @@ function listen(bytes = OGG, signal = new AbortController().signal) {
 }
 
 describe('transcribing a voice message', () => {
-  it('[F10] sends the sound as OpenAI’s protocol wants it, and nothing that its sender chose', async () => {
+  it('[F10] sends the sound as OpenAI’s protocol requires, and nothing that its sender chose', async () => {
     expect(await listen()).toEqual({ kind: 'text', text: 'Hello.' });
     const { url, headers, form } = asked[0] ?? {};
     expect(url).toBe('/v1/audio/transcriptions');
@@ -87,7 +87,7 @@ describe('transcribing a voice message', () => {
     expect(JSON.stringify(said)).not.toContain('secret');
   });
 
-  it('[F10] does not ask when the turn is stopped, nor about what is no recording', async () => {
+  it('[F10] does not ask when the turn is stopped, nor about a file that is not a recording', async () => {
     const stop = new AbortController();
     stop.abort();
     expect(await listen(OGG, stop.signal)).toMatchObject({ kind: 'refused' });

@@ -9,7 +9,9 @@ import {
 /** The settings section `media.transcription`. */
 export type TranscriptionSettings = SpeechService;
 
-/** The spoken text, or the reason why it is not known: `reason` for everyone, `detail` for the owner and the log. */
+/**
+ * The spoken text, or why it is unknown: `reason` for everyone, `detail` for the owner and the log.
+ */
 export type Transcript =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly reason: string; readonly detail: string };
@@ -17,8 +19,8 @@ export type Transcript =
 const TIMEOUT_MS = 120_000;
 
 /**
- * Asks the configured service what is said in a recording. Never rejects. Nothing that the sender
- * chose goes into the request but the sound itself: the file is named by what it is.
+ * Asks the configured service what is said in a recording. Never rejects. The request contains
+ * nothing that the sender chose but the sound itself: the file is named by its format.
  */
 export async function transcribe(
   bytes: Uint8Array<ArrayBuffer>,
@@ -34,7 +36,8 @@ export async function transcribe(
   form.set('model', settings.model);
   form.set('response_format', 'json');
   form.set('file', new Blob([bytes], { type: type.mimeType }), `speech.${type.extension}`);
-  // As bytes and not as a stream: Node's fetch lets the end of a streamed form fail unseen.
+  // As bytes rather than a stream, because Node's fetch does not report when a streamed form fails
+  // at its end.
   const encoded = new Response(form);
   const contentType = encoded.headers.get('content-type') ?? '';
   const request = {

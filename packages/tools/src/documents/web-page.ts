@@ -1,12 +1,15 @@
 import { markupText } from './markup-text.ts';
 
-/** In a text that begins like this the rest is a page, too. */
+/** A text that begins like this is a page as a whole. */
 const WHOLE_PAGE =
   /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
-/** A piece of a page, such as a saved message: it begins and ends with an element. Markdown may begin with one, too. */
+/**
+ * A piece of a page, such as a saved message: it begins and ends with an element. Markdown may
+ * begin with one, too.
+ */
 const PIECE =
   /^\s*<(?:p|div|table|h[1-6]|ul|ol|article|section|main|center|font|meta|title|blockquote)\b[\s\S]*<\/[a-z][a-z0-9]*>\s*$/i;
-/** A tree of a larger page may take more memory than reading it may. In characters. */
+/** The tree of a larger page may take more memory than allowed. In characters. */
 const LARGEST_TREE = 600_000;
 
 /** Whether a text is HTML. */
@@ -14,7 +17,10 @@ export function isWebPage(text: string): boolean {
   return WHOLE_PAGE.test(text.slice(0, 4_096)) || PIECE.test(text);
 }
 
-/** The text of a page as the tools for the web read it: Markdown, with its title, without what a person does not see. */
+/**
+ * The text of a page as the web tools read it: Markdown with its title, without what a person does
+ * not see.
+ */
 export async function webPageText(html: string): Promise<string> {
   if (html.length > LARGEST_TREE) return markupText(html);
   const { htmlToMarkdown } = await import('../web/html-to-markdown.ts');

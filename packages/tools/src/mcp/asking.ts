@@ -1,11 +1,14 @@
 import { McpError } from './errors.ts';
 import { type Block, blockOf, ownValue } from './schema/json-block.ts';
 
-/** A server of July 2026 and later wants something before it does what a call asks for; it has done nothing yet. */
+/**
+ * A server of July 2026 and later needs something before it does what a call asks for; it has done
+ * nothing yet.
+ */
 export interface McpAsking {
-  /** Its requests as it sent them, each under the key by which it wants the answer. */
+  /** Its requests as it sent them, each under the key for its answer. */
   readonly asks: Readonly<Record<string, unknown>>;
-  /** Only the server knows what it means; it goes back unchanged. */
+  /** Only the server knows what it means; it is returned unchanged. */
   readonly state?: string;
 }
 
@@ -15,15 +18,18 @@ export interface McpReply {
   readonly state?: string | undefined;
 }
 
-/** The capabilities of Parley during a call: a form, or an address that the person opens. */
+/** Parley's capabilities during a call: a form, or a URL that the person opens. */
 export const CALL_CAPABILITIES = { elicitation: { form: {}, url: {} } } as const;
 
-/** The size of all that a server sends along with its requests: it is kept in the journal of the turn. */
+/**
+ * The size of everything that a server sends along with its requests, because it is stored in the
+ * journal of the turn.
+ */
 const MAX_CHARACTERS = 100_000;
 
 /**
- * The questions of a server in place of a result; null for a result. Throws McpError where it asks for more than is
- * kept.
+ * The questions of a server instead of a result; null for a result. Throws McpError when they are
+ * larger than what is stored.
  */
 export function askingIn(said: unknown): McpAsking | null {
   const block = blockOf(said);

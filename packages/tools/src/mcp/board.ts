@@ -14,13 +14,13 @@ export type McpState =
     }
   | { readonly kind: 'closed' };
 
-/** A server, how it is doing, and what it offers now: nothing unless it is connected. */
+/** A server, its state, and what it offers now: nothing unless it is connected. */
 export interface McpServerView extends McpCatalogue {
   readonly name: string;
   readonly state: McpState;
 }
 
-/** The most remarks that are logged; a server must not fill the log. */
+/** The most remarks that are logged, because a server must not fill the log. */
 const MAX_LOGGED = 20;
 
 /** The state of one server, "connecting" at first; logs and reports changes, not attempts. */
@@ -55,7 +55,7 @@ export function createBoard(
       report(refused, 'MCP server: some of what it offers was left out');
       report(changed, 'MCP server: some of what it offers was taken with changes');
     },
-    /** `wait` in ms from `now`. */
+    /** `wait` is in ms from `now`. */
     waiting(why: { reason: string; needsSignIn: boolean }, now: number, wait: number): void {
       const { reason, needsSignIn } = why;
       const signIn = needsSignIn && { needsSignIn };

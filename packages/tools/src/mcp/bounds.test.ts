@@ -3,7 +3,7 @@ import { boundedFetch, MAX_UNASKED_LINES, splitLines } from './bounds.ts';
 
 const LARGEST = 1_000;
 
-/** The amount that a bounded `fetch` reads of an answer that consists of many pieces. */
+/** How much a bounded `fetch` reads of an answer that consists of many pieces. */
 async function read(type: string, piece: string, pieces: number): Promise<number> {
   const bytes = new TextEncoder().encode(piece);
   let left = pieces;
@@ -40,7 +40,7 @@ describe('[D07] an answer of an MCP server over HTTP', () => {
 });
 
 describe('[D07] the lines of an MCP server', () => {
-  it('count from the last answer on, so that a talkative server may run for ever', () => {
+  it('are counted from the last answer on, so that a talkative server may run forever', () => {
     const taken: string[] = [];
     const take = splitLines({ bytes: LARGEST, lines: 3 }, (line) => {
       taken.push(line);

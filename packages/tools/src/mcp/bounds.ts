@@ -1,19 +1,23 @@
-/** Largest message of a server; a screenshot fits. In bytes. */
+/** The largest message of a server; a screenshot fits. In bytes. */
 export const LARGEST_MESSAGE = 16 * 1_024 * 1_024;
 
-/** Lines of a server without an answer among them; far more than a server reports of its progress in one call. */
+/**
+ * The number of lines of a server without an answer among them; far more than a server reports of
+ * its progress in one call.
+ */
 export const MAX_UNASKED_LINES = 10_000;
 
-/** Largest line, and how many lines may come in succession without an answer among them. */
+/** The largest line, and how many lines may come in succession without an answer among them. */
 interface LineBounds {
   readonly bytes: number;
   readonly lines: number;
 }
 
 /**
- * Puts lines together from pieces; pieces are joined once per line. `takeLine` says whether a line was an
- * answer to something that was asked.
- * @returns takes the next bytes; says which bound they exceed, and takes nothing any more then.
+ * Assembles lines from chunks; chunks are joined once per line. `takeLine` returns whether a line
+ * answered a request.
+ * @returns a function that accepts the next bytes and returns which limit they exceed, after which
+ * it accepts nothing more.
  */
 export function splitLines(
   bounds: LineBounds,
@@ -48,8 +52,8 @@ export function splitLines(
 }
 
 /**
- * A `fetch` whose answers are bounded: the whole of a document, each event of a stream and how many there
- * are. What exceeds `largest` bytes breaks off with an error, before it fills the memory.
+ * A `fetch` whose responses are limited: the whole of a document, and each event of a stream and
+ * their number. What exceeds `largest` bytes is aborted with an error, before it fills the memory.
  */
 export function boundedFetch(fetch: typeof globalThis.fetch, largest: number): typeof fetch {
   return async (input, init) => {
@@ -61,7 +65,10 @@ export function boundedFetch(fetch: typeof globalThis.fetch, largest: number): t
   };
 }
 
-/** Counts bytes; in a stream of events, an empty line restarts the count, and the events are counted. */
+/**
+ * Counts bytes; in a stream of events, an empty line restarts the count, and the events are
+ * counted.
+ */
 function bound(largest: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   let events = 0;

@@ -4,17 +4,17 @@ import { cleanLine } from './clean.ts';
 import { type Block, blockOf, ownValue, toTexts } from './schema/json-block.ts';
 import { type ArgumentShape, type CleanSchema, offerSchema } from './schema/offer-schema.ts';
 
-/** A tool of a server, cleaned: nothing of it can be mistaken for text of Parley. */
+/** A tool of a server, cleaned: nothing in it can be mistaken for text of Parley. */
 export interface McpTool {
   /** As the server calls it; sent back to it and never shown. */
   readonly name: string;
-  /** One line; empty where the server says nothing. */
+  /** One line; empty when the server says nothing. */
   readonly description: string;
   /** The schema of its arguments, always an object. */
   readonly schema: CleanSchema;
-  /** The mapping of a model's arguments to those of the server; absent where they are the same. */
+  /** Maps a model's arguments to those of the server; absent when they are the same. */
   readonly shape?: ArgumentShape;
-  /** The server says that it changes nothing. It may lie. */
+  /** Whether the server says that it changes nothing. It may lie. */
   readonly readOnly: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface McpPrompt {
   readonly arguments: readonly McpPromptArgument[];
 }
 
-/** Something a server offers that is not used, or not all of it, and why. */
+/** Something that a server offers and that is not used, or not completely, and why. */
 export interface McpRemark {
   readonly what: string;
   readonly reason: string;
@@ -42,7 +42,7 @@ export interface McpRemark {
 export interface McpCatalogue {
   readonly tools: readonly McpTool[];
   readonly prompts: readonly McpPrompt[];
-  /** It has resources, which are listed when they are asked for. */
+  /** Whether it has resources, which are listed on demand. */
   readonly hasResources: boolean;
   /** Left out. */
   readonly refused: readonly McpRemark[];

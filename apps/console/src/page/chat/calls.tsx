@@ -13,7 +13,7 @@ export function Calls({ calls, isLive }: CallsProps): VNode | null {
   if (calls.length === 0) return null;
   return (
     <details class="calls" open={isLive}>
-      <summary>{isLive ? 'At work' : callsSummary(calls)}</summary>
+      <summary>{isLive ? 'Working' : callsSummary(calls)}</summary>
       <ul>
         {calls.map(({ callId, tool, about, state, ms }) => (
           <li key={callId} class={`is-${state}`}>

@@ -8,6 +8,7 @@ import { amount, counted, momentOf, spanOf } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
+import { ModeChoice, ModelChoice } from './answering.tsx';
 import type { InboxState } from './inbox-state.ts';
 import { conversationLabel } from './rows.ts';
 
@@ -102,48 +103,23 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
   );
 }
 
-const MODES = ['agent', 'ask', 'plan'] as const;
-
 /** Does what the commands of a chat do. */
 function Controls({ report }: { readonly report: ConversationReport }): VNode {
-  const { id, mode, model, models, usualModel, state } = report;
+  const { id, state } = report;
   const { outcome, run } = useWork();
   const change = <Name extends OperationName>(name: Name, input: InputOf<Name>): void =>
     run(() => order(name, input));
-  const others = model === null || models.includes(model) ? models : [...models, model];
   return (
     <>
       <div class="actions conversation-controls">
-        <label>
-          Mode
-          <select
-            class="field"
-            value={mode}
-            onChange={({ currentTarget: { value } }) => {
-              const to = MODES.find((one) => one === value);
-              if (to !== undefined) change('conversations/set-mode', { id, mode: to });
-            }}
-          >
-            {MODES.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Model
-          <select
-            class="field"
-            value={model ?? ''}
-            onChange={({ currentTarget: { value } }) =>
-              change('conversations/set-model', { id, model: value === '' ? null : value })
-            }
-          >
-            <option value="">{usualModel} (settings)</option>
-            {others.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <ModeChoice
+          mode={report.mode}
+          onChoose={(mode) => change('conversations/set-mode', { id, mode })}
+        />
+        <ModelChoice
+          of={report}
+          onChoose={(model) => change('conversations/set-model', { id, model })}
+        />
         {state !== 'idle' && (
           <ConfirmButton
             label="Stop"

@@ -99,7 +99,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
   };
   return (
     <form
-      class="reply"
+      class="composer"
       onSubmit={(event) => {
         event.preventDefault();
         send();
@@ -122,7 +122,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
           send();
         }}
       />
-      <div class="reply-bar">
+      <div class="composer-bar">
         <span class="segments" role="group" aria-label="Write as">
           {VOICES.map(([voice, nameOf]) => (
             <button

@@ -32,13 +32,14 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
   if (id === '') {
     return (
       // The list is the main part of the page.
-      <div class="talk">
+      <section class="talk" aria-label="Conversation">
         <p class="nothing">Select a conversation. Reading it doesn't send anything.</p>
-      </div>
+      </section>
     );
   }
   return (
     <main class="talk">
+      <h2 class="visually-hidden">Messages</h2>
       <DataScope key={`${id} ${message}`}>
         <Messages id={id} found={message === '' ? null : { message, at: Number(at) || 0 }} />
         <ReplyTo id={id} />
@@ -175,13 +176,13 @@ interface MessageProps {
 
 /** The messages of one side, rendered as in the chat. */
 function Message({ conversation, message }: MessageProps): VNode {
-  const { at, direction, state, error, why, text } = message;
+  const { at, direction, state, error, why, text, isNotice } = message;
   const [isAsked, setAsked] = useState(false);
   const who = writerOf(message);
   return (
     <article
       aria-label={`${who}, ${momentOf(at)}`}
-      class={direction === 'out' ? 'answer' : 'theirs'}
+      class={direction === 'out' ? `answer ${isNotice ? 'is-notice' : ''}` : 'theirs'}
     >
       <p class="note">
         <b>{who}</b>
@@ -203,15 +204,16 @@ function Message({ conversation, message }: MessageProps): VNode {
 }
 
 /** The author of a message: a person, the agent, a person in its place, or Parley itself. */
-function writerOf({ direction, from, trigger, writtenBy }: ShownMessage): string {
+function writerOf({ direction, from, trigger, writtenBy, isNotice }: ShownMessage): string {
   if (writtenBy !== null) {
     return writtenBy.as === 'self' ? writtenBy.name : `${writtenBy.name}, as the agent`;
   }
+  if (isNotice) return 'Parley';
   return direction === 'out' ? 'Answer' : (from ?? `Parley (${trigger})`);
 }
 
 function Body({ conversation, message }: MessageProps): VNode {
-  const { id, direction, text, html, files } = message;
+  const { id, direction, text, html, files, state } = message;
   const folder = `/api/conversations/${encodeURIComponent(conversation)}/files/${id.slice(1)}`;
   // The bytes of what was sent are not kept for this view.
   const isKept = direction === 'in';
@@ -223,7 +225,7 @@ function Body({ conversation, message }: MessageProps): VNode {
         </div>
       )}
       {(html === null || html === '') && text !== '' && (
-        <div class={direction === 'in' ? 'bubble' : ''}>
+        <div class={direction === 'in' ? `bubble ${state === 'command' ? 'is-command' : ''}` : ''}>
           <Said look="said-text is-plain">{text}</Said>
         </div>
       )}

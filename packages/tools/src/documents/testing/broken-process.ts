@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
-/** For tests: in place of the process that reads a document. What it does stands in the document. */
+/** For tests: replaces the process that reads a document. The document says what it does. */
 const deeds: Readonly<Record<string, () => unknown>> = {
   crash: () => process.kill(process.pid, 'SIGSEGV'),
   exit: () => process.exit(1),

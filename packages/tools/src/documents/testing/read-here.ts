@@ -3,8 +3,9 @@ import { refuseDocument } from '../document-text.ts';
 import { extractText } from '../extract-text.ts';
 
 /**
- * Reads a document in the process of the test, with the function that a process of its own runs in production. Starting
- * that process costs 0.2 s of processor, and tests of the text do not need it.
+ * Reads a document in the test's process, with the function that a separate process runs in
+ * production. Starting that process takes 0.2 s of processor time, which tests of the text do not
+ * need.
  */
 export const readHere: ReadDocument = async ({ load, from = 0, characters }) => {
   const bytes = await load();

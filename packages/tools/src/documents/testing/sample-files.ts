@@ -8,7 +8,7 @@ export function zipOf(members: Readonly<Record<string, string>>): Uint8Array {
   );
 }
 
-/** For tests: a Word document with one paragraph a line. */
+/** For tests: a Word document with one paragraph per line. */
 export function aDocx(lines: readonly string[]): Uint8Array {
   const paragraphs = lines.map((line) => `<w:p><w:r><w:t>${line}</w:t></w:r></w:p>`).join('');
   return zipOf({
@@ -18,7 +18,7 @@ export function aDocx(lines: readonly string[]): Uint8Array {
   });
 }
 
-/** For tests: a workbook with one sheet whose cells hold text or numbers. */
+/** For tests: a workbook with one sheet whose cells contain text or numbers. */
 export function anXlsx(rows: readonly (readonly (string | number)[])[]): Uint8Array {
   const cell = (value: string | number, at: string) =>
     typeof value === 'number'
@@ -39,7 +39,7 @@ export function anXlsx(rows: readonly (readonly (string | number)[])[]): Uint8Ar
 const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const PACKAGE = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"';
-/** For tests: all of a workbook but its one sheet, which is called Sales. */
+/** For tests: all of a workbook except its only sheet, which is called Sales. */
 const XLSX_PARTS = {
   '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
   '_rels/.rels': `<Relationships ${PACKAGE}><Relationship Id="r1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
@@ -95,12 +95,15 @@ export function aPdf(pages: readonly string[], more = ''): Uint8Array {
   return strToU8(file);
 }
 
-/** For tests: what `aPdf` is given so that it asks for a password. */
+/** For tests: passed to `aPdf` so that the file asks for a password. */
 export const LOCKED = `/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <${'ab'.repeat(32)}> /U <${'cd'.repeat(32)}> >> /ID [<00> <00>]`;
 
 const MB = 1_024 * 1_024;
 
-/** Pressed bytes that unpack to `unit` many times over, and how many; made without unpacking them. */
+/**
+ * Compressed bytes that unpack to `unit` many times over, and how many; created without unpacking
+ * them.
+ */
 function flood(unit: string, megabytes: number) {
   const block = Buffer.from(unit.repeat(Math.floor(MB / Buffer.byteLength(unit))));
   const pressed = deflateRawSync(block, { finishFlush: constants.Z_FULL_FLUSH });
@@ -118,14 +121,14 @@ export function pdfBomb(megabytes: number): Uint8Array {
     '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << >> >>',
     `<< /Length ${data.length} /Filter /FlateDecode >>\nstream\n${data.toString('latin1')}\nendstream`,
   ].map((object, at) => `${at + 1} 0 obj\n${object}\nendobj\n`);
-  // Without a table of its objects: readers look for them.
+  // Without an object table, which readers then rebuild.
   const file = `%PDF-1.4\n${objects.join('')}trailer\n<< /Size 5 /Root 1 0 R >>\n%%EOF\n`;
   return Uint8Array.from(Buffer.from(file, 'latin1'));
 }
 
 /**
- * For tests: an archive with some members, and one that begins with `start` and goes on with `unit` for
- * many megabytes. `claimed`: the bytes that its directory says it has.
+ * For tests: an archive with some members, and one that begins with `start` and continues with
+ * `unit` for many megabytes. `claimed`: the number of bytes that its directory declares.
  */
 export function zipBomb(
   big: { name: string; start?: string; unit: string; megabytes: number; claimed?: number },
