@@ -20,59 +20,69 @@ export const TelegramSettings = z
     apiRoot: z
       .url({ protocol: /^https?$/, error: 'an http or https address' })
       .default(`https://${TELEGRAM}`)
-      .describe('Bot API server; only for a server of your own or a proxy.')
+      .describe(
+        'Address of the Bot API server. Change it only for a self-hosted server or a proxy.',
+      )
       .meta({ title: 'Bot API server' }),
     localServer: z
       .boolean()
       .default(false)
-      .describe('apiRoot is a Bot API server of your own in local mode, which takes larger files.')
+      .describe(
+        'Whether apiRoot is a self-hosted Bot API server in local mode, which accepts larger files.',
+      )
       .meta({ title: 'Local Bot API server' }),
     localFiles: z
       .string()
-      .refine((path) => isAbsolute(path), 'the whole path of a directory')
+      .refine((path) => isAbsolute(path), 'the absolute path of a directory')
       .optional()
       .describe(
-        'With localServer: its directory, to read files there; without it they come over http.',
+        'Directory of the local server, to read its files from disk. If not set, they are downloaded over http.',
       )
       .meta({ title: 'Folder of the local server' }),
     linkPreviews: z
       .boolean()
       .default(false)
-      .describe('Let Telegram fetch and show pages that answers link to.')
+      .describe('Let Telegram show previews of pages that answers link to.')
       .meta({ title: 'Link previews' }),
     pace: z
       .boolean()
       .default(true)
-      .describe('Keep to the rates Telegram grants bots; false only for a server without them.')
+      .describe(
+        'Respect Telegram’s rate limits for bots. Turn this off only for a server without limits.',
+      )
       .meta({ title: 'Respect rate limits' }),
     growInGroups: z
       .boolean()
       .default(true)
-      .describe('Show longer answers in groups while they are written, by edits of their message.')
+      .describe(
+        'Show longer answers in groups while they are being written, by editing their message.',
+      )
       .meta({ title: 'Stream answers in groups' }),
     richMessages: z
       .boolean()
       .default(false)
       .describe(
-        'Send answers with tables, headings or formulas as rich messages; some clients show those as an empty bubble.',
+        'Send answers with tables, headings or formulas as rich messages. Some clients show these as an empty bubble.',
       )
       .meta({ title: 'Rich messages' }),
     webhook: z
       .strictObject({
         url: z
           .url({ protocol: /^https$/, error: 'an https address' })
-          .describe('Where Telegram reaches /channels/telegram/<account>/ of this gateway.')
+          .describe(
+            'Public address under which Telegram reaches /channels/telegram/<account>/ of this gateway.',
+          )
           .meta({ title: 'Public address' }),
         secret: z
           .string()
           .regex(/^[\w-]{16,256}$/, '16 to 256 letters, digits, _ or -')
           .describe(
-            'Telegram shows it with each call. Keep it in the environment, not in the file.',
+            'Telegram sends it with each call. Keep it in the environment, not in the file.',
           )
           .meta({ title: 'Webhook secret' }),
       })
       .optional()
-      .describe('Let Telegram call this gateway; without it Parley asks Telegram for messages.')
+      .describe('Let Telegram call this gateway. If not set, Parley polls Telegram for messages.')
       .meta({ title: 'Receive messages by webhook' }),
   })
   .refine(({ apiRoot, localServer }) => !localServer || new URL(apiRoot).hostname !== TELEGRAM, {

@@ -32,7 +32,7 @@ describe('settings of a WhatsApp account', () => {
     [{ url: 'ws://127.0.0.1.example.org/' }, 'an address that begins with wss://'],
     [{ url: 'https://web.whatsapp.com' }, 'an address that begins with wss://'],
     [{ version: '2.3000' }, 'a version such as 2.3000.1027934701'],
-    [{ browser: '' }, 'a name, not empty'],
+    [{ browser: '' }, 'a name that is not empty'],
     [{ number: '491500000001' }, 'number'],
   ])('refuse %o', (settings, words) => {
     expect(WhatsAppSettings.safeParse(settings).error?.message).toContain(words);

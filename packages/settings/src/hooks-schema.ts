@@ -72,7 +72,7 @@ const Hook = z
   })
   .refine(({ action, instruction }) => action !== 'job' || instruction !== undefined, {
     path: ['instruction'],
-    error: 'what is to be done with each event',
+    error: 'instructions for each event',
   })
   .refine(({ action, task }) => action !== 'job' || task === undefined, {
     path: ['task'],

@@ -225,7 +225,7 @@ describe('buttons on Discord', () => {
   });
 
   it.each([
-    ['decided at once', forEver, { settled: true } as const, 0],
+    ['decided immediately', forEver, { settled: true } as const, 0],
     ['decided, but slowly', notAtAll, { settled: true } as const, 0],
     ['declined', forEver, { declined: 'That is for my owner.' }, 1],
     ['not decided', forEver, {}, 1],
