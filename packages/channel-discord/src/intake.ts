@@ -121,7 +121,7 @@ export class Intake {
     this.#push(channelId, async () => {
       const { chat } = await this.#deps.findPlace(channelId);
       const event = { chatId: chat.id, messageId, at: snowflakeTime(messageId) };
-      await this.#deps.ignored(event, 'Discord sent this message in a form that is not known');
+      await this.#deps.ignored(event, 'Discord sent this message in an unknown form');
     });
   }
 

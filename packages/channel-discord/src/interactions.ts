@@ -77,7 +77,7 @@ async function readInteraction(
       await recordIgnored(
         deps,
         { chatId: ids.channel_id, messageId: ids.id, at: clock() },
-        'an interaction in a form that is not known',
+        'an interaction in an unknown form',
       );
     return undefined;
   }

@@ -260,7 +260,7 @@ export class Receiver {
     const { id, channel_id, guild_id } = EventIds.parse(d);
     const event = { chatId: channel_id ?? guild_id ?? '0', messageId: id ?? `${t} ${s}` };
     try {
-      await ignored({ ...event, at: clock() }, `Discord sent ${t} in a form that is not known`);
+      await ignored({ ...event, at: clock() }, `Discord sent ${t} in an unknown form`);
     } catch (failure) {
       log.warn({ event: t, reason: reasonOf(failure) }, 'the event could not be recorded');
     }

@@ -43,7 +43,10 @@ export function createBusinessAccounts({ api, log }: BusinessDeps) {
       const failure = callFailureOf(thrown);
       const isForGood = failure.kind === 'refused' && failure.code >= 400 && failure.code < 429;
       if (!isForGood) throw thrown;
-      log.warn({ connection: id, reason: failure.reason }, 'a business connection is not known');
+      log.warn(
+        { connection: id, reason: failure.reason },
+        'a business connection could not be looked up',
+      );
       return undefined;
     }
   };

@@ -82,7 +82,7 @@ export function createIntake(deps: IntakeDeps): Intake {
       if (!parsed.success) {
         const facts = { update: update.update_id, reason: parsed.error.message };
         log.warn(facts, 'update not understood');
-        await noteUpdate(deps, update, 'it has another form than Telegram documents');
+        await noteUpdate(deps, update, 'its form differs from what Telegram documents');
         return;
       }
       const fields = lostFields(content, parsed.data);
@@ -94,7 +94,7 @@ export function createIntake(deps: IntakeDeps): Intake {
         // Telegram would deliver the update again forever, and it would block all later ones.
         if (!isOurDefect(error)) throw error;
         log.error({ update: update.update_id, reason: reasonOf(error) }, 'update not taken');
-        await noteUpdate(deps, update, 'Parley cannot store what it says');
+        await noteUpdate(deps, update, 'its content cannot be stored');
       }
     };
   const messages = createMessageReaders(deps, receive);

@@ -128,7 +128,7 @@ export function toInbound(message: RawMessage, known: MessageFacts): Inbound {
   });
   return checked.success
     ? { kind: 'message', message: checked.data }
-    : { kind: 'nothing', reason: 'its ids are not those of a message' };
+    : { kind: 'nothing', reason: 'its ids are not valid message ids' };
 }
 
 /** The contract's limit of files. */

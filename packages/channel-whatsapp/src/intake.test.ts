@@ -172,14 +172,18 @@ describe('a disappearing-messages timer', () => {
 describe('a stanza of WhatsApp', () => {
   const enc = [{ tag: 'enc', attrs: {} }];
   it.each([
-    ['an assistant', { from: '867051314767696@bot' }, 'a message of an assistant of WhatsApp'],
+    ['an assistant', { from: '867051314767696@bot' }, 'a message of a WhatsApp assistant'],
     [
       'an assistant in a group',
       { from: GROUP, participant: '867051314767696@bot' },
-      'a message of an assistant of WhatsApp',
+      'a message of a WhatsApp assistant',
     ],
-    ['an app of another company', { from: '7-x@interop' }, 'its sender is no person of WhatsApp'],
-    ['nobody in a group', { from: GROUP }, 'its sender is no person of WhatsApp'],
+    [
+      'an app of another company',
+      { from: '7-x@interop' },
+      'its sender is not a person on WhatsApp',
+    ],
+    ['nobody in a group', { from: GROUP }, 'its sender is not a person on WhatsApp'],
   ])('[F07] [F16] from %s is ignored with a reason', (_what, attrs, reason) => {
     const stanza = { tag: 'message', attrs: { ...attrs, id: 'A1' }, content: enc };
     expect(unseenIn(stanza)).toEqual({ kind: 'ignored', reason });

@@ -227,7 +227,7 @@ async function admitChange(
     return noteIgnored(
       deps,
       { raw, sender },
-      `${what} of a message that is answered, or not theirs`,
+      `${what} of a message that was already answered, or that is not theirs`,
     );
   }
   if (change.kind === 'deleted') {

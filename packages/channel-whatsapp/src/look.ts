@@ -168,7 +168,7 @@ function readNothing({ content, holds, target }: Unwrapped): Look {
   return { kind: 'shown', shown: { ...NOTHING, unread: [holds], target } };
 }
 
-const AIMLESS = 'a change or a reaction that does not say of which message';
+const AIMLESS = 'a change or a reaction that names no message';
 
 const NOTHING: Shown = {
   words: '',

@@ -33,7 +33,7 @@ export function unseenIn({ attrs, content }: BinaryNode): Unseen | undefined {
   const what = PHONES_ALONE.get(type);
   if (what !== undefined) return { kind: 'unread', what };
   return type === 'bot_unavailable_fanout'
-    ? { kind: 'ignored', reason: 'an answer of an assistant of WhatsApp' }
+    ? { kind: 'ignored', reason: 'an answer of a WhatsApp assistant' }
     : undefined;
 }
 
@@ -51,8 +51,8 @@ function reasonToIgnore(from: string): string | undefined {
 function reasonToIgnoreSender(sender: string): string | undefined {
   if (personJid(sender) !== undefined) return undefined;
   return sender.endsWith('@bot')
-    ? 'a message of an assistant of WhatsApp'
-    : 'its sender is no person of WhatsApp';
+    ? 'a message of a WhatsApp assistant'
+    : 'its sender is not a person on WhatsApp';
 }
 
 interface NoteDeps {

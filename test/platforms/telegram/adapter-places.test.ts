@@ -182,8 +182,8 @@ describe('an update that Parley cannot read', () => {
     await adapter.start();
     await double.waitFor(() => received.length === 1);
     expect(ignored.map(({ event: { chatId }, reason }) => [chatId, reason])).toEqual([
-      [String(ANN), 'it has another form than Telegram documents'],
-      [String(ANN), 'it has another form than Telegram documents'],
+      [String(ANN), 'its form differs from what Telegram documents'],
+      [String(ANN), 'its form differs from what Telegram documents'],
     ]);
   });
 });

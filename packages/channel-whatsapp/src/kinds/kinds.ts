@@ -141,16 +141,16 @@ export const KINDS: Kinds = {
   keepInChatMessage: ignored('a message was kept in a disappearing chat, or released again'),
   pinInChatMessage: ignored('a message was pinned or unpinned'),
   limitSharingMessage: ignored('sharing from the chat was limited or allowed'),
-  albumMessage: ignored('the start of an album, whose files follow as messages of their own'),
+  albumMessage: ignored('the start of an album; its files follow as separate messages'),
   chat: ignored('an entry of the list of chats'),
   stickerSyncRmrMessage: ignored('stickers were synchronized between devices'),
   messageHistoryBundle: ignored('earlier messages were shared with a new member of the group'),
   messageHistoryNotice: ignored('earlier messages were shared with a new member of the group'),
   statusNotificationMessage: ignored('a status was shared or answered'),
   deviceSentMessage: ignored('a copy of a message that somebody wrote on another of their devices'),
-  senderKeyDistributionMessage: silent('keys of a group, which come with a message'),
-  fastRatchetKeySenderKeyDistributionMessage: silent('keys of a group, which come with a message'),
-  messageContextInfo: silent('facts about the message beside it'),
+  senderKeyDistributionMessage: silent('keys of a group, sent along with a message'),
+  fastRatchetKeySenderKeyDistributionMessage: silent('keys of a group, sent along with a message'),
+  messageContextInfo: silent('metadata of the message'),
 };
 
 function wrapper<Marks extends WrapperMarks>(holds: string, marks?: Marks) {
@@ -177,7 +177,7 @@ export type ProtocolKind =
 export type ProtocolType = keyof typeof proto.Message.ProtocolMessage.Type;
 
 const OWN_DEVICES = ignored('the devices of an account synchronize');
-const ASSISTANTS = ignored('a setting of the assistants of WhatsApp');
+const ASSISTANTS = ignored('a setting of the WhatsApp assistants');
 
 /** `read` means an edit, a deletion, or the timer of the chat. */
 export const PROTOCOL_KINDS: Readonly<Record<ProtocolType, ProtocolKind>> = {
@@ -186,13 +186,13 @@ export const PROTOCOL_KINDS: Readonly<Record<ProtocolType, ProtocolKind>> = {
   EPHEMERAL_SETTING: { is: 'read' },
   STATUS_MENTION_MESSAGE: { is: 'named', what: 'a status that mentions this account' },
   REMINDER_MESSAGE: ignored('a reminder that WhatsApp itself wrote'),
-  SHARE_PHONE_NUMBER: ignored('they shared their phone number, which comes with their messages'),
+  SHARE_PHONE_NUMBER: ignored('they shared their phone number, which their messages contain'),
   LIMIT_SHARING: ignored('sharing from the chat was limited or allowed'),
   GROUP_MEMBER_LABEL_CHANGE: ignored('the label of a member of the group was changed'),
   CLOUD_API_THREAD_CONTROL_NOTIFICATION: ignored(
     'a business passed the chat on to another program',
   ),
-  MEDIA_NOTIFY_MESSAGE: ignored('a file was uploaded, whose message comes by itself'),
+  MEDIA_NOTIFY_MESSAGE: ignored('a file was uploaded; its message arrives separately'),
   EPHEMERAL_SYNC_RESPONSE: OWN_DEVICES,
   HISTORY_SYNC_NOTIFICATION: OWN_DEVICES,
   APP_STATE_SYNC_KEY_SHARE: OWN_DEVICES,
