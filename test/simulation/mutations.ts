@@ -1,4 +1,5 @@
 import { CHOSEN_MUTATIONS } from './chosen-mutations.ts';
+import { TAKEOVER_MUTATIONS } from './takeover-mutations.ts';
 
 /** A fault that is planted in the product, to see that the simulation notices it. */
 export interface Mutation {
@@ -337,4 +338,5 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   ...CHOSEN_MUTATIONS,
+  ...TAKEOVER_MUTATIONS,
 ];

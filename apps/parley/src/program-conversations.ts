@@ -22,7 +22,7 @@ interface Page {
 export function describeConversations(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/conversations.ts'));
   const what = 'list the chats of all channels, take one over, write into it, or hand it back';
-  const group = withJson(add(program, 'conversations', what));
+  const group = withJson(add(program, 'conversations', what)).alias('conversation');
   paged(addDefault(group, 'list', 'list conversations, newest first')).action(
     ({ limit, before }: Page) => work((m, cli) => m.listConversations(cli, limit, before)),
   );

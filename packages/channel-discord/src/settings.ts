@@ -61,6 +61,7 @@ export const DiscordSettings = z
       .describe('Address of the Discord API. Change it only for a proxy or a test.')
       .meta({ title: 'Discord API address' }),
   })
+  .describe('A bot in servers, threads and direct messages.')
   .meta({ title: 'Discord' });
 export type DiscordSettings = z.infer<typeof DiscordSettings>;
 

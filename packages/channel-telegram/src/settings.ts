@@ -89,6 +89,7 @@ export const TelegramSettings = z
     path: ['apiRoot'],
     error: 'the address of your own server, as localServer is true',
   })
+  .describe('A bot in direct chats, groups and channels.')
   .meta({ title: 'Telegram' });
 export type TelegramSettings = z.infer<typeof TelegramSettings>;
 

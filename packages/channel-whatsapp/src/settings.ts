@@ -51,6 +51,7 @@ export const WhatsAppSettings = z
       .describe('WhatsApp Web version to use if the built-in one is refused with 405.')
       .meta({ title: 'WhatsApp Web version' }),
   })
+  .describe('A linked device of a WhatsApp account, in chats and groups.')
   .meta({ title: 'WhatsApp' });
 export type WhatsAppSettings = z.infer<typeof WhatsAppSettings>;
 

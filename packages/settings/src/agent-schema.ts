@@ -233,7 +233,7 @@ const SERVICE = {
   baseUrl: z
     .url({ protocol: /^https?$/, error: 'a web address, such as http://127.0.0.1:8000/v1' })
     .describe('Of a service that speaks OpenAI’s protocol; usually ends in /v1.'),
-  apiKey: z.string().min(1).optional(),
+  apiKey: z.string().min(1).optional().describe('Only if the service needs one.'),
 };
 
 const Transcription = z

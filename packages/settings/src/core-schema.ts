@@ -50,7 +50,7 @@ const Cluster = z
       .default([])
       .describe('More nodes to begin with: host:port, 6379 without a port.'),
   })
-  .describe('`url` is one node of a Redis Cluster; the others are found by it.');
+  .describe('For a Redis Cluster: `url` is one of its nodes, which names the others.');
 
 /** `queue`: wake-ups and live events between processes. */
 const Queue = z
@@ -147,9 +147,9 @@ const Retention = section('How long things are kept. Recorded prompts have inspe
 const Identity = section(
   'What every agent is called; overrides the agent’s own settings and IDENTITY.md.',
   {
-    name: z.string().min(1).max(80).optional(),
-    role: z.string().min(1).max(200).optional(),
-    emoji: z.string().min(1).max(16).optional(),
+    name: z.string().min(1).max(80).optional().describe('What all agents are called.'),
+    role: z.string().min(1).max(200).optional().describe('What they are, in a few words.'),
+    emoji: z.string().min(1).max(16).optional().describe('A sign beside their name.'),
   },
 );
 
@@ -196,7 +196,10 @@ const Http = section('Where the web page, health and metrics are served.', {
 });
 
 const Log = section('Structured logs.', {
-  level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  level: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('The least important lines that are logged; silent logs none.'),
   format: choice(['auto', 'pretty', 'json'], 'auto: pretty in a terminal, JSON elsewhere.'),
   keepMegabytes: wholeNumber(
     { min: 0, max: 1_000, default: 16 },

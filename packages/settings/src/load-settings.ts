@@ -22,7 +22,12 @@ import {
   type JsonSchema,
 } from './json-schema.ts';
 import { chooseProfile } from './profiles.ts';
-import { collectSecrets, type Environment, resolveReferences } from './secrets.ts';
+import {
+  collectSecrets,
+  type Environment,
+  type MissingSecret,
+  resolveReferences,
+} from './secrets.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './settings-file.ts';
 import { newestVersion, SETTINGS_STEPS } from './settings-steps.ts';
 import {
@@ -43,6 +48,10 @@ export interface LoadSettingsOptions<Model>
     Pick<ForeignSchemas, 'channelSchemas'>,
     ModelForms<Model> {
   readonly env: Environment;
+  /**
+   * For readers of settings other than secrets: returns a stand-in for a secret file that is missing.
+   */
+  readonly missingSecret?: MissingSecret | undefined;
   /** Profiles that come with Parley; those in `profiles/` of the data folder take precedence. */
   readonly houseProfiles?: string;
   /** The available channels with the forms of their ids; without it ids are used as written. */
@@ -213,14 +222,20 @@ function profilePlace({
   dataFolder,
   houseProfiles,
   env,
+  missingSecret,
   modelSchema,
 }: LoadSettingsOptions<unknown>) {
   const folders = [join(resolve(dataFolder), 'profiles'), houseProfiles ?? HOUSE_PROFILES];
-  return { folders, env, modelSchema };
+  return { folders, env, modelSchema, missingSecret };
 }
 
 function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknown>) {
-  const resolved = resolveReferences(document.value, options.env, options.file);
+  const resolved = resolveReferences(
+    document.value,
+    options.env,
+    options.file,
+    options.missingSecret,
+  );
   const { channelIds: forms } = options;
   const normalized =
     forms === undefined

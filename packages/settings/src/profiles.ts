@@ -6,7 +6,12 @@ import { type Checked, checkValue, nearestWord, oneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
 import { allowedAt, profileJsonSchema } from './json-schema.ts';
-import { collectSecrets, type Environment, resolveReferences } from './secrets.ts';
+import {
+  collectSecrets,
+  type Environment,
+  type MissingSecret,
+  resolveReferences,
+} from './secrets.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
   type Block,
@@ -73,6 +78,7 @@ export interface ProfileScope {
   /** The first folder that contains the file is used. */
   readonly folders: readonly string[];
   readonly env: Environment;
+  readonly missingSecret?: MissingSecret | undefined;
   readonly modelSchema: z.ZodType;
 }
 
@@ -119,7 +125,7 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
   if (document.kind === 'broken') {
     return { kind: 'bad', problems: document.problems, warnings: [], secrets: [], files: [] };
   }
-  const resolved = resolveReferences(document.value, place.env, file);
+  const resolved = resolveReferences(document.value, place.env, file, place.missingSecret);
   const secrets = collectSecrets(resolved);
   const { files } = resolved;
   const source: SettingsSource = {

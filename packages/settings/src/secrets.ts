@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
@@ -24,6 +25,11 @@ const DEEPEST = 32;
 
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The content to use for a missing file that a reference names; undefined reports it as a problem.
+ */
+export type MissingSecret = (file: string) => string | undefined;
 
 /** A reference that cannot be resolved. */
 export interface ReferenceProblem {
@@ -59,7 +65,12 @@ export interface Resolved {
  * every text; `$${` is a literal `${`. A key without a value, as remains of a section whose lines
  * are commented out, is left out; a channel or agent without a value means its defaults.
  */
-export function resolveReferences(root: Block, env: Environment, settingsFile: string): Resolved {
+export function resolveReferences(
+  root: Block,
+  env: Environment,
+  settingsFile: string,
+  missing: MissingSecret = () => undefined,
+): Resolved {
   const outside = new Map<string, string>();
   const pieces: OutsidePiece[] = [];
   const problems: ReferenceProblem[] = [];
@@ -99,6 +110,8 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
         }
         return found.text;
       }
+      const standIn = file === undefined || existsSync(file) ? undefined : missing(file);
+      if (standIn !== undefined) return standIn;
       problems.push({ path, raw, ...found.problem });
       return match;
     });

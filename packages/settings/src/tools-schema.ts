@@ -141,7 +141,12 @@ const Search = section('Search engines; without one the agent cannot search.', {
     .optional()
     .describe('A search engine that you can run yourself; asked first.'),
   brave: z
-    .strictObject({ apiKey: z.string().min(1), baseUrl: WebAddress.optional() })
+    .strictObject({
+      apiKey: z.string().min(1).describe('Key of the Brave Search API.'),
+      baseUrl: WebAddress.optional().describe(
+        'Another address than Brave’s own; only for a proxy.',
+      ),
+    })
     .optional()
     .describe('Brave Search; asked where there is no SearXNG, or it fails.'),
 });

@@ -202,6 +202,7 @@ export const MIGRATIONS: readonly Migration[] = (
     [37, 'view-once files'],
     [38, 'names'],
     [39, 'takeovers'],
+    [40, 'takeovers and older workers'],
   ] as const
 ).map(([number, name]) => ({
   number,

@@ -61,7 +61,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const view = viewOf(route.value) ?? (hasChat ? undefined : viewOf({ view: START, args: [] }));
   const place = placeOf(view);
   const waiting = useWaiting(me, isOnline);
-  const mayAsk = isOnline && me !== null && missingRole(me, '/api/agents/list') === null;
+  const mayAsk = isOnline && me !== null && missingRole(me, 'agents/list') === null;
   const agents = useAgentsAt(route.value, view?.agent, mayAsk);
   const chatting = infoOfAgent(answererOf(agents.all, client.chat.value), usual);
   const agent = view === undefined ? chatting : infoOfAgent(agents.chosen, usual);
@@ -188,7 +188,7 @@ function Notes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
   return (
     <>
       {unlinked.length > 0 && shown !== 'channels' && shown !== 'setup' && (
-        <p class="frame-note" role="status">
+        <p class="card frame-note" role="status">
           {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its phone.{' '}
           <a href={hrefOf('channels', 'code')}>Show the code</a>
         </p>
@@ -291,7 +291,7 @@ function SettingsNote({ afterRestart, problems }: GatewayStatus['settings']): VN
       ? 'The settings file has a mistake; the settings from before are used.'
       : `${afterRestart.join(', ')}: saved, but used from the next start only.`;
   return (
-    <p class="frame-note" role="status">
+    <p class="card frame-note" role="status">
       {text} <a href={hrefOf('settings')}>Open the settings</a>
     </p>
   );

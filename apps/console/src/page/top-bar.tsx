@@ -54,8 +54,8 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
       {choice}
       {isOther && (
         <>
-          <span class="pill wide">{row.mode} mode</span>
-          {row.model !== null && <span class="pill wide">{row.model}</span>}
+          <span class="badge wide">{row.mode} mode</span>
+          {row.model !== null && <span class="badge wide">{row.model}</span>}
         </>
       )}
       <span class={`hint link is-${link}`}>
@@ -63,7 +63,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
         {LINK_LABELS[link]}
       </span>
       {me !== null && me.name !== null && (
-        <span class="signed-in hint">
+        <span class="row hint">
           <span>
             {me.name} · {me.role}
           </span>
@@ -170,7 +170,7 @@ function MarkItems({ row, change }: ItemsProps): VNode {
         {isPinned ? 'Unpin' : 'Pin'}
       </button>
       {isNamed ? (
-        <form onSubmit={onSubmit}>
+        <form class="stack" onSubmit={onSubmit}>
           <input
             class="field"
             name="name"

@@ -234,14 +234,15 @@ export interface ConversationDetails extends ShownConversation {
   /** The model that answered last; null if none did. */
   readonly answeredBy: string | null;
   /**
-   * Turns since `since` (ms), with their tokens and their cost in US dollars where prices are
-   * known.
+   * The agent's turns since `since` (ms), with their tokens and their cost in US dollars; `unpriced`
+   * of them have no known price.
    */
   readonly spent: {
     readonly since: number;
     readonly turns: number;
     readonly tokens: number;
     readonly costUsd: number;
+    readonly unpriced: number;
   };
   /** The newest files that people sent in the conversation. */
   readonly files: readonly ConversationFile[];
@@ -274,23 +275,28 @@ export async function readDetails(
   const since = now - SPENT_MS;
   const spent = await sql.get(SPENT, { id, since });
   const answeredBy = (await sql.get(MODEL, { id }))?.model ?? null;
-  const { turns = 0, tokens = 0, costUsd = 0 } = spent ?? {};
+  const { turns = 0, tokens, costUsd, unpriced } = spent ?? {};
   return {
     ...found,
     answeredBy,
-    spent: { since, turns, tokens: tokens ?? 0, costUsd: costUsd ?? 0 },
+    spent: {
+      ...{ since, turns, tokens: tokens ?? 0 },
+      ...{ costUsd: costUsd ?? 0, unpriced: unpriced ?? 0 },
+    },
     files: await sql.all(FILES, { id }),
   };
 }
 
 const SPENT = statement(`
   select count(*) as turns, sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) as tokens,
-    sum(cost_usd) as "costUsd"
-  from turn where id in (select turn_id from inbox
+    sum(cost_usd) as "costUsd",
+    sum(case when model is not null and cost_usd is null then 1 else 0 end) as unpriced
+  from turn where written_by is null and id in (select turn_id from inbox
     where conversation_id = :id and received_at >= :since and turn_id is not null)`).rows<{
   readonly turns: number;
   readonly tokens: number | null;
   readonly costUsd: number | null;
+  readonly unpriced: number | null;
 }>();
 
 const MODEL = statement(`

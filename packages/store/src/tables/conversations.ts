@@ -5,6 +5,23 @@ import { data, formerly, int, serial, since, table, words, wordsJson } from './t
 const SENDER_OF_ORIGIN =
   "/*sqlite (origin ->> '$.channel') || ':' || (origin ->> '$.sender.id')*//*pg (cast(origin as json) ->> 'channel') || ':' || (cast(origin as json) #>> '{sender,id}')*/";
 
+/**
+ * A worker from before takeovers works for some seconds on a database that a newer Parley has migrated, and would answer
+ * in a conversation that a person leads: the server refuses it the lane. Newer workers do not ask for it. A takeover lasts
+ * a day at most, as `isTakenOver` says. An SQLite file has one process, which has migrated it.
+ */
+const REFUSE_OLDER_WORKERS = [
+  `create function parley_refuse_taken_over() returns trigger language plpgsql as $$
+  begin
+    raise exception 'a person leads conversation %', old.id;
+  end $$`,
+  `create trigger conversation_taken_over before update on conversation for each row
+  when (new.lease_owner is not null and new.epoch > old.epoch
+    and old.taken_over_until > cast(extract(epoch from clock_timestamp()) * 1000 as bigint)
+    and old.taken_over_until <= cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + 86400000)
+  execute function parley_refuse_taken_over()`,
+];
+
 /** Conversations, and everything that outlasts a turn. */
 export const CONVERSATION_TABLES = {
   /** A lane: its lease, its session, and what people chose for it. */
@@ -36,6 +53,7 @@ export const CONVERSATION_TABLES = {
       39: [
         'create index conversation_taken_over on conversation (taken_over_until) where taken_over_until is not null',
       ],
+      40: (dialect) => (dialect === 'postgres' ? REFUSE_OLDER_WORKERS : []),
     },
     kept: 'one row per chat and sub-agent run; kept',
   }),

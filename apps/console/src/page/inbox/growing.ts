@@ -1,7 +1,8 @@
+import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { ask, type Failure } from '../gateway.ts';
-import { type Data, useData } from '../ui/data.tsx';
+import { ask, type Failure, readPath } from '../gateway.ts';
+import { type Data, useOperation } from '../ui/data.tsx';
 
 /** A page of a list: its items, and what asks for the page after it (`before=`); null: there is none. */
 interface Page<Item> {
@@ -24,16 +25,18 @@ interface Known<Item> {
 }
 
 /**
- * Loads the first page of `path` every `everyMs`, and older pages on request, which stay: unlike `usePages`, whose
+ * Loads the first page of an operation every `everyMs`, and older pages on request, which stay: unlike `usePages`, whose
  * refresh leaves the first one. Items with one key are one, as the page that was loaded last has it; in no order.
  */
-export function useGrowing<Answer, Item>(
-  path: string,
-  everyMs: Parameters<typeof useData<Answer>>[1],
-  read: (answer: Answer) => Page<Item>,
+export function useGrowing<Name extends OperationName, Item>(
+  name: Name,
+  input: InputOf<Name>,
+  everyMs: Parameters<typeof useOperation<Name>>[2],
+  read: (answer: OutputOf<Name>) => Page<Item>,
   keyOf: (item: Item) => string,
 ): Growing<Item> {
-  const first = useData<Answer>(path, everyMs);
+  const first = useOperation(name, input, everyMs);
+  const path = readPath(name, input);
   const failure = useSignal<Failure | null>(null);
   const loaded = useSignal(0);
   const fresh = { path, items: new Map(), next: null, isGrown: false };
@@ -51,8 +54,7 @@ export function useGrowing<Answer, Item>(
     add(page);
   }
   const older = async (): Promise<void> => {
-    const query = `before=${encodeURIComponent(String(list.next))}`;
-    const answer = await ask<Answer>(`${path}${path.includes('?') ? '&' : '?'}${query}`);
+    const answer = await ask<OutputOf<Name>>(readPath(name, { ...input, before: list.next }));
     if (answer.kind === 'here') {
       const page = read(answer.value);
       list.next = page.next;

@@ -5,7 +5,6 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useRowAgents } from '../agents.tsx';
 import { unseenChats } from '../chat/seen-chats.ts';
-import { readPath } from '../gateway.ts';
 import type { Route } from '../route.ts';
 import { DataScope, useData } from '../ui/data.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -93,8 +92,7 @@ function Column(props: ColumnProps): VNode {
 
 /** The rows, and which of them is shown. */
 function useRows({ route, chat, answeredAt, isOnline, state }: ColumnProps) {
-  const path = readPath('conversations/list', {});
-  const data = useGrowing(path, POLL_INTERVAL_MS, readList, ({ id }) => id);
+  const data = useGrowing('conversations/list', {}, POLL_INTERVAL_MS, readList, ({ id }) => id);
   const chats = useData<readonly WebChat[]>(
     isOnline ? '/channels/web/default/chats' : null,
     POLL_INTERVAL_MS,

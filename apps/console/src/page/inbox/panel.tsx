@@ -7,6 +7,7 @@ import { DataScope, useOperation, useWork } from '../ui/data.tsx';
 import { amount, counted, momentOf, spanOf } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
+import { moneyText } from '../usage/figures.ts';
 import { WhySheet } from '../why.tsx';
 import { ModeChoice, ModelChoice } from './answering.tsx';
 import type { InboxState } from './inbox-state.ts';
@@ -71,9 +72,8 @@ type ConversationReport = OutputOf<'conversations/show'>;
 
 function Details({ report }: { readonly report: ConversationReport }): VNode {
   const { title, failure, runningSince, now, agent, answeredBy, spent } = report;
-  const cost = spent.costUsd > 0 ? `$${spent.costUsd.toFixed(spent.costUsd < 1 ? 4 : 2)}` : null;
   return (
-    <div class="panel-body">
+    <div class="stack panel-body">
       <p>
         <b>{title}</b> <span class="hint">{conversationLabel(report)}</span>
       </p>
@@ -94,8 +94,12 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
           <dd>{counted(spent.turns, 'turn')}</dd>
         </div>
         <div>
-          <dt>{cost === null ? 'Tokens' : `Tokens · ${cost}`}</dt>
+          <dt>Tokens</dt>
           <dd>{amount(spent.tokens)}</dd>
+        </div>
+        <div>
+          <dt>Money</dt>
+          <dd>{moneyText(spent)}</dd>
         </div>
       </dl>
       <Controls report={report} />
@@ -111,7 +115,7 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
     run(() => order(name, input));
   return (
     <>
-      <div class="actions conversation-controls">
+      <div class="fields">
         <ModeChoice
           mode={report.mode}
           onChoose={(mode) => change('conversations/set-mode', { id, mode })}
@@ -146,7 +150,7 @@ function Files({ report: { id, files } }: { readonly report: ConversationReport 
   const folder = `/api/conversations/${encodeURIComponent(id)}/files`;
   if (files.length === 0) return <p class="nothing">No files.</p>;
   return (
-    <div class="panel-body">
+    <div class="stack panel-body">
       <List look="rows" of={files}>
         {({ kind, name, size, at, messageSeq, index, isKept }) => (
           <span key={`${messageSeq} ${index}`}>
@@ -181,7 +185,7 @@ function LastWhy({ id }: { readonly id: string }): VNode {
   const message = newest.value?.messages.findLast(({ why }) => why !== null)?.why ?? null;
   const why = useOperation('why/message', message === null ? null : { message });
   return (
-    <div class="panel-body">
+    <div class="stack panel-body">
       <Show data={newest}>
         {() =>
           message === null ? (

@@ -3,7 +3,6 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MessageFiles } from '../chat/files.tsx';
-import { readPath } from '../gateway.ts';
 import { hrefOf, type Route } from '../route.ts';
 import { DataScope, useOperation } from '../ui/data.tsx';
 import { dayOf, momentOf, timeOfDay } from '../ui/format.ts';
@@ -55,8 +54,8 @@ function ReplyTo({ id }: Pick<TalkProps, 'id'>): VNode | null {
 }
 
 function Messages({ id, found }: TalkProps): VNode {
-  const path = readPath('conversations/messages', { id, until: found?.at });
-  const data = useGrowing(path, POLL_INTERVAL_MS, readMessages, keyOf);
+  const input = { id, until: found?.at };
+  const data = useGrowing('conversations/messages', input, POLL_INTERVAL_MS, readMessages, keyOf);
   // The first part of an answer shows all of it.
   const messages = [...(data.value ?? [])].sort(byTime).filter(isShown);
   const list = useRef<HTMLOListElement>(null);
@@ -254,7 +253,7 @@ function Why({ why, text }: { readonly why: string; readonly text: string }): VN
   const words = Array.from(text);
   const name = words.slice(0, FIRST_WORDS).join('');
   return (
-    <div class="said-why" ref={box}>
+    <div class="card" ref={box}>
       <Show data={data}>
         {(answer) => <WhySheet why={answer} of={words.length > FIRST_WORDS ? `${name}…` : name} />}
       </Show>

@@ -186,7 +186,7 @@ function Help({ onClose }: { readonly onClose: () => void }): VNode {
   return (
     <>
       <h2>Keyboard shortcuts</h2>
-      <dl class="shortcuts">
+      <dl class="pairs shortcuts">
         {SHORTCUTS.map(([keys, does]) => (
           <div key={keys}>
             <dt>

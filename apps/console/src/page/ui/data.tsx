@@ -137,27 +137,27 @@ export interface Pages<Item> extends Data<readonly Item[]> {
 }
 
 /**
- * Loads the first page of `path` like `useData`, and more pages on request; when something new came, a
+ * Loads the first page of an operation like `useOperation`, and more pages on request; when something new came, a
  * refresh leaves the first one alone.
- * `read` finds the items of a page, and what asks for the page after it (`before=`).
+ * `read` finds the items of a page, and what asks for the page after it (`before`).
  */
-export function usePages<Page, Item>(
-  path: string,
-  read: (page: Page) => {
+export function usePages<Name extends OperationName, Item>(
+  name: Name,
+  input: InputOf<Name>,
+  read: (page: OutputOf<Name>) => {
     readonly items: readonly Item[];
     readonly next: string | number | null;
   },
 ): Pages<Item> {
-  const first = useData<Page>(path);
+  const first = useOperation(name, input);
   const after = first.value && read(first.value).next;
-  const none: Added<Page> = { after, pages: [], failure: null };
+  const none: Added<OutputOf<Name>> = { after, pages: [], failure: null };
   const added = useSignal(none);
   const older = added.value.after === after ? added.value : none;
   const all = first.value === undefined ? [] : [first.value, ...older.pages].map(read);
   const next = all.at(-1)?.next ?? null;
   const more = async (): Promise<void> => {
-    const query = `before=${encodeURIComponent(String(next))}`;
-    const answer = await ask<Page>(`${path}${path.includes('?') ? '&' : '?'}${query}`);
+    const answer = await ask<OutputOf<Name>>(readPath(name, { ...input, before: next }));
     const isHere = answer.kind === 'here';
     added.value = {
       after,
