@@ -43,6 +43,7 @@ const VERBS = new Set([
     'print',
     'propose',
   ],
+  ...['archive', 'delete', 'mark', 'pin', 'rename'],
   ...['rebuild', 'refuse', 'remove', 'report', 'restore', 'resume', 'return', 'revoke'],
   ...['rewrite', 'run', 'search', 'send', 'show', 'sign', 'start', 'stop', 'talk', 'use', 'write'],
 ]);

@@ -21,6 +21,7 @@ export type {
 } from './attachments.ts';
 export { isSameDestination } from './claim-turn.ts';
 export type { CommandTransaction, Pairing } from './commands.ts';
+export type { BrowserMarks, ConversationMark, MarkChange } from './conversation-marks.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
 export type { ConversationDetails, ShownConversation } from './conversation-views/list.ts';
 export type { MessagePage, PageMark, ShownMessage } from './conversation-views/messages.ts';

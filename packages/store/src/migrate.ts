@@ -203,6 +203,7 @@ export const MIGRATIONS: readonly Migration[] = (
     [38, 'names'],
     [39, 'takeovers'],
     [40, 'takeovers and older workers'],
+    [41, 'inbox'],
   ] as const
 ).map(([number, name]) => ({
   number,

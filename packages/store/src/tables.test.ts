@@ -53,6 +53,10 @@ const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly post
     sqlite: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     postgres: 'd242aa6ed0ec64942a8dbd0059ea21a9b45e0e417568a57067fa37431fada2af',
   },
+  41: {
+    sqlite: 'ce218a3bd947ac10c45b69375e746f36d1a9a39ebba4581e6a1f12e55d067e03',
+    postgres: 'ce218a3bd947ac10c45b69375e746f36d1a9a39ebba4581e6a1f12e55d067e03',
+  },
 };
 
 /**

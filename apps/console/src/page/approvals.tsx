@@ -20,13 +20,10 @@ type ApprovalList = OutputOf<'approvals/list'>;
 type ShownApproval = ApprovalList['approvals'][number];
 type ShownAgentFile = OutputOf<'approvals/files'>['files'][number];
 
-/** Questions come by themselves: it is asked for this often, in ms. */
-const POLL_INTERVAL_MS = 8_000;
-
 /** The pending decisions of the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
 export function ApprovalsView(): VNode {
-  const waiting = useOperation('approvals/waiting', {}, POLL_INTERVAL_MS);
-  const files = useOperation('approvals/files', {});
+  const waiting = useOperation('approvals/waiting', {}, 'live');
+  const files = useOperation('approvals/files', {}, 'live');
   const rules = useOperation('approvals/rules', {});
   const { outcome, run } = useWork();
   const { isShown, ofOne, chosen } = useRowAgents();

@@ -13,15 +13,12 @@ export interface Waiting {
   readonly people: number;
 }
 
-/** The poll interval for what waits for the owner, in ms. */
-const WAITING_MS = 15_000;
-
 /** The waiting questions and people that the role of the signed-in person may read (F05, G05). */
 export function useWaiting(me: Me | null, isOnline: boolean): Waiting {
   const inputFor = (read: OperationName): Record<string, never> | null =>
     isOnline && me !== null && missingRole(me, read) === null ? {} : null;
-  const asked = useOperation('approvals/waiting', inputFor('approvals/waiting'), WAITING_MS);
-  const report = useOperation('channels/report', inputFor('channels/report'), WAITING_MS);
+  const asked = useOperation('approvals/waiting', inputFor('approvals/waiting'), 'live');
+  const report = useOperation('channels/report', inputFor('channels/report'), 'live');
   return {
     questions: (isOnline && asked.value?.approvals.length) || 0,
     people: (isOnline && report.value?.waiting.length) || 0,

@@ -46,6 +46,7 @@ import {
   type Defects,
   inlineCode,
   type LiveBus,
+  type LiveEvent,
   type Logger,
   literal,
   type Meter,
@@ -263,7 +264,16 @@ export async function notifyOwnerOfFailure(
 
 const LISTED_CHATS = 200;
 
-function createChats({ store, media, clock }: AdapterDeps, account: AccountName): ChatsCapability {
+/** The events after which a list of conversations, or what waits for a person, may look different. */
+const CHANGES: ReadonlySet<LiveEvent['type']> = new Set([
+  ...(['turn-started', 'turn-ended', 'stop-turn'] as const),
+  ...(['message-waiting', 'delivery-due', 'inbox-changed'] as const),
+]);
+
+function createChats(
+  { store, media, clock, bus }: AdapterDeps,
+  account: AccountName,
+): ChatsCapability {
   const { inbox, attachments } = store;
   return {
     media,
@@ -274,12 +284,15 @@ function createChats({ store, media, clock }: AdapterDeps, account: AccountName)
         person === null ? null : { ...account, person },
       ),
     list: async () =>
-      (await inbox.chats(account, LISTED_CHATS)).map(({ chatId: id, at, answeredAt, first }) => ({
-        id,
-        first: first.typed ?? first.text,
-        at,
-        answeredAt,
-      })),
+      (await inbox.chats(account, LISTED_CHATS)).map(
+        ({ chatId, conversationId, first, ...times }) => ({
+          id: chatId,
+          conversation: conversationId,
+          first: first.typed ?? first.text,
+          ...times,
+        }),
+      ),
+    onChange: (listener) => bus.subscribe(({ type }) => CHANGES.has(type) && listener()),
     calls: (turnIds) => store.turns.calls(turnIds),
     sentFile: (chatId, partId) => store.agentFiles.ofChat({ ...account, chatId }, partId),
     file: (chatId, messageId, index) =>

@@ -48,6 +48,9 @@ export const CONVERSATION_TABLES = {
        * the agent answers.
        */
       taken_over_until: since(39, int()),
+      /** The newest message (`inbox.seq`) and part (`outbox.seq`) when people deleted it: up to these it is not shown. */
+      deleted_message: since(41, int()),
+      deleted_part: since(41, int()),
     },
     later: {
       39: [
@@ -78,6 +81,36 @@ export const CONVERSATION_TABLES = {
       needed: `exists (select 1 from conversation where conversation.id = takeover.conversation_id
         and conversation.taken_over_until = takeover.until)`,
     },
+  }),
+  /** People who use the inbox; older messages (`inbox.seq`) and parts (`outbox.seq`) count as read. */
+  inbox_reader: table({
+    since: 41,
+    columns: {
+      /** The name of a sign-in; empty: the owner with the token of the gateway. */
+      reader: data('not null primary key'),
+      read_message: int('not null'),
+      read_part: int('not null'),
+    },
+    kept: 'one row for each person who uses the page',
+  }),
+  /** The name, place and read state that a person gave a conversation in their inbox (U08). */
+  conversation_mark: table({
+    since: 41,
+    columns: {
+      reader: data('not null'),
+      conversation_id: data('not null references conversation (id)'),
+      /** Null: its own title. */
+      title: words(),
+      pinned: int('not null default 0'),
+      archived: int('not null default 0'),
+      /** Null: those of `inbox_reader`. */
+      read_message: int(),
+      read_part: int(),
+    },
+    key: ['reader', 'conversation_id'],
+    indexes: { conversation_mark_conversation: '(conversation_id)' },
+    kept: 'one row for each conversation that a person opened, named, pinned or archived',
+    forget: { persons: { by: 'phrases' } },
   }),
   /** Scheduled jobs (H08). */
   cron_job: table({

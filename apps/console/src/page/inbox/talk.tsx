@@ -14,9 +14,6 @@ import { Reply } from './reply.tsx';
 
 type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
 
-/** The poll interval for messages, in ms. */
-const POLL_INTERVAL_MS = 3_000;
-
 interface TalkProps {
   readonly id: string;
   /** The message that a search found, and when it was said; null: the newest are shown. */
@@ -49,13 +46,13 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
 
 /** The field for a reply, once it is known who leads the conversation. */
 function ReplyTo({ id }: Pick<TalkProps, 'id'>): VNode | null {
-  const report = useOperation('conversations/show', { id }, POLL_INTERVAL_MS).value;
+  const report = useOperation('conversations/show', { id }, 'live').value;
   return report === undefined ? null : <Reply report={report} />;
 }
 
 function Messages({ id, found }: TalkProps): VNode {
   const input = { id, until: found?.at };
-  const data = useGrowing('conversations/messages', input, POLL_INTERVAL_MS, readMessages, keyOf);
+  const data = useGrowing('conversations/messages', input, 'live', readMessages, keyOf);
   // The first part of an answer shows all of it.
   const messages = [...(data.value ?? [])].sort(byTime).filter(isShown);
   const list = useRef<HTMLOListElement>(null);
@@ -102,8 +99,10 @@ function Messages({ id, found }: TalkProps): VNode {
   );
 }
 
-function isShown({ html, state, error }: ShownMessage): boolean {
-  return html !== '' || error !== null || (state !== 'sent' && state !== 'pending');
+function isShown({ html, files, state, error }: ShownMessage): boolean {
+  return (
+    html !== '' || files.length > 0 || error !== null || (state !== 'sent' && state !== 'pending')
+  );
 }
 
 function isNewDay({ at }: ShownMessage, before: ShownMessage | undefined): boolean {
@@ -213,9 +212,8 @@ function writerOf({ direction, from, trigger, writtenBy, isNotice }: ShownMessag
 
 function Body({ conversation, message }: MessageProps): VNode {
   const { id, direction, text, html, files, state } = message;
-  const folder = `/api/conversations/${encodeURIComponent(conversation)}/files/${id.slice(1)}`;
-  // The bytes of what was sent are not kept for this view.
-  const isKept = direction === 'in';
+  const folder = `/api/conversations/${encodeURIComponent(conversation)}`;
+  const number = id.slice(1);
   return (
     <>
       {html !== null && html !== '' && (
@@ -229,8 +227,10 @@ function Body({ conversation, message }: MessageProps): VNode {
         </div>
       )}
       <MessageFiles
-        files={files.map(({ kind, name }) => ({ kind: kindOf(kind), name, size: null, isKept }))}
-        path={(index) => `${folder}/${index}`}
+        files={files.map((file) => ({ ...file, kind: kindOf(file.kind), size: null }))}
+        path={(index) =>
+          direction === 'in' ? `${folder}/files/${number}/${index}` : `${folder}/sent/${number}`
+        }
       />
     </>
   );
