@@ -48,7 +48,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
   it('[W06] shows what the evaluation found, and offers no action when none is possible', async () => {
     await page.getByRole('link', { name: /^v2/ }).click();
     await page.getByText('deny that I am a program').waitFor();
-    await expect.poll(() => page.locator('.action').count()).toBe(0);
+    await expect.poll(() => page.locator('.soul-view .action').count()).toBe(0);
     await page.goBack();
   });
 

@@ -18,6 +18,8 @@ export interface Example {
   readonly scene: WebScene;
   /** The address of a view; for some views, of a page that shows more than the list. */
   addressOf(view: string): string;
+  /** What no link of the navigation shows: single entries, and other forms of a view. */
+  readonly deeper: readonly string[];
   close(): Promise<void>;
 }
 
@@ -103,12 +105,22 @@ export async function startExample(chromiumUrl: string): Promise<Example> {
   await untilStill(scene.folder.path);
   fill(join(scene.folder.path, 'parley.db'));
   const conversation = encodeURIComponent(newestOf(scene.folder.path, 'telegram'));
+  const turn = newestTurn(scene.folder.path);
+  const deeper: Readonly<Record<string, string>> = {
+    list: '#/conversations',
+    file: '#/files/HEARTBEAT.md',
+    'prompt-of-turn': `#/prompt/${turn}`,
+    'why-of-turn': `#/why/${turn}`,
+    'settings-file': '#/settings/file',
+  };
   const addresses: Readonly<Record<string, string>> = {
     conversations: `#/conversations/${conversation}`,
     chat: '#/',
+    ...deeper,
   };
   return {
     scene,
+    deeper: Object.keys(deeper),
     addressOf: (view) => addresses[view] ?? `#/${view}`,
     async close() {
       await scene.close();
@@ -167,10 +179,19 @@ function newestOf(data: string, channel: string): string {
   return String(found?.id ?? '');
 }
 
-/**
- * Fills in four weeks of earlier usage, the same in each run except for its dates, and a name for a
- * Discord user.
- */
+/** A turn with a prompt of its own, for the views of one turn. */
+function newestTurn(data: string): string {
+  const database = new DatabaseSync(join(data, 'parley.db'), { readOnly: true });
+  const found = database
+    .prepare(
+      "select id from turn where state = 'answered' and id not like 'turn_s%' order by started_at desc",
+    )
+    .get();
+  database.close();
+  return String(found?.id ?? '');
+}
+
+/** Four weeks of usage before today, the same in each run but for its dates; and a name for a Discord user. */
 function fill(path: string): void {
   const database = new DatabaseSync(path, { timeout: 5_000 });
   database.exec(

@@ -10,6 +10,7 @@ import { join, relative, resolve } from 'node:path';
 import { isOfDay } from '@parley/core/testing';
 import { z } from 'zod';
 import { repositoryFiles } from '../repository-files.ts';
+import { filesOfOtherDays } from '../turns/files-of-day.ts';
 import { groupPrograms } from './group-programs.ts';
 import { needsOf } from './needs.ts';
 import { PROGRAMS, type ServiceName } from './programs.ts';
@@ -26,7 +27,7 @@ const WORKERS = 2;
  * beside them.
  */
 const FEW = 3;
-/** On a change, the number of days until every file has run. */
+/** On a change one of so many files runs each day, the next day others. */
 const DAYS = 3;
 /** The parts of Vitest's report that are used. */
 const RESULTS = z.object({
@@ -38,14 +39,15 @@ const RESULTS = z.object({
  */
 const { PARLEY_TEST_REDIS_URL: _r, PARLEY_TEST_POSTGRES_URL: _p, CI: _ci, ...env } = process.env;
 
+const waiting = new Set(filesOfOtherDays());
 const folder = mkdtempSync(join(tmpdir(), 'parley-without-'));
 
 /**
- * Whether a file is in this run: all files in a full run, on a change those of the day. A file that
- * starts a program without naming it fails in every run anyway, see `switchOffUnasked`.
+ * Whether a file is in this run: all are in a whole one, and on a change those of the day, of those whose turn it is. A
+ * file that starts a program without naming it fails in every run anyway, see `switchOffUnasked`.
  */
 function isDue(file: string): boolean {
-  return isOfDay(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);
+  return !waiting.has(file) && isOfDay(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);
 }
 
 function titlesOf(services: readonly ServiceName[]): string {

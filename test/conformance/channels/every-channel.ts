@@ -1,4 +1,4 @@
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isWholeRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWERS } from './answers.ts';
 import { APPROVALS } from './approvals.ts';
@@ -10,13 +10,13 @@ import { restarts } from './restarts.ts';
 import { type Scene, startScene } from './scene.ts';
 import { LOST_CONNECTIONS, TROUBLES } from './troubles.ts';
 
-const table = (quotes: boolean, kills = true): readonly Behaviour[] => [
+const table = (quotes: boolean): readonly Behaviour[] => [
   ...CONVERSATIONS,
   ...COMMANDS,
   ...APPROVALS,
   ...ANSWERS,
   ...TROUBLES,
-  ...restarts(quotes, kills),
+  ...restarts(quotes),
   ...LOST_CONNECTIONS,
 ];
 
@@ -24,8 +24,6 @@ const table = (quotes: boolean, kills = true): readonly Behaviour[] => [
  * The channel whose rows all run on a change; the others skip rows that test the same shared code.
  */
 const FIRST = 'Telegram';
-/** The other channels; on a change one of them is killed, a different one each day. */
-const OTHERS = ['Discord', 'WhatsApp', 'the example of docs/new-channel.md'];
 
 /**
  * The behaviors of a channel, row by row, through its real wire format, with one Parley for all
@@ -39,16 +37,13 @@ export function everyChannel(
 ): void {
   describe(`every channel: ${name}`, () => {
     let scene: Scene;
-    const kills = name === FIRST || isOfDay(OTHERS.indexOf(name), OTHERS.length);
     beforeAll(async () => {
       scene = await startScene(makePeer);
     });
     afterAll(() => scene?.close());
 
-    for (const { title, needs = [], isSameEverywhere, run } of table(
-      !lacks.includes('quotes'),
-      kills,
-    )) {
+    const rows = table(!lacks.includes('quotes'));
+    for (const { title, needs = [], isSameEverywhere, run } of rows) {
       if (needs.some((trait) => lacks.includes(trait))) continue;
       if (isSameEverywhere && name !== FIRST && !isWholeRun()) continue;
       it(title, async () => {

@@ -1,4 +1,4 @@
-import type { OutputOf } from '@parley/gateway/operations';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import { Fragment, type VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
 import { AskedCall, askerOf, placeText, type WaitingApproval, Whole } from './asked-call.tsx';
@@ -20,26 +20,23 @@ type ApprovalList = OutputOf<'approvals/list'>;
 type ShownApproval = ApprovalList['approvals'][number];
 type ShownAgentFile = OutputOf<'approvals/files'>['files'][number];
 
-/** Questions come by themselves: it is asked for this often, in ms. */
-const POLL_INTERVAL_MS = 8_000;
-
 /** The pending decisions of the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
 export function ApprovalsView(): VNode {
-  const waiting = useOperation('approvals/waiting', {}, POLL_INTERVAL_MS);
-  const files = useOperation('approvals/files', {});
+  const waiting = useOperation('approvals/waiting', {}, 'live');
+  const files = useOperation('approvals/files', {}, 'live');
   const rules = useOperation('approvals/rules', {});
   const { outcome, run } = useWork();
   const { isShown, ofOne, chosen } = useRowAgents();
   return (
     <ColumnView name="approvals-view" title="Approvals">
       <OutcomeNote outcome={outcome} />
-      <Section title="Questions">
+      <Section title="Waiting for you">
         <Show data={waiting}>
           {({ approvals }) => {
             const shown = approvals.filter(({ conversationId }) => isShown(conversationId));
             return shown.length === 0 ? (
               <p class="facts">
-                No call of a tool{chosen && ` of ${chosen.title}`} waits for a decision.
+                Nothing{chosen && ` from ${chosen.title}`} waits for your decision.
               </p>
             ) : (
               <List look="cards" of={shown}>
@@ -49,10 +46,10 @@ export function ApprovalsView(): VNode {
           }}
         </Show>
       </Section>
-      <Section title={ofOne('Files that the agent wrote')}>
+      <Section title={ofOne('Files the agent wrote')}>
         <Show data={files}>{(found) => <FileList files={found.files} run={run} />}</Show>
       </Section>
-      <Section title={ofOne('Allowed for good')}>
+      <Section title={ofOne('Always allowed')}>
         <Show data={rules}>{(found) => <RuleList rules={found.rules} run={run} />}</Show>
       </Section>
       <PastDecisions />
@@ -69,7 +66,7 @@ const answerText = ({ text }: { readonly text: string }) => text;
 /** A call that waits for a decision, with its buttons. */
 function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
   const { code, tool, rule } = asked;
-  const decide = (decision: 'once' | 'always' | 'refuse') => () =>
+  const decide = (decision: InputOf<'approvals/decide'>['decision']) => () =>
     run(() => order('approvals/decide', { code, decision }, answerText));
   const name = `${tool} for ${askerOf(asked)}`;
   return (
@@ -99,7 +96,7 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
 
 /** Files that only the owner can read until they are opened; all of their text is new for others. */
 function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } & Run): VNode {
-  if (files.length === 0) return <p class="facts">No file waits to be opened.</p>;
+  if (files.length === 0) return <p class="facts">No files to review.</p>;
   return (
     <>
       <p class="facts">
@@ -115,7 +112,7 @@ function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } 
 
 function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNode {
   const { name, print, writtenIn, changedAt, shown, canOpen } = file;
-  const decide = (decision: 'open' | 'keep') => () =>
+  const decide = (decision: InputOf<'approvals/settle-file'>['decision']) => () =>
     run(() => order('approvals/settle-file', { name, print, decision }, answerText));
   return (
     <article class="card" aria-label={name}>
@@ -155,7 +152,7 @@ function RuleList({ rules, run }: { readonly rules: readonly string[] } & Run): 
   const revoke = (rule: string) => () =>
     run(() => order('approvals/revoke-rule', { rule }, answerText));
   if (rules.length === 0)
-    return <p class="facts">Nothing: each call that needs it is asked about.</p>;
+    return <p class="facts">Nothing is always allowed; you are asked every time.</p>;
   return (
     <List look="cards" of={rules}>
       {(rule) => (
@@ -181,7 +178,7 @@ const STATES: Readonly<Record<ShownApproval['state'], string>> = {
 const RESULTS = { done: '; the call worked', failed: '; the call failed' } as const;
 
 function PastDecisions(): VNode {
-  const past = usePages('/api/approvals/list?limit=20', readPast);
+  const past = usePages('approvals/list', { limit: 20 }, readPast);
   const { isShown } = useRowAgents();
   return (
     <Section title="Decided">
@@ -220,7 +217,7 @@ function PastDecision({ decided }: { readonly decided: ShownApproval }): VNode {
   return (
     <Fragment>
       <b>{tool}</b>
-      <span class={`is-${state}`}>
+      <span class={`tone is-${state}`}>
         {STATES[state]}
         {deciderOf(decided)}
         {result !== null && RESULTS[result]}

@@ -73,7 +73,7 @@ interface WholeProps {
 /** The whole text of a decision, to its last character. */
 export function Whole({ title, text, isOpen = true }: WholeProps): VNode {
   return (
-    <details class="whole" open={isOpen}>
+    <details open={isOpen}>
       <summary>{title}</summary>
       <Said as="pre" look="layer-text">
         {text}

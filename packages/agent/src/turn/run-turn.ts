@@ -49,7 +49,7 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     const { turnId, conversationId } = claimed;
     const turn = startTurn(claimed, CHAT, services, services.clock());
     const startedAt = monotonic();
-    announceStart(services, turn);
+    announceStart(services, turn, claimed.resumed);
     let ended: Ended = { outcome: 'handed-back' };
     try {
       ended = await runTurn(services, turn, claimed, lease, signal);
@@ -66,11 +66,17 @@ export function createTurnRunner(options: TurnServices): RunTurn {
   };
 }
 
-function announceStart(services: TurnServices, { lead, route, messages, ...turn }: Turn): void {
+function announceStart(
+  services: TurnServices,
+  { lead, route, messages, ...turn }: Turn,
+  isResumed: boolean,
+): void {
   const { bus, meter, clock } = services;
   const { turnId, conversationId } = turn;
   services.checkpoint('turn-claimed');
-  meter.observe('parley_inbox_wait_seconds', Math.max(0, clock() - lead.receivedAt));
+  // A resumed turn has waited for a process or a person since.
+  if (!isResumed)
+    meter.observe('parley_inbox_wait_seconds', Math.max(0, clock() - lead.receivedAt));
   // The platform waits for a response to each command before the leading message.
   const alsoAnswered = messages
     .slice(0, -1)

@@ -67,7 +67,7 @@ export function createRoutes(deps: RouteDeps): Hono {
     c.header('cache-control', 'no-store');
     const chats = (await context.chats?.list()) ?? [];
     return c.json(
-      chats.map(({ id, first, ...times }): WebChat => ({ id, title: firstWords(first), ...times })),
+      chats.map(({ first, ...chat }): WebChat => ({ ...chat, title: firstWords(first) })),
     );
   });
   app.get('/files/:message/:index', async (c) => {
@@ -106,7 +106,9 @@ export function createRoutes(deps: RouteDeps): Hono {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
     // Nobody would read the stream, nor end it.
     if (c.req.method === 'HEAD') return c.body(null);
-    return eventStream({ hub, chatId: readChatId(c) ?? CHAT_ID, closing });
+    // A terminal shows nothing but its chat.
+    const onChange = channel === 'web' ? context.chats?.onChange : undefined;
+    return eventStream({ hub, chatId: readChatId(c) ?? CHAT_ID, closing, onChange });
   });
   app.notFound((c) => c.json({ error: `There is no ${c.req.path} here.` }, 404));
   app.onError((error, c) => {

@@ -260,14 +260,14 @@ function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }):
         every channel you connect.
       </p>
       {offline && (
-        <p class="offline">
+        <p class="card">
           No model is connected yet, so a small built-in one answers.{' '}
           <a href={hrefOf('setup')}>Connect a model</a>, or start a local server such as Ollama.
         </p>
       )}
-      <List look="choices" of={TO_TRY}>
+      <List look="row choices" of={TO_TRY}>
         {(text) => (
-          <button key={text} type="button" onClick={() => props.onTry(text)}>
+          <button key={text} type="button" class="action" onClick={() => props.onTry(text)}>
             {text}
           </button>
         )}

@@ -102,7 +102,7 @@ export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
   return (
     <>
       {files.length > 0 && (
-        <ul class="chosen-files" aria-label="Files to send">
+        <ul class="row chosen-files" aria-label="Files to send">
           {files.map((file, index) => (
             <li key={`${index} ${file.name}`}>
               {file.type.startsWith('image/') && <Thumbnail file={file} />}

@@ -325,9 +325,9 @@ function Choices({ buttons, chosen, onPress }: ChoicesProps): VNode | null {
     );
   }
   return (
-    <div class="choices" role="group" aria-label="Your choice">
+    <div class="row choices" role="group" aria-label="Your choice">
       {buttons.map((button) => (
-        <button key={button.data} type="button" onClick={() => onPress(button)}>
+        <button key={button.data} type="button" class="action" onClick={() => onPress(button)}>
           {button.label}
         </button>
       ))}

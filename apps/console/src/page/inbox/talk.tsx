@@ -3,7 +3,6 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MessageFiles } from '../chat/files.tsx';
-import { readPath } from '../gateway.ts';
 import { hrefOf, type Route } from '../route.ts';
 import { DataScope, useOperation } from '../ui/data.tsx';
 import { dayOf, momentOf, timeOfDay } from '../ui/format.ts';
@@ -14,9 +13,6 @@ import { useGrowing } from './growing.ts';
 import { Reply } from './reply.tsx';
 
 type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
-
-/** The poll interval for messages, in ms. */
-const POLL_INTERVAL_MS = 3_000;
 
 interface TalkProps {
   readonly id: string;
@@ -50,13 +46,13 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
 
 /** The field for a reply, once it is known who leads the conversation. */
 function ReplyTo({ id }: Pick<TalkProps, 'id'>): VNode | null {
-  const report = useOperation('conversations/show', { id }, POLL_INTERVAL_MS).value;
+  const report = useOperation('conversations/show', { id }, 'live').value;
   return report === undefined ? null : <Reply report={report} />;
 }
 
 function Messages({ id, found }: TalkProps): VNode {
-  const path = readPath('conversations/messages', { id, until: found?.at });
-  const data = useGrowing(path, POLL_INTERVAL_MS, readMessages, keyOf);
+  const input = { id, until: found?.at };
+  const data = useGrowing('conversations/messages', input, 'live', readMessages, keyOf);
   // The first part of an answer shows all of it.
   const messages = [...(data.value ?? [])].sort(byTime).filter(isShown);
   const list = useRef<HTMLOListElement>(null);
@@ -103,8 +99,10 @@ function Messages({ id, found }: TalkProps): VNode {
   );
 }
 
-function isShown({ html, state, error }: ShownMessage): boolean {
-  return html !== '' || error !== null || (state !== 'sent' && state !== 'pending');
+function isShown({ html, files, state, error }: ShownMessage): boolean {
+  return (
+    html !== '' || files.length > 0 || error !== null || (state !== 'sent' && state !== 'pending')
+  );
 }
 
 function isNewDay({ at }: ShownMessage, before: ShownMessage | undefined): boolean {
@@ -214,9 +212,8 @@ function writerOf({ direction, from, trigger, writtenBy, isNotice }: ShownMessag
 
 function Body({ conversation, message }: MessageProps): VNode {
   const { id, direction, text, html, files, state } = message;
-  const folder = `/api/conversations/${encodeURIComponent(conversation)}/files/${id.slice(1)}`;
-  // The bytes of what was sent are not kept for this view.
-  const isKept = direction === 'in';
+  const folder = `/api/conversations/${encodeURIComponent(conversation)}`;
+  const number = id.slice(1);
   return (
     <>
       {html !== null && html !== '' && (
@@ -230,8 +227,10 @@ function Body({ conversation, message }: MessageProps): VNode {
         </div>
       )}
       <MessageFiles
-        files={files.map(({ kind, name }) => ({ kind: kindOf(kind), name, size: null, isKept }))}
-        path={(index) => `${folder}/${index}`}
+        files={files.map((file) => ({ ...file, kind: kindOf(file.kind), size: null }))}
+        path={(index) =>
+          direction === 'in' ? `${folder}/files/${number}/${index}` : `${folder}/sent/${number}`
+        }
       />
     </>
   );
@@ -254,7 +253,7 @@ function Why({ why, text }: { readonly why: string; readonly text: string }): VN
   const words = Array.from(text);
   const name = words.slice(0, FIRST_WORDS).join('');
   return (
-    <div class="said-why" ref={box}>
+    <div class="card" ref={box}>
       <Show data={data}>
         {(answer) => <WhySheet why={answer} of={words.length > FIRST_WORDS ? `${name}…` : name} />}
       </Show>

@@ -109,7 +109,7 @@ function decorate(fragment: DocumentFragment): void {
 function codeBox(pre: HTMLPreElement): HTMLElement {
   const language = /(?:^|\s)language-(\S+)/.exec(pre.firstElementChild?.className ?? '')?.[1];
   const name = Object.assign(document.createElement('span'), { textContent: language ?? 'text' });
-  const facts = { type: 'button', className: 'copy', textContent: 'Copy', ariaLabel: 'Copy code' };
+  const facts = { type: 'button', className: 'quiet', textContent: 'Copy', ariaLabel: 'Copy code' };
   const copy = Object.assign(document.createElement('button'), facts);
   copy.dataset.copy = '';
   const bar = Object.assign(document.createElement('div'), { className: 'code-bar' });

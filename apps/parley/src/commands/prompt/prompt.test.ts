@@ -163,7 +163,7 @@ describe('parley prompt: a turn that was', () => {
     ['one turn to compare', ['--diff', 't1'], '--diff takes two turns'],
   ])('[P17] says what to do about %s', async (_what, args, words) => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' } });
-    expect(await prompt(...args)).toBe(1);
+    expect(await prompt(...args)).toBe(2);
     expect(written.err).toContain(words);
     expect(written.err).not.toContain('    at ');
   });
@@ -269,7 +269,7 @@ describe('parley prompt: a preview', () => {
     [['--channel', 'web', '--mode', 'tiny'], '--mode is full, light, minimal, none, not "tiny"'],
     [['--channel', 'web', '--layout', 'zoos'], 'zeus'],
   ])('[P17] says what to type instead: %j', async (args, words) => {
-    expect(await prompt(...args)).toBe(1);
+    expect(await prompt(...args)).toBe(2);
     expect(written.err).toContain(words);
     expect(existsSync(join(folder, 'workspace'))).toBe(false);
   });
