@@ -18,7 +18,7 @@ export interface Example {
   readonly scene: WebScene;
   /** The address of a view; for some views, of a page that shows more than the list. */
   addressOf(view: string): string;
-  /** What no link of the navigation shows: single entries, and other forms of a view. */
+  /** Addresses that no navigation link leads to: single entries, and other forms of a view. */
   readonly deeper: readonly string[];
   close(): Promise<void>;
 }
@@ -179,7 +179,7 @@ function newestOf(data: string, channel: string): string {
   return String(found?.id ?? '');
 }
 
-/** A turn with a prompt of its own, for the views of one turn. */
+/** A turn with its own prompt, for the views of one turn. */
 function newestTurn(data: string): string {
   const database = new DatabaseSync(join(data, 'parley.db'), { readOnly: true });
   const found = database
@@ -191,7 +191,10 @@ function newestTurn(data: string): string {
   return String(found?.id ?? '');
 }
 
-/** Four weeks of usage before today, the same in each run but for its dates; and a name for a Discord user. */
+/**
+ * Fills in four weeks of earlier usage, the same in each run except for its dates, and a name for a
+ * Discord user.
+ */
 function fill(path: string): void {
   const database = new DatabaseSync(path, { timeout: 5_000 });
   database.exec(

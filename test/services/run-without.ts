@@ -27,7 +27,7 @@ const WORKERS = 2;
  * beside them.
  */
 const FEW = 3;
-/** On a change one of so many files runs each day, the next day others. */
+/** On a change, the number of days until every file has run. */
 const DAYS = 3;
 /** The parts of Vitest's report that are used. */
 const RESULTS = z.object({
@@ -43,8 +43,9 @@ const waiting = new Set(filesOfOtherDays());
 const folder = mkdtempSync(join(tmpdir(), 'parley-without-'));
 
 /**
- * Whether a file is in this run: all are in a whole one, and on a change those of the day, of those whose turn it is. A
- * file that starts a program without naming it fails in every run anyway, see `switchOffUnasked`.
+ * Whether a file is in this run: all files in a full run, on a change those of the day among the
+ * files that are due. A file that starts a program without naming it fails in every run anyway, see
+ * `switchOffUnasked`.
  */
 function isDue(file: string): boolean {
   return !waiting.has(file) && isOfDay(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);

@@ -33,7 +33,7 @@ describe('a simulated deployment', () => {
     expect(hashes()).toEqual(first);
   });
 
-  it('[D17] [D01] notices a planted fault, and says with which faults it comes and how to see it again', () => {
+  it('[D17] [D01] notices a planted fault, and reports the faults involved and how to reproduce it', () => {
     const fault = ['--mutation', 'no sweep of lanes', '--scene', 'shared', '--seeds', '10'];
     const { status, output } = simulate(...fault);
     expect(status).toBe(1);

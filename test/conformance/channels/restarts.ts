@@ -3,9 +3,9 @@ import { expect } from 'vitest';
 import type { Behaviour } from './behaviour.ts';
 
 /**
- * What survives an end of the process, in every state a message can be in: answered, being answered, not yet seen.
- * All of them at once, as each end costs seconds.
- * @param quotes whether the platform can show what an answer answers.
+ * What survives the end of the process, for messages in each state: answered, being answered, not
+ * yet received. One end covers all of them, since each costs seconds.
+ * @param quotes whether the platform can show which message an answer replies to.
  */
 export const restarts = (quotes: boolean): readonly Behaviour[] =>
   (['SIGTERM', 'SIGKILL'] as const).map((signal) => ({
