@@ -2,7 +2,7 @@ import { checkLength, childrenOf, everyComponent, KIND } from './components.ts';
 import { invalidForm } from './request.ts';
 import { isObject, type Json } from './wire.ts';
 
-/** Numbers and lengths the servers refuse above. */
+/** The most that the servers accept. */
 const LIMIT = {
   title: 45,
   customId: 100,
@@ -13,7 +13,7 @@ const LIMIT = {
 } as const;
 
 /**
- * A form as an app shows it: text inputs, each in a label or alone in a row, and texts.
+ * Validates a form: text inputs, each in a label or in its own row, and texts.
  * @throws Refusal 50035 naming the field
  */
 export function checkModal(modal: Json): void {
@@ -66,7 +66,10 @@ function checkInput({ custom_id, style, min_length, max_length, value }: Json, p
   if (value != null) checkLength(value, most, `${path}.value`);
 }
 
-/** The filled-in form as a client sends it. @throws Error for values that the client of a person would not send */
+/**
+ * The submitted form as a client sends it.
+ * @throws Error for values that the real client would not send
+ */
 export function filledIn(modal: Json, values: Readonly<Record<string, string>>): Json {
   const inputs = everyInput(modal);
   for (const name of Object.keys(values))
