@@ -16,7 +16,7 @@ import {
   tokensFrom,
 } from './sign-in-state.ts';
 
-/** One server that people sign in at. */
+/** A server that people sign in to. */
 export interface SignInServer {
   readonly name: string;
   readonly url: string;
@@ -31,26 +31,27 @@ interface SignInDeps {
   readonly newState: () => string;
 }
 
-/** A person has this long to sign in. In ms. */
+/** How long a person may take to sign in, in ms. */
 const TIMEOUT_MS = 15 * 60_000;
 const MAX_WORDS = 400;
 
-/** Why a sign-in did not work, as a text for people. */
+/** Why a sign-in failed, worded for people. */
 export class SignInError extends ParleyError {
   constructor(message: string, cause?: unknown) {
     super({ code: 'mcp-sign-in-failed', message, retryable: true, cause });
   }
 }
 
-/** The state of a sign-in while the library does its steps. */
+/** The state of a sign-in while the library runs its steps. */
 type Draft = { -readonly [Key in keyof SignInState]: SignInState[Key] } & {
   verifier?: string;
   page?: URL;
 };
 
 /**
- * Begins a sign-in: finds out who lets people in (RFC 9728, RFC 8414), registers Parley there where that is needed, and
- * returns the address to send the browser to. `redirectUrl`: where it comes back; `session`: who must bring it back.
+ * Starts a sign-in: finds the authorization server (RFC 9728, RFC 8414), registers Parley there if
+ * necessary, and returns the URL to open in the browser. The browser returns to `redirectUrl`, and
+ * only `session` may complete the sign-in.
  */
 export async function beginSignIn(
   server: SignInServer,
@@ -61,7 +62,7 @@ export async function beginSignIn(
   return await vault.update(async (kept) => {
     const now = stateFor(url, kept);
     const { discovery: _old, client, ...rest } = now;
-    // One that was begun and not finished may have failed because Parley is no longer known there.
+    // An unfinished sign-in may mean that the registration is no longer known there.
     const isKnown = client !== undefined && now.pending === undefined;
     const draft: Draft = { ...rest, ...(isKnown && { client }) };
     const state = newState();
@@ -100,7 +101,7 @@ function checkPage({ name, url }: SignInServer, page: URL): void {
   }
 }
 
-/** The parameters that the browser brought back. */
+/** The parameters of the redirect back to Parley. */
 export interface SignInAnswer {
   readonly state: string;
   readonly code?: string | undefined;
@@ -109,7 +110,10 @@ export interface SignInAnswer {
   readonly errorDescription?: string | undefined;
 }
 
-/** Ends a sign-in: the code becomes tokens, once, for the session that began it. Returns the name of the server. */
+/**
+ * Completes a sign-in: exchanges the code for tokens, once, for the session that started it.
+ * Returns the name of the server.
+ */
 export async function finishSignIn(
   servers: readonly SignInServer[],
   answer: SignInAnswer,
@@ -131,7 +135,7 @@ export async function finishSignIn(
 async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock): Promise<void> {
   const failure = await server.vault.update(async (kept) => {
     const now = stateFor(server.url, kept);
-    // It counts once, however it ends.
+    // A sign-in can be completed only once, whatever the outcome.
     const { pending, ...rest } = now;
     const { client: _unknown, ...withoutClient } = rest;
     const failed = (why: string, cause?: unknown) => ({
@@ -158,7 +162,7 @@ async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock
   if (failure !== null) throw failure;
 }
 
-/** Exchanges the code where the sign-in began, and nowhere else. */
+/** Exchanges the code, only at the authorization server where the sign-in started. */
 async function tokensForCode(
   { url, oauth, fetchPublic }: SignInServer,
   { discovery, client }: SignInState,
@@ -174,7 +178,7 @@ async function tokensForCode(
     ...(metadata !== undefined && { metadata }),
     clientInformation: information,
     authorizationCode: code,
-    // An answer from another issuer is refused (RFC 9207).
+    // A response from another issuer is refused (RFC 9207).
     ...(iss !== undefined && { iss }),
     codeVerifier: verifier,
     redirectUri: redirectUrl,
@@ -184,7 +188,7 @@ async function tokensForCode(
   return tokensFrom({ ...given, issuer: issuerOf(discovery) }, clock());
 }
 
-/** The issuers that the operator trusts, which may be in a private network. */
+/** The issuers that the operator trusts; they may be in a private network. */
 function trustedBy({ issuer }: OAuthSettings): readonly string[] {
   return issuer === undefined ? [] : [issuer];
 }
@@ -203,7 +207,7 @@ interface Round {
   readonly state: string;
 }
 
-/** The library's steps up to the page to sign in at. */
+/** Runs the library's steps until the sign-in page is known. */
 async function runSteps(server: SignInServer, draft: Draft, round: Round): Promise<void> {
   const { url, oauth, fetchPublic } = server;
   const { auth } = await import('@modelcontextprotocol/client');
@@ -242,17 +246,17 @@ function providerOver(
     },
     state: () => state,
     clientInformation: (at) => {
-      // Named as that of whoever was found: `issuer` of the settings says who that may be.
+      // Attributed to the discovered issuer; the setting `issuer` restricts which ones are allowed.
       if (fixed !== undefined) return { ...fixed, ...(at !== undefined && { issuer: at.issuer }) };
-      // What was registered for another address would be refused.
+      // A registration for another redirect URL would be refused.
       return draft.client?.redirectUrl === redirectUrl ? draft.client.information : undefined;
     },
     saveClientInformation: (information) => {
       draft.client = { information, redirectUrl };
     },
-    // Whoever signs in wants new ones.
+    // A new sign-in must not reuse existing tokens.
     tokens: () => undefined,
-    // The code is exchanged without the library's steps, which would begin again after a refusal.
+    // The code is exchanged without the library's steps, which would start over after a refusal.
     saveTokens: () => {},
     saveCodeVerifier: (verifier) => {
       draft.verifier = verifier;
