@@ -74,15 +74,16 @@ async function take(line: string): Promise<void> {
   }
 }
 
-/** A code to type has eight letters; all others are scanned. */
+/** A typed code has eight characters; anything else is a QR code. */
 async function link(code: string): Promise<void> {
   if (/^[a-z\d]{4}-?[a-z\d]{4}$/i.test(code)) await double.typeCode(code);
   else double.scan(code);
 }
 
 /**
- * The text of a code: pasted itself, or read from the Parley whose page's address, as `parley start` prints it, was
- * pasted. @throws Error when that Parley shows no code
+ * Returns the text of a code: the pasted text itself, or the code currently shown by the Parley
+ * whose page address (as printed by `parley start`) was pasted.
+ * @throws Error when that Parley shows no code
  */
 async function codeToScan(pasted: string): Promise<string> {
   const page = URL.canParse(pasted) ? new URL(pasted) : undefined;
