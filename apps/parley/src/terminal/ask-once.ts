@@ -27,7 +27,10 @@ export async function askOnce(
   try {
     const sent = await client.send(message.trimEnd());
     if (sent.kind === 'refused' || sent.kind === 'ignored') {
-      throw new CliError('chat-refused', `The message was not accepted: ${sent.reason ?? sent.kind}.`);
+      throw new CliError(
+        'chat-refused',
+        `The message was not accepted: ${sent.reason ?? sent.kind}.`,
+      );
     }
     return await waitForAnswer(client, ended, sent.id);
   } finally {

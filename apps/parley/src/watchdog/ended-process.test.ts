@@ -24,7 +24,11 @@ describe('the work blamed for the end of a process', () => {
     ['work that was completed', starts(1, ONE) + ends(1), { hung: [], died: [] }],
     ['a kill', all + ends(3), { hung: [], died: [INGRESS, CLAIM, OTHER] }],
     ['a hang whose main thread named its work', all + answered(4), { hung: [OTHER], died: [] }],
-    ['a hang of the ingress whose main thread named its work', all + answered(1), { hung: [INGRESS], died: [] }],
+    [
+      'a hang of the ingress whose main thread named its work',
+      all + answered(1),
+      { hung: [INGRESS], died: [] },
+    ],
     [
       "a hang without an answer: turns run other people's code",
       all + noteStall(null),
@@ -41,11 +45,7 @@ describe('the work blamed for the end of a process', () => {
       all + ends(4) + answered(4),
       { hung: [], died: [] },
     ],
-    [
-      'an unreadable answer',
-      all + noteStall('{"work":'),
-      { hung: [ONE, OTHER], died: [] },
-    ],
+    ['an unreadable answer', all + noteStall('{"work":'), { hung: [ONE, OTHER], died: [] }],
     [
       'a kill after a stall that had recovered',
       all + answered(3) + noteRecovery(),

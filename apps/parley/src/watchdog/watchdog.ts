@@ -56,7 +56,10 @@ export function openWatchdog({
     });
     thread.unref();
     thread.once('error', (error) => {
-      log.warn({ reason: reasonOf(error) }, 'the watchdog has failed; Parley will not be restarted after a hang');
+      log.warn(
+        { reason: reasonOf(error) },
+        'the watchdog has failed; Parley will not be restarted after a hang',
+      );
       stop();
     });
     running = { thread, numbers };

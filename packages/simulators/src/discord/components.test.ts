@@ -53,7 +53,10 @@ describe('[U04] components of the Discord double', () => {
     ['six rows', { components: many(6, (n) => row(button(n))) }],
     ['an empty row', { components: [row()] }],
     ['a button without a style', { components: [row(button(1, { style: 9 }))] }],
-    ['a button label that is too long', { components: [row(button(1, { label: 'x'.repeat(81) }))] }],
+    [
+      'a button label that is too long',
+      { components: [row(button(1, { label: 'x'.repeat(81) }))] },
+    ],
     ['a text display without the flag', { components: [text('a')] }],
     ['a button outside a row', { flags: V2, components: [button(1)] }],
     [

@@ -10,11 +10,7 @@ describe('refusals as on the servers', () => {
   it.each([
     ['an empty text', { text: '' }, 'Bad Request: message text is empty'],
     ['white space', { text: ' \n ' }, 'Bad Request: message text is empty'],
-    [
-      'only tags',
-      { text: '<b> </b>', parse_mode: 'HTML' },
-      'Bad Request: message text is empty',
-    ],
+    ['only tags', { text: '<b> </b>', parse_mode: 'HTML' }, 'Bad Request: message text is empty'],
     ['4,097 characters', { text: 'x'.repeat(4097) }, 'Bad Request: message is too long'],
     [
       'bad markup',

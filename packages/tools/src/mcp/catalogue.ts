@@ -104,7 +104,7 @@ export function readCatalogue(tools: Listed, prompts: Listed, hasResources = fal
       const what = `${kind} ${readEntryName(said, nth)}`;
       try {
         const { entry, remarks } = take(readEntry(said));
-        if (found.has(entry.name)) throw new Error('there is another of this name before it');
+        if (found.has(entry.name)) throw new Error('an earlier one has the same name');
         found.set(entry.name, entry);
         for (const reason of remarks) changed.push({ what, reason });
       } catch (error) {
@@ -134,7 +134,7 @@ function withinSize(): (taken: Taken<McpTool>) => Taken<McpTool> {
   return (taken) => {
     const { length } = JSON.stringify(taken.entry.schema);
     if (size + length > MAX_SCHEMA_TEXT) {
-      throw new Error('the descriptions of all arguments of this server are too large together');
+      throw new Error('the argument schemas of this server are too large in total');
     }
     size += length;
     return taken;
@@ -158,7 +158,7 @@ function readEntryName(said: unknown, nth: number): string {
 
 function takeName({ name }: Block): string {
   if (typeof name !== 'string' || name.trim() === '') {
-    throw new Error('it has no name, or one that is not a text');
+    throw new Error('it has no name, or its name is not a string');
   }
   if (name.length > MAX_NAME) {
     throw new Error(`its name has ${name.length} characters; at most ${MAX_NAME} are taken`);
@@ -220,7 +220,7 @@ function takePrompt(said: Block): Taken<McpPrompt> {
       if (fine.length < MAX_PROMPT_ARGUMENTS) fine.push({ name: own, required });
       else if (required) throw new Error(`it needs more than ${MAX_PROMPT_ARGUMENTS} arguments`);
     } else if (required) {
-      throw new Error('an argument that it needs has a name that cannot be typed');
+      throw new Error('a required argument has a name that cannot be typed');
     } else remarks.push(`it is used without an argument whose name cannot be typed`);
   }
   const unused = all.length - fine.length - remarks.length;

@@ -235,14 +235,14 @@ async function listAll(
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const said = await ask(METHODS[kind], cursor === undefined ? {} : { cursor }, limited);
       const entries = readEntries(said, kind);
-      if (entries === null) return { items, problem: 'they are not listed as the protocol says' };
+      if (entries === null) return { items, problem: 'the list violates the protocol' };
       items.push(...entries);
       cursor = nextCursor(said);
       if (cursor === undefined) return { items, problem: null };
       if (seen.has(cursor)) return { items, problem: 'it repeats a page of its list' };
       seen.add(cursor);
     }
-    return { items, problem: `only the first ${MAX_PAGES} pages of its list are taken` };
+    return { items, problem: `only the first ${MAX_PAGES} pages of its list are read` };
   } catch (error) {
     signal.throwIfAborted();
     if (!isSure) return NONE;

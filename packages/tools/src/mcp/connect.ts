@@ -69,7 +69,9 @@ async function startAndOpen(
     await server.end();
     const said = transport.lastWords();
     if (options.signal.aborted) {
-      throw new Error(`it did not say hello in time${said === '' ? '' : `; it had said: ${said}`}`);
+      throw new Error(
+        `it did not complete the handshake in time${said === '' ? '' : `; its last output: ${said}`}`,
+      );
     }
     // How the process ended says more than "Connection closed".
     const how = await Promise.race([transport.ended, error]);

@@ -64,14 +64,14 @@ export function askError(error: unknown, isSessionLost: boolean): McpError {
     return new McpError(init('mcp-session', 'the server no longer knows this session'));
   }
   if (causesOf(error).some(({ code }) => code === 'CAPABILITY_NOT_SUPPORTED')) {
-    const message = 'it asks a person something during the call, which is not possible here';
+    const message = 'it asks a person a question during the call, which is not supported here';
     return new McpError(init('mcp-refused', message));
   }
   const isUnreadable = causesOf(error).some(
     (cause) => cause.code === 'INVALID_RESULT' || cause.error instanceof UnreadableAnswerError,
   );
   if (isUnreadable) {
-    return new McpError(init('mcp-invalid-response', 'its answer is not as the protocol says'));
+    return new McpError(init('mcp-invalid-response', 'its answer violates the protocol'));
   }
   return new McpError(init('mcp-disconnected', lostReason(error)));
 }
@@ -116,19 +116,18 @@ function causesOf(error: unknown): readonly Cause[] {
 /** What each network error means for the person who configured the server. */
 const NETWORK: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at its address; start it, or correct “url”',
-  ENOTFOUND: 'its host name is not known; correct “url”',
+  ENOTFOUND: 'its host name is unknown; correct “url”',
   EAI_AGAIN: 'its host name could not be looked up; check the network',
-  ECONNRESET: 'it broke off the connection',
-  UND_ERR_SOCKET: 'it broke off the connection',
+  ECONNRESET: 'it closed the connection',
+  UND_ERR_SOCKET: 'it closed the connection',
   ETIMEDOUT: 'it does not answer',
   UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
-  EHOSTUNREACH: 'there is no way to its address; check the network',
-  ENETUNREACH: 'there is no way to its address; check the network',
+  EHOSTUNREACH: 'its address is unreachable; check the network',
+  ENETUNREACH: 'its address is unreachable; check the network',
   CERT_HAS_EXPIRED: 'its certificate has expired; renew it',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by an authority that is trusted here',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by an authority that is trusted here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'its certificate is not signed by an authority that is trusted here',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by a trusted authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by a trusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by a trusted authority',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name; correct “url”',
 };
 
@@ -161,7 +160,7 @@ function httpReason(error: unknown): string | null {
   }
   if (status === null) {
     if (!/content type: text\/html/i.test(message)) return null;
-    return 'it answered with a web page and not with the protocol; correct “url”';
+    return 'it answered with a web page instead of the protocol; correct “url”';
   }
   const said = serverText(error);
   return `${statusAdvice(status)}${said === '' ? '' : `; it said: ${said}`}`;
@@ -188,7 +187,7 @@ function statusAdvice(status: number): string {
   if (status === 404 || status === 405) {
     return `no MCP server answers at its address (HTTP ${status}); correct “url”`;
   }
-  if (status === 429) return 'it has had too many requests (HTTP 429)';
-  if (status >= 500) return `it has a fault of its own (HTTP ${status}); see its log`;
+  if (status === 429) return 'it received too many requests (HTTP 429)';
+  if (status >= 500) return `it has an internal error (HTTP ${status}); see its log`;
   return `it refused the request (HTTP ${status})`;
 }

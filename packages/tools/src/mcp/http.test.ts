@@ -180,7 +180,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     const signal = AbortSignal.timeout(20_000);
     await expect(servers?.prompt('s', 'greet', {}, signal)).rejects.toMatchObject({
       code: 'mcp-refused',
-      message: 'it asks a person something during the call, which is not possible here',
+      message: 'it asks a person a question during the call, which is not supported here',
     });
     expect(view()?.state.kind).toBe('connected');
   });
@@ -270,12 +270,12 @@ describe('[G03] an operator whose server over HTTP fails learns', () => {
     [
       'that the server has an internal error',
       (_asked, response) => refuse(response, 503),
-      'it has a fault of its own (HTTP 503); see its log',
+      'it has an internal error (HTTP 503); see its log',
     ],
     [
       'that the address is a web page',
       (_asked, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
-      'it answered with a web page and not with the protocol; correct “url”',
+      'it answered with a web page instead of the protocol; correct “url”',
     ],
     [
       'that the address redirects',

@@ -186,7 +186,7 @@ async function untilSignedIn(
     try {
       if ((await vault?.read())?.tokens !== undefined) return;
     } catch (error) {
-      log.debug({ server: name, reason: reasonOf(error) }, 'MCP server: its sign-in was not read');
+      log.debug({ server: name, reason: reasonOf(error) }, 'MCP server: cannot read its sign-in');
     }
   }
 }

@@ -89,7 +89,7 @@ async function waitForExit(child: ChildProcess): Promise<string> {
     child.once('exit', async (code, signal) => {
       // The last output may still be on its way, but a helper may keep the streams open.
       await Promise.race([once(child, 'close'), pause(LAST_WORDS_MS)]);
-      resolve(signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`);
+      resolve(signal === null ? `it exited with code ${code}` : `it was killed by ${signal}`);
     });
   });
 }

@@ -140,7 +140,7 @@ describe('[G03] a misbehaving server', () => {
     await expect.poll(() => view().state.kind).toBe('waiting');
     expect(view().tools).toEqual([]);
     await expect(call('writes')).rejects.toMatchObject({ code: 'mcp-not-connected' });
-    expect(logged.filter((line) => line.includes('it ended with code 7'))).toHaveLength(1);
+    expect(logged.filter((line) => line.includes('it exited with code 7'))).toHaveLength(1);
     await expect.poll(() => view().state.kind).toBe('connected');
     expect(noted().filter((line) => line === 'initialized')).toHaveLength(2);
     expect(await call('writes')).toEqual({ text: 'written', failed: false });
@@ -211,15 +211,12 @@ describe('[G03] a misbehaving server', () => {
   it.each([
     ['at once', 'touchy'],
     ['after it received `initialize` as well, because it starts slowly', 'touchy-slow'],
-  ])(
-    'exits %s on an unknown request and is started again without it',
-    async (_when, mode) => {
-      const one = await connected(mode);
-      expect(toolNames(one)).toContain('picky');
-      expect(one.noted().filter((line) => line === 'left')).toHaveLength(1);
-      expect(one.logged).toEqual([]);
-    },
-  );
+  ])('exits %s on an unknown request and is started again without it', async (_when, mode) => {
+    const one = await connected(mode);
+    expect(toolNames(one)).toContain('picky');
+    expect(one.noted().filter((line) => line === 'left')).toHaveLength(1);
+    expect(one.logged).toEqual([]);
+  });
 
   it('starts with an unknown version, colors and a byte order mark before its lines', async () => {
     const one = await connected('odd-hello');
@@ -321,15 +318,18 @@ describe('[G03] a server that cannot be started', () => {
       'one that exits immediately',
       'sh',
       ['-c', 'echo bad luck >&2; exit 3'],
-      'it ended with code 3; it had said: bad luck',
+      'it exited with code 3; its last output: bad luck',
     ],
-  ])('is reported once, however often the start is retried: %s', async (_what, command, args, reason) => {
-    scene = openMcpScene('plain', { kind: 'stdio', command, args, env: {} });
-    const { view, logged } = scene;
-    await expect.poll(() => view().state).toMatchObject({ kind: 'waiting', reason });
-    const { state: first } = view();
-    await expect.poll(() => view().state).not.toEqual(first);
-    expect(logged).toHaveLength(1);
-    expect(logged[0]).toContain(reason);
-  });
+  ])(
+    'is reported once, however often the start is retried: %s',
+    async (_what, command, args, reason) => {
+      scene = openMcpScene('plain', { kind: 'stdio', command, args, env: {} });
+      const { view, logged } = scene;
+      await expect.poll(() => view().state).toMatchObject({ kind: 'waiting', reason });
+      const { state: first } = view();
+      await expect.poll(() => view().state).not.toEqual(first);
+      expect(logged).toHaveLength(1);
+      expect(logged[0]).toContain(reason);
+    },
+  );
 });

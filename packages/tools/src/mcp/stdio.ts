@@ -79,7 +79,7 @@ export function stdioTransport({
       }
       server.ended.then((how) => {
         const said = lastWords();
-        reason.resolve(said === '' ? how : `${how}; it had said: ${said}`);
+        reason.resolve(said === '' ? how : `${how}; its last output: ${said}`);
         transport.onclose?.();
       });
     },

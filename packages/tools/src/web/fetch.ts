@@ -84,7 +84,7 @@ async function followRedirects(
   }
   throw new WebError(
     'web-redirects',
-    `${checked.url.host} leads on and on: more than ${limits.maxRedirects} redirects.`,
+    `${checked.url.host} redirects too often: more than ${limits.maxRedirects} redirects.`,
   );
 }
 

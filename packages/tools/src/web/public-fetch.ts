@@ -9,7 +9,7 @@ export type FetchPublic = (url: URL, init: RequestInit, maxBytes: number) => Pro
  * the request is sent to the address that was checked. Redirects are not followed.
  */
 export const fetchPublic: FetchPublic = async (url, init, maxBytes) => {
-  if (url.protocol !== 'https:') throw new Error(`${url.host} is not reached over https`);
+  if (url.protocol !== 'https:') throw new Error(`${url.host} does not use https`);
   const port = url.port === '' ? 443 : Number(url.port);
   const at = await resolveHost(checkUrl(url.href, [port]), PUBLIC_ONLY);
   const { Agent, request } = process.getBuiltinModule('node:https');

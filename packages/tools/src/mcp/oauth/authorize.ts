@@ -69,7 +69,7 @@ export async function beginSignIn(
     await runSteps(server, draft, { redirectUrl, state });
     const { page, verifier, ...next } = draft;
     if (page === undefined || verifier === undefined) {
-      throw new SignInError(`${server.name} names no page to sign in at.`);
+      throw new SignInError(`${server.name} names no sign-in page.`);
     }
     checkAuthorizationServer(server, draft);
     checkPage(server, page);
@@ -89,7 +89,7 @@ function checkAuthorizationServer({ name, oauth }: SignInServer, { discovery }: 
   if (named === undefined || found === undefined) return;
   if (new URL(named).origin === new URL(found).origin) return;
   throw new SignInError(
-    `${name} names ${new URL(found).origin} to sign in at, and not the authorization server of its settings.`,
+    `${name} names ${new URL(found).origin} for signing in instead of the authorization server in its settings.`,
   );
 }
 
@@ -97,7 +97,7 @@ function checkPage({ name, url }: SignInServer, page: URL): void {
   try {
     checkAuthorizationUrl(page, url);
   } catch (error) {
-    throw new SignInError(`${name} cannot be signed in at: ${reasonOf(error)}.`, error);
+    throw new SignInError(`Signing in to ${name} failed: ${reasonOf(error)}.`, error);
   }
 }
 
@@ -124,12 +124,12 @@ export async function finishSignIn(
     const pending = stateFor(server.url, await server.vault.read()).pending;
     if (pending === undefined || !isSameSecret(pending.state, answer.state)) continue;
     if (!isSameSecret(pending.session, session)) {
-      throw new SignInError('This sign-in was begun in another browser. Begin it again here.');
+      throw new SignInError('This sign-in was started in another browser. Start it again here.');
     }
     await exchange(server, answer, clock);
     return server.name;
   }
-  throw new SignInError('This sign-in is not known, or was used before. Begin it again.');
+  throw new SignInError('This sign-in is unknown or was already used. Start it again.');
 }
 
 async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock): Promise<void> {
@@ -143,8 +143,8 @@ async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock
       result: new SignInError(`${server.name} did not let you in: ${why}`, cause),
     });
     if (pending === undefined || !isSameSecret(pending.state, answer.state))
-      return failed('it was ended.');
-    if (pending.expiresAt < clock()) return failed('it took too long. Begin it again.');
+      return failed('the sign-in is no longer pending.');
+    if (pending.expiresAt < clock()) return failed('it took too long. Start it again.');
     if (answer.code === undefined) return failed(refusalIn(answer));
     try {
       const tokens = await tokensForCode(
@@ -171,7 +171,8 @@ async function tokensForCode(
   clock: Clock,
 ): Promise<SignInTokens> {
   const information = fixedClient(oauth) ?? client?.information;
-  if (discovery === undefined || information === undefined) throw new Error('it was not begun');
+  if (discovery === undefined || information === undefined)
+    throw new Error('the sign-in was not started');
   const { exchangeAuthorization } = await import('@modelcontextprotocol/client');
   const { authorizationServerUrl, authorizationServerMetadata: metadata } = discovery;
   const given = await exchangeAuthorization(authorizationServerUrl, {
@@ -221,8 +222,8 @@ async function runSteps(server: SignInServer, draft: Draft, round: Round): Promi
     });
   } catch (error) {
     const why = cleanLine(reasonOf(error), MAX_WORDS);
-    const otherwise = 'If it takes a key instead, put that into “headers” of its settings.';
-    throw new SignInError(`${server.name} cannot be signed in at: ${why}. ${otherwise}`, error);
+    const otherwise = 'If it accepts a key instead, put the key into “headers” in its settings.';
+    throw new SignInError(`Signing in to ${server.name} failed: ${why}. ${otherwise}`, error);
   }
 }
 

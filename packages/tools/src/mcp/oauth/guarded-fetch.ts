@@ -44,5 +44,5 @@ function isLoopbackUrl({ hostname }: URL): boolean {
 export function checkAuthorizationUrl(url: URL, serverUrl: string): void {
   const isLocal = isLoopbackUrl(url) && isLoopbackUrl(new URL(serverUrl));
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) return;
-  throw new Error(`its sign-in page ${url.origin} is not reached over https`);
+  throw new Error(`its sign-in page ${url.origin} does not use https`);
 }

@@ -238,7 +238,7 @@ describe('[G03] a server that requires a sign-in', () => {
       clientId: 'parley',
       clientSecret: 'for that one alone',
     });
-    await expect(begin()).rejects.toThrow(/not the authorization server of its settings/);
+    await expect(begin()).rejects.toThrow(/instead of the authorization server in its settings/);
     expect(vault.kept()).toBeNull();
   });
 
@@ -272,7 +272,12 @@ describe('[G03] the redirect back from a sign-in', () => {
       'mine',
       /issuer/i,
     ],
-    ['without the issuer that the server promises', ({ iss: _iss, ...answer }) => answer, 'mine', /iss/i],
+    [
+      'without the issuer that the server promises',
+      ({ iss: _iss, ...answer }) => answer,
+      'mine',
+      /iss/i,
+    ],
     ['with a made-up code', (answer) => ({ ...answer, code: 'x' }), 'mine', /did not let you in/],
     [
       'without a code',

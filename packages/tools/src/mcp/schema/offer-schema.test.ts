@@ -36,7 +36,7 @@ describe('the schema of a tool of a server', () => {
     );
     expect(JSON.stringify(tools.map(({ schema }) => schema)).length).toBeLessThan(210_000);
     expect(refused.map(({ reason }) => reason)).toContain(
-      'the descriptions of all arguments of this server are too large together',
+      'the argument schemas of this server are too large in total',
     );
   });
 
