@@ -32,7 +32,7 @@ export class Changes {
       };
       const timer = setTimeout(() => {
         finish();
-        reject(new Error(`Nothing within ${timeoutMs} ms. ${this.#summary()}`));
+        reject(new Error(`Timed out after ${timeoutMs} ms. ${this.#summary()}`));
       }, timeoutMs);
       const finish = () => {
         clearTimeout(timer);

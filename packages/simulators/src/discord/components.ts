@@ -153,7 +153,7 @@ function checkSelect(select: Json, path: string, seen: Seen): void {
   }
   const { min, max } = countsOf(select);
   if (!(min >= 0 && max >= 1 && min <= max && max <= options.length))
-    throw invalidForm(`${path}.max_values`, 'BASE_TYPE_BAD_RANGE', 'min and max do not fit.');
+    throw invalidForm(`${path}.max_values`, 'BASE_TYPE_BAD_RANGE', 'min must not exceed max.');
 }
 
 /** The options of a select menu. */

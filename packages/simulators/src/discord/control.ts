@@ -149,11 +149,11 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The help text of the typed commands. */
-export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name option=value is a slash command. Besides:
-  !dm, !channel      where you write         !press LABEL     the button of the newest message that has it
-  !thread NAME       open a thread and stay  !edit TEXT       change what you wrote last
-  !file PATH [WORDS] a file of your disk     !delete          take back what you wrote last
-  !reply TEXT        answer its last words   !react EMOJI     below its last words
+export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name option=value is a slash command. Commands:
+  !dm, !channel      switch the chat         !press LABEL     press this button on the newest message
+  !thread NAME       open and enter a thread !edit TEXT       edit your last message
+  !file PATH [WORDS] send a file             !delete          delete your last message
+  !reply TEXT        reply to its last one   !react EMOJI     react to its last message
 ${PARTS_HELP}`;
 
 /** A person at a keyboard and the channel they are writing in. */

@@ -135,7 +135,8 @@ function chosenIn(component: Json, { customId, values }: Press): readonly string
  */
 export function submit(world: World, interactions: Interactions, use: Submit): string {
   const opened = interactions.get(use.interaction);
-  if (opened?.modal === undefined) throw new Error(`${use.interaction} shows no form`);
+  if (opened?.modal === undefined)
+    throw new Error(`${use.interaction} was not answered with a form`);
   const { modal, user, channel, source, ephemeral } = opened;
   const start = { type: 5, name: String(modal.custom_id), source, alone: ephemeral } as const;
   const data = filledIn(modal, use.values);

@@ -53,7 +53,7 @@ function inputIn(component: Json, path: string): Json {
     checkLength(first.label, LIMIT.label, `${path}.label`);
     return first;
   }
-  throw invalidForm(`${path}.type`, 'UNION_TYPE_CHOICES', 'A text input in a label is wanted.');
+  throw invalidForm(`${path}.type`, 'UNION_TYPE_CHOICES', 'Expected a text input in a label.');
 }
 
 function checkInput({ custom_id, style, min_length, max_length, value }: Json, path: string): void {
@@ -62,7 +62,7 @@ function checkInput({ custom_id, style, min_length, max_length, value }: Json, p
     throw invalidForm(`${path}.style`, 'BASE_TYPE_CHOICES', 'Value must be one of (1, 2).');
   const [least, most] = [Number(min_length ?? 0), Number(max_length ?? LIMIT.text)];
   if (!(least >= 0 && least <= most && most >= 1 && most <= LIMIT.text))
-    throw invalidForm(`${path}.max_length`, 'NUMBER_TYPE_RANGE', 'min and max do not fit.');
+    throw invalidForm(`${path}.max_length`, 'NUMBER_TYPE_RANGE', 'min must not exceed max.');
   if (value != null) checkLength(value, most, `${path}.value`);
 }
 

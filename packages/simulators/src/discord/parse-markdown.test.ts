@@ -155,11 +155,11 @@ describe('a message as Discord renders it', () => {
     expect(seen(text)).toBe(expected);
   });
 
-  it.each(blocks)('reads blocks: %j', (text, expected) => {
+  it.each(blocks)('has blocks: %j', (text, expected) => {
     expect(seen(text)).toBe(expected);
   });
 
-  it.each(links)('reads links: %j', (text, expected) => {
+  it.each(links)('has links: %j', (text, expected) => {
     expect(seen(text)).toBe(expected);
   });
 
@@ -167,7 +167,7 @@ describe('a message as Discord renders it', () => {
     expect(parseDiscordMarkdown(text).tree).toMatchObject([{ type: 'refusedLink', text }]);
   });
 
-  it.each(live)('fills in %j', (text, kind) => {
+  it.each(live)('contains text that the client replaces: %j', (text, kind) => {
     expect(parseDiscordMarkdown(text).live).toMatchObject([{ kind }]);
   });
 

@@ -2,10 +2,10 @@ import type { Saying } from './people.ts';
 import type { WireMessage } from './wire.ts';
 
 /** The typed commands that send more than text. */
-export const PARTS_HELP = `  !poll Tea? | Yes | No                      !embed TITLE | TEXT     of a webhook
-  !sticker NAME      a moving drawing        !card TEXT | BUTTON     of a webhook
-  !forward TEXT      another's message       !invite GAME            into a game
-  Words above a poll, a sticker or an embed: !poll Vote please :: Tea? | Yes | No`;
+export const PARTS_HELP = `  !poll Tea? | Yes | No                      !embed TITLE | TEXT     from a webhook
+  !sticker NAME      an animated sticker     !card TEXT | BUTTON     from a webhook
+  !forward TEXT      someone else's message  !invite GAME            to a game
+  Text above a poll, a sticker or an embed:  !poll Vote please :: Tea? | Yes | No`;
 
 type Parts = Pick<Saying, 'text' | 'parts' | 'webhook'>;
 

@@ -39,7 +39,7 @@ export function readScene(text: string): Scene {
       return [SceneLine.parse(JSON.parse(line))];
     } catch (error) {
       const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
-      throw new Error(`Line ${index + 1} of the scene is not one: ${reason}`);
+      throw new Error(`Line ${index + 1} of the scene is invalid: ${reason}`);
     }
   });
 }

@@ -108,7 +108,7 @@ describe('a simulator', () => {
     await expect(simulator.act({ kind: 'edit', ...message, text: 'x' })).rejects.toThrow('"bot:1"');
     await simulator.act(say);
     const gone = simulator.act({ kind: 'delete', chat: 'ann', message: 'ann:1' });
-    await expect(gone).rejects.toThrow('Telegram tells bots of no deletions.');
+    await expect(gone).rejects.toThrow('Telegram does not notify bots of deletions.');
   });
 
   it('[U04] has a clock that the player controls', async () => {

@@ -173,7 +173,7 @@ class Play implements Simulator {
       };
       const timer = setTimeout(() => {
         end();
-        reject(new Error(`Nothing within ${timeoutMs} ms. ${summaryOf(this.world())}`));
+        reject(new Error(`Timed out after ${timeoutMs} ms. ${summaryOf(this.world())}`));
       }, timeoutMs);
       const stop = this.watch({ change });
       change();
@@ -248,7 +248,8 @@ class Play implements Simulator {
         await side.edit(chat.id, id, this.#person(author).id, act.text);
         return;
       case 'delete':
-        if (side.delete === undefined) throw notHere(this.platform, 'tells bots of no deletions');
+        if (side.delete === undefined)
+          throw notHere(this.platform, 'does not notify bots of deletions');
         await side.delete(chat.id, id, this.#person(author).id);
         return;
       case 'react': {
@@ -300,7 +301,8 @@ class Play implements Simulator {
 
   #setBot({ chat: key, isIn }: ActOf<'bot'>): undefined {
     const chat = this.#chat(key);
-    if (chat.kind === 'thread') throw new Error('The bot is in a thread as long as in its group.');
+    if (chat.kind === 'thread')
+      throw new Error('A bot cannot be added to or removed from a thread, only its group.');
     if (chat.kind === 'direct' && !this.#side.can.block)
       throw notHere(this.platform, 'cannot block the bot here');
     this.#side.setBot({ chat: chat.id, kind: chat.kind }, isIn);
@@ -404,5 +406,5 @@ function summaryOf(world: SimulatedWorld): string {
   const lines = world.chats.flatMap(({ key, messages }) =>
     messages.slice(-5).map(({ from, text }) => `${key}: ${from}: ${text.slice(0, 80)}`),
   );
-  return `To see: ${lines.join(' | ')}`;
+  return `Visible: ${lines.join(' | ')}`;
 }

@@ -129,14 +129,14 @@ const KINDS: Readonly<Record<string, { readonly kind: FileKind; readonly type: s
 };
 
 /** The help text of the typed commands. */
-export const TYPED_HELP = `Write to talk to the bot. Besides words:
-  !group TEXT        in a group              !press LABEL     the button of the newest message that has it
-  !file PATH [WORDS] a file of your disk     !edit TEXT       change what you wrote last
-  !post TEXT         in a channel            !block, !unblock
-  !react EMOJI       to the bot's newest message to you; without EMOJI that is taken back
-  !subscriber TEXT   to the channel itself   !customer TEXT   to a business account that the bot answers for
-  !guest TEXT        in a chat that the bot is no member of
-  !send FIELDS       a message with these fields as JSON, such as {"story": {}}`;
+export const TYPED_HELP = `Write to talk to the bot. Commands:
+  !group TEXT        write in a group        !press LABEL     press this button on the newest message
+  !file PATH [WORDS] send a file             !edit TEXT       edit your last message
+  !post TEXT         post in a channel       !block, !unblock
+  !react EMOJI       react to the bot's newest message; without EMOJI, remove the reaction
+  !subscriber TEXT   write to the channel    !customer TEXT   write to a business account of the bot
+  !guest TEXT        write in a chat where the bot is not a member
+  !send FIELDS       send a message with these fields as JSON, such as {"story": {}}`;
 
 /** The chats to type in. */
 export const PLACES = { person: 1001, group: -5, channel: -1_000_000_000_009 };

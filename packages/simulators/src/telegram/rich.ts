@@ -20,7 +20,7 @@ export function readRichMessage(params: RequestParams): Partial<WireMessage> | u
   if (forms.length !== 1)
     throw badRequest('exactly one of html, markdown and blocks must be in a rich message');
   const html = rich.text('html');
-  if (html === undefined) throw badRequest('this double reads the html of rich messages alone');
+  if (html === undefined) throw badRequest('this double only reads the html of rich messages');
   const nodes = parsed(html);
   check(nodes);
   const blocks = blocksOf(nodes);

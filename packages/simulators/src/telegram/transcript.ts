@@ -213,6 +213,6 @@ export class Transcript {
 
   #summary(): string {
     const texts = this.messages().map(({ from, text }) => `${from}: ${text.slice(0, 60)}`);
-    return `To see: ${texts.slice(-10).join(' | ')}`;
+    return `Visible: ${texts.slice(-10).join(' | ')}`;
   }
 }

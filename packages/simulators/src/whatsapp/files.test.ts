@@ -110,7 +110,7 @@ describe('files', () => {
   });
 });
 
-describe('what Baileys leaves to the adapter about files', () => {
+describe('what an adapter must know about files in Baileys', () => {
   it('accepts a file that was replaced on the host', async () => {
     const { double, client, ann } = await startFileScene();
     const content = randomBytes(1_000);

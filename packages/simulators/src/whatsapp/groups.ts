@@ -38,7 +38,7 @@ export class Groups {
   /** @throws Error for an unknown group JID */
   get(jid: string): Group {
     const group = this.#all.get(jid);
-    if (group === undefined) throw new Error(`No group is ${jid}: addGroup() first`);
+    if (group === undefined) throw new Error(`Unknown group ${jid}: call addGroup() first`);
     return group;
   }
 

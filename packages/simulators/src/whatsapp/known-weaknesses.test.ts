@@ -56,7 +56,7 @@ function remembering(): SocketConfig['makeSignalRepository'] {
 
 // Weaknesses of Baileys 7.0.0-rc14 that an adapter has to work around. When one of these tests
 // fails, Baileys has changed and the workaround may be removed.
-describe('what Baileys leaves to the adapter', () => {
+describe('what an adapter must know about Baileys', () => {
   it("prints its sessions' private keys on the console", async () => {
     const scene = await startScene();
     const { double, connect } = scene;

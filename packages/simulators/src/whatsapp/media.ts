@@ -274,7 +274,7 @@ async function openFile(kind: MediaType, stored: Buffer, mediaKey: Uint8Array): 
   const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, kind);
   const ciphertext = stored.subarray(0, -MAC_BYTES);
   if (!timingSafeEqual(macOf(iv, ciphertext, macKey), stored.subarray(-MAC_BYTES))) {
-    throw new Error('This file was changed on its way');
+    throw new Error('This file was modified in transit');
   }
   const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv);
   return Buffer.concat([decipher.update(ciphertext), decipher.final()]);

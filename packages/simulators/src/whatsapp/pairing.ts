@@ -77,7 +77,7 @@ export class Pairing {
   scan(qr: string, device: number): void {
     const text = qr.startsWith(QR_ADDRESS) ? qr.slice(QR_ADDRESS.length) : qr;
     const [ref = '', noise = '', identity = '', secret = ''] = text.split(',');
-    if (!this.refs.includes(ref)) throw new Error('This code is not valid any more');
+    if (!this.refs.includes(ref)) throw new Error('This code is no longer valid');
     if (!Buffer.from(noise, 'base64').equals(this.#noiseKey)) throw new Error('Another noise key');
     if (!Buffer.from(identity, 'base64').equals(this.#identity))
       throw new Error('Another identity');
@@ -123,7 +123,7 @@ export class Pairing {
 
   /** The connection has closed, so no response can arrive any more. */
   closed(): void {
-    this.#typing?.reject(new Error('The client went away'));
+    this.#typing?.reject(new Error('The client disconnected'));
   }
 
   #vouchFor(device: number, secret: Buffer): void {

@@ -57,7 +57,7 @@ const wrong: [kind: string, text: string, part: string][] = [
 ];
 
 describe('the parser of WhatsApp’s formatting', () => {
-  it.each(shown)('[M01] sees %s', (_, text, tree) => {
+  it.each(shown)('[M01] parses %s', (_, text, tree) => {
     expect(sketch(text)).toBe(tree);
   });
 

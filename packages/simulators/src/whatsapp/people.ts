@@ -60,7 +60,7 @@ export class People {
       phone: new SignalParty(this.#all[WITH_OWN_KEYS]?.phone.creds),
     };
     for (const jid of [lid, ...(hidden ? [] : [pn])]) {
-      if (this.#byJid.has(jid)) throw new Error(`${jid} is somebody else`);
+      if (this.#byJid.has(jid)) throw new Error(`${jid} belongs to another person`);
       this.#byJid.set(jid, person);
     }
     this.#all.push(person);
@@ -88,7 +88,7 @@ export class People {
   /** @throws Error for an unknown JID */
   get(jid: string): Person {
     const person = this.find(jid);
-    if (person === undefined) throw new Error(`Nobody is ${jid}: addPerson() first`);
+    if (person === undefined) throw new Error(`Unknown person ${jid}: call addPerson() first`);
     return person;
   }
 }

@@ -85,7 +85,7 @@ interface Opaque {
 const FENCE = '```';
 const SCHEME_URL = /\b(?:https?:\/\/|www\.)[^\s`]+/gi;
 
-/** Clients link a bare host too; with a path it can hold marker characters. */
+/** Clients also link bare hosts, whose paths may contain marker characters. */
 const BARE_URL = /\b(?:[a-z0-9-]+\.)+[a-z]{2,}\/[^\s`]*/gi;
 
 /** Triple-backtick ranges, which may span lines and need no word boundary, only visible content. */
@@ -229,18 +229,18 @@ const WHITE_SPACE = /\s/;
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
 const INVISIBLE = /\p{Cf}/u;
 
-/** Scripts written without spaces between words; some clients see a word's edge beside them. */
+/** Scripts written without spaces between words, next to which some clients see a word boundary. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}\p{M}]/u;
 
-/** Variation selectors and the keycap end an emoji; they are no part of a word. */
+/** Variation selectors and the keycap, which end an emoji and do not belong to a word. */
 const EMOJI_END = /[\ufe0e\ufe0f\u20e3]/;
 
-/** The one invisible character that no client takes for white space or for a word's edge. */
+/** The only invisible character that no client treats as white space or as a word boundary. */
 const WORD_JOINER = '\u2060';
 
-/** Whether a mark may have this character outside beside it; undefined is a line's start or end. */
+/** Whether this character may stand outside next to a mark; undefined is a line's start or end. */
 function isEdge(character: string | undefined, reading: Reading): boolean {
   if (character === undefined || WHITE_SPACE.test(character)) return true;
   if (PUNCTUATION.test(character)) return true;
@@ -249,7 +249,7 @@ function isEdge(character: string | undefined, reading: Reading): boolean {
   return !LETTER_OR_DIGIT.test(character);
 }
 
-/** Whether a mark may have this character inside beside it. */
+/** Whether this character may stand inside next to a mark. */
 function isInside(character: string | undefined, reading: Reading): boolean {
   if (character === undefined || WHITE_SPACE.test(character) || character === WORD_JOINER) {
     return false;
@@ -257,13 +257,13 @@ function isInside(character: string | undefined, reading: Reading): boolean {
   return reading === 'loose' || !INVISIBLE.test(character);
 }
 
-/** The whole character that starts at this offset of a line. */
+/** The code point that starts at this offset of a line. */
 function characterAt(text: string, at: number): string | undefined {
   const code = text.codePointAt(at);
   return code === undefined ? undefined : String.fromCodePoint(code);
 }
 
-/** The whole character that ends before this offset of a line. */
+/** The code point that ends before this offset of a line. */
 function characterBefore(text: string, at: number): string | undefined {
   const low = text.charCodeAt(at - 1);
   const isLow = low >= 0xdc00 && low <= 0xdfff;

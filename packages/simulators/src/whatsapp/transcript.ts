@@ -177,7 +177,7 @@ export class Transcript {
   #summary(): string {
     const texts = this.#messages.map(({ from, text }) => `${from}: ${text.slice(0, 60)}`);
     const problems = this.#problems.map(String);
-    return `To see: ${texts.slice(-10).join(' | ')}. Problems: ${problems.slice(-5).join(' | ')}`;
+    return `Visible: ${texts.slice(-10).join(' | ')}. Problems: ${problems.slice(-5).join(' | ')}`;
   }
 
   #show({ chat, from, id }: Source, shown: Shown): void {

@@ -97,7 +97,7 @@ export class TypedCode {
    */
   secret(finish: BinaryNode): Buffer {
     const taken = this.#taken;
-    if (taken === undefined) throw new Error('Nobody has typed the code yet');
+    if (taken === undefined) throw new Error('The code has not been typed yet');
     if (!bytes(child(finish, 'link_code_pairing_ref')).equals(this.#ref))
       throw new Error('Another reference');
     const shared = Curve.sharedKey(taken.ephemeral.private, taken.companionKey);
@@ -106,7 +106,8 @@ export class TypedCode {
     const claimed = bytes(child(finish, 'companion_identity_public'));
     if (!identity.equals(this.#identity) || !claimed.equals(this.#identity))
       throw new Error('Another identity');
-    if (!mine.equals(signedIdentityKey.public)) throw new Error('It answers another phone');
+    if (!mine.equals(signedIdentityKey.public))
+      throw new Error('The response is meant for another phone');
     const both = Curve.sharedKey(signedIdentityKey.private, identity);
     return Buffer.from(hkdf(Buffer.concat([shared, both, random]), KEY, { info: 'adv_secret' }));
   }

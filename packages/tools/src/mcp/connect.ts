@@ -8,7 +8,7 @@ import type { McpPeer, McpServerConfig } from './peer.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 import { stdioTransport } from './stdio.ts';
 
-/** What connecting needs. */
+/** The options and dependencies of `connect`. */
 interface ConnectOptions extends Omit<ClientOptions, 'opening'> {
   readonly clock: Clock;
   /** When absent, people cannot sign in. */

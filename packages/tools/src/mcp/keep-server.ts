@@ -7,7 +7,7 @@ import { McpError, SESSION_ENDED } from './errors.ts';
 import type { SignInMeans } from './oauth/sign-in-state.ts';
 import type { McpServerConfig } from './peer.ts';
 
-/** What keeping a server connected needs; times are in ms. */
+/** The dependencies of `keepServer`; times are in ms. */
 export interface KeepDeps {
   readonly connect: Connect;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -40,7 +40,7 @@ export interface McpServers {
   close(): Promise<void>;
 }
 
-/** What MCP servers need. */
+/** The dependencies of `openMcpServers`. */
 export interface McpServersDeps
   extends Pick<KeepDeps, 'onOffer' | 'signInAt'>,
     Partial<Pick<KeepDeps, 'connect' | 'pause'>> {

@@ -9,7 +9,7 @@ import type { ServerProcess } from './server-process.ts';
 const MAX_ERROR_TEXT = 400;
 
 /** Color codes and the byte order mark, which some servers print before a message. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the regex is meant to match them.
 const BEFORE_MESSAGE = /^(?:\uFEFF|\u001b\[[0-9;?]*[A-Za-z])+/;
 
 /** A transport that reports why it ended. */

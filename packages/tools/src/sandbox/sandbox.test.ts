@@ -176,7 +176,7 @@ describe.runIf(bubblewrap)('a closed path', () => {
   });
 });
 
-describe('a machine or workspace without a possible sandbox', () => {
+describe('a machine or workspace that allows no sandbox', () => {
   it('[G06] runs nothing without bubblewrap and explains how to install it', async () => {
     const run = scene.open({ program: '/nowhere/bwrap' }).run('touch ran', { signal: never });
     await expect(run).rejects.toMatchObject({

@@ -52,7 +52,7 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
   if (url === null)
     throw addressRefused(
       'This',
-      'it is no web address. Write all of it, such as https://example.org/page',
+      'it is not a URL. Give the complete URL, such as https://example.org/page',
     );
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw addressRefused(url.protocol, 'only http and https are read');

@@ -140,10 +140,10 @@ describe('a fetch', () => {
 
   it.each([
     [404, 'no such page'],
-    [403, 'not open to everyone'],
-    [429, 'asked too often'],
-    [503, 'the server has a problem'],
-    [304, 'that is no page'],
+    [403, 'not public'],
+    [429, 'too many requests'],
+    [503, 'the server has an internal error'],
+    [304, 'that is not a page'],
   ])('[G02] explains status %i', async (status, words) => {
     const scene = await serve((_, response) => response.writeHead(status).end());
     const fetched = fetchFrom(scene, '/');

@@ -57,7 +57,7 @@ export async function fetchResource(
   } catch (error) {
     signal.throwIfAborted();
     if (!slow.aborted) throw error;
-    const message = `The page did not come within ${limits.timeoutMs / 1_000} s.`;
+    const message = `The page did not load within ${limits.timeoutMs / 1_000} s.`;
     throw new WebError('web-timeout', message, error);
   }
 }
@@ -102,12 +102,12 @@ function statusError({ host }: URL, status: number): WebError {
     status === 404 || status === 410
       ? 'there is no such page'
       : status === 401 || status === 403
-        ? 'the page is not open to everyone'
+        ? 'the page is not public'
         : status === 429
-          ? 'it is asked too often; try later'
+          ? 'it receives too many requests; try later'
           : status >= 500
-            ? 'the server has a problem; try later'
-            : 'that is no page';
+            ? 'the server has an internal error; try later'
+            : 'that is not a page';
   return new WebError('web-status', `${host} answered with status ${status}: ${why}.`);
 }
 

@@ -81,7 +81,7 @@ function noText(type: string): WebError {
   const message =
     type === 'application/pdf'
       ? 'It is a PDF, and PDFs are not read from the web. The file can be sent in the chat instead.'
-      : `It is no text that can be read (${cleanText(type).slice(0, 80)}).`;
+      : `It is not readable text (${cleanText(type).slice(0, 80)}).`;
   return new WebError('web-format', message);
 }
 
@@ -113,13 +113,13 @@ async function convertPage(
   };
   const stop = (): void => reject(signal.reason);
   const timer = setTimeout(
-    () => fail(`making sense of it took longer than ${timeoutMs / 1_000} s`),
+    () => fail(`converting it took longer than ${timeoutMs / 1_000} s`),
     timeoutMs,
   );
   signal.addEventListener('abort', stop, { once: true });
   thread.once('message', resolve);
   thread.on('error', (cause) => fail('it is too large or too deeply nested', cause));
-  thread.once('exit', () => fail('making sense of it ended without a result'));
+  thread.once('exit', () => fail('converting it ended without a result'));
   try {
     return await promise;
   } finally {

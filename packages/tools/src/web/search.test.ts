@@ -132,7 +132,7 @@ describe('web search', () => {
     ['brave', 302, { location: 'http://127.0.0.1:1/' }, 'web.search.brave'],
     ['searxng', 403, {}, 'search.formats'],
     ['searxng', 404, {}, 'no search at this address'],
-    ['searxng', 429, {}, 'asked too often'],
+    ['searxng', 429, {}, 'too many requests'],
   ] as const)(
     '[G02] explains what went wrong: %s, status %i',
     async (engine, status, headers, words) => {

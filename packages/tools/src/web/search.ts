@@ -17,7 +17,7 @@ export interface SearchQuery {
   readonly results: number;
 }
 
-/** What is needed to query search engines. */
+/** The dependencies of search engines. */
 export interface EngineDeps {
   readonly fetch: typeof globalThis.fetch;
   /** The deadline of one request, in ms; 15 s when absent. */
@@ -163,7 +163,7 @@ function parseAnswer<Answer>(
   try {
     return answer.parse(JSON.parse(text));
   } catch (cause) {
-    const message = `${name} answered with something else than results; check ${settings}.`;
+    const message = `${name} did not answer with results; check ${settings}.`;
     throw new WebError('web-search', message, cause);
   }
 }
@@ -176,12 +176,12 @@ function searchRefusal(
     401: `it refused the key; check ${settings}`,
     403: `it refused the key; check ${settings}`,
     404: `there is no search at this address; check ${settings}`,
-    429: `it is asked too often${waitOf(headers)}`,
+    429: `it receives too many requests${waitOf(headers)}`,
   };
   const why =
     meaning[status] ??
     usual[status] ??
-    (status >= 500 ? 'it has a problem; try later' : `check ${settings}`);
+    (status >= 500 ? 'it has an internal error; try later' : `check ${settings}`);
   return new WebError('web-search', `${name} answered with status ${status}: ${why}.`);
 }
 

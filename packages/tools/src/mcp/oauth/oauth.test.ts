@@ -264,7 +264,7 @@ describe('[G03] a server that requires a sign-in', () => {
 
 describe('[G03] the redirect back from a sign-in', () => {
   it.each<readonly [string, (answer: SignInAnswer) => SignInAnswer, string, RegExp]>([
-    ['with a wrong state', (answer) => ({ ...answer, state: 'x' }), 'mine', /not known/],
+    ['with a wrong state', (answer) => ({ ...answer, state: 'x' }), 'mine', /is unknown/],
     ['in another session', (answer) => answer, 'theirs', /another browser/],
     [
       'from another issuer',
@@ -296,7 +296,7 @@ describe('[G03] the redirect back from a sign-in', () => {
     const { begin, finish, agree, later } = scene();
     const answer = await agree(await begin());
     await finish(answer);
-    await expect(finish(answer)).rejects.toThrow(/not known/);
+    await expect(finish(answer)).rejects.toThrow(/is unknown/);
     const late = await agree(await begin());
     later(16 * 60_000);
     await expect(finish(late)).rejects.toThrow(/too long/);

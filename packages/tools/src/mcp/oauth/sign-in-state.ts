@@ -63,7 +63,7 @@ export interface SignInVault {
   ): Promise<Result>;
 }
 
-/** What signing in at one server needs. */
+/** The dependencies of a sign-in at one server. */
 export interface SignInMeans {
   readonly vault: SignInVault;
   readonly fetchPublic: FetchPublic;
